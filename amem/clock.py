@@ -1,0 +1,81 @@
+"""Time and ids, handed in wherever they are needed so that tests need neither sleep nor patch."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, tzinfo
+from typing import Protocol
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from amem.errors import InvalidInput
+
+#: A-Mem's own way to write a time: minutes, local, no separators.
+COMPACT = "%Y%m%d%H%M"
+
+
+class Clock(Protocol):
+    """Tells the time and makes ids."""
+
+    def now(self) -> datetime:
+        """The present, aware, in UTC."""
+        ...
+
+    def new_id(self) -> str:
+        """An id no other note has."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock and random UUIDs."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def new_id(self) -> str:
+        return str(uuid.uuid4())
+
+
+def zone(name: str | None) -> tzinfo:
+    """The time zone of that IANA name, or the system's own for None or ''. Raises InvalidInput."""
+    if not name:
+        local = datetime.now().astimezone().tzinfo
+        assert local is not None
+        return local
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise InvalidInput(
+            f"unknown time zone {name!r}", hint="use an IANA name such as Europe/Lisbon or Asia/Shanghai"
+        ) from error
+
+
+def parse_time(text: str | datetime, default_zone: tzinfo) -> datetime:
+    """Read ISO 8601 or A-Mem's ``YYYYMMDDHHMM`` as an aware UTC time.
+
+    A time without a zone is taken in `default_zone`; a date alone means its midnight.
+    Raises InvalidInput for anything else.
+    """
+    if isinstance(text, datetime):
+        moment = text
+    else:
+        moment = _read(text.strip())
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=default_zone)
+    try:
+        return moment.astimezone(UTC)
+    except (OverflowError, ValueError) as error:
+        raise InvalidInput(f"time out of range: {text!r}") from error
+
+
+def _read(text: str) -> datetime:
+    if len(text) == 12 and text.isascii() and text.isdigit():
+        try:
+            return datetime.strptime(text, COMPACT)
+        except ValueError:
+            pass
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidInput(
+            f"cannot read {text!r} as a time", hint="use ISO 8601 (2026-03-01T09:30) or YYYYMMDDHHMM"
+        ) from error

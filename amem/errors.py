@@ -1,0 +1,141 @@
+"""Every error amem raises on purpose, as one tree.
+
+    AmemError
+    ├── InvalidInput (ValueError)      what was handed in cannot be used
+    │   ├── EmptyNote
+    │   ├── NoteTooLong
+    │   ├── UnknownField
+    │   ├── AmbiguousId
+    │   └── CollectionExists
+    ├── NotFound (LookupError)         the thing that was named is not there
+    │   ├── NoteNotFound
+    │   ├── CollectionNotFound
+    │   ├── OperationNotFound
+    │   └── ReviewNotFound
+    ├── Conflict                       the state of the collection forbids it
+    │   ├── StaleNote
+    │   ├── EmbedderMismatch
+    │   └── NothingToUndo
+    ├── StorageError                   the disk or the database said no
+    │   ├── StorageBusy
+    │   ├── StorageReadOnly
+    │   ├── StorageFull
+    │   ├── StorageCorrupt
+    │   └── SchemaTooNew
+    ├── MissingModel                   weights that are not on this machine
+    ├── MissingExtra (ImportError)     an optional package that is not installed
+    ├── BadModelAnswer                 a model answered, but not in its schema
+    └── ServiceUnavailable             a server that did not answer
+
+Each carries what happened (``str(error)``) and what to do next (``error.hint``).
+"""
+
+from __future__ import annotations
+
+
+class AmemError(Exception):
+    """Base of all; ``hint`` says what to do next, in one line, and may be empty."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class InvalidInput(AmemError, ValueError):
+    """What was handed in cannot be used; nothing was changed."""
+
+
+class EmptyNote(InvalidInput):
+    """A note needs at least one character that is not white space."""
+
+
+class NoteTooLong(InvalidInput):
+    """The content is longer than the ``max_note_chars`` setting."""
+
+
+class UnknownField(InvalidInput):
+    """A note has no such field, or it cannot be set from outside."""
+
+
+class AmbiguousId(InvalidInput):
+    """A shortened id fits several things."""
+
+
+class CollectionExists(InvalidInput):
+    """A collection of that name is already there."""
+
+
+class NotFound(AmemError, LookupError):
+    """The thing that was named is not there."""
+
+
+class NoteNotFound(NotFound):
+    """No note has this id."""
+
+
+class CollectionNotFound(NotFound):
+    """The home holds no collection of this name."""
+
+
+class OperationNotFound(NotFound):
+    """The log holds no operation of this id."""
+
+
+class ReviewNotFound(NotFound):
+    """The review queue holds no open item of this id."""
+
+
+class Conflict(AmemError):
+    """The state of the collection forbids what was asked."""
+
+
+class StaleNote(Conflict):
+    """The note changed since it was read."""
+
+
+class EmbedderMismatch(Conflict):
+    """The collection was embedded with another model or recipe."""
+
+
+class NothingToUndo(Conflict):
+    """There is no operation left to take back (or to do again)."""
+
+
+class StorageError(AmemError):
+    """The disk or the database said no."""
+
+
+class StorageBusy(StorageError):
+    """Another process held the collection's write lock for too long."""
+
+
+class StorageReadOnly(StorageError):
+    """The collection cannot be written to."""
+
+
+class StorageFull(StorageError):
+    """The disk is full; what was acknowledged before is safe."""
+
+
+class StorageCorrupt(StorageError):
+    """The database file is not a healthy amem collection."""
+
+
+class SchemaTooNew(StorageError):
+    """A newer amem wrote this collection."""
+
+
+class MissingModel(AmemError):
+    """The weights of a model are not on this machine and cannot be fetched."""
+
+
+class MissingExtra(AmemError, ImportError):
+    """An optional package is not installed."""
+
+
+class BadModelAnswer(AmemError):
+    """A model answered, but not within its schema."""
+
+
+class ServiceUnavailable(AmemError):
+    """A server that was needed did not answer."""

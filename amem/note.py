@@ -1,0 +1,153 @@
+"""The domain: notes, links, sources and the words that classify them. Plain data, no I/O."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+
+class MemoryType(StrEnum):
+    """The three memories of cognitive science that kinds fold to."""
+
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+
+
+class Kind(StrEnum):
+    """What sort of thing a note says."""
+
+    EPISODE = "episode"
+    FACT = "fact"
+    PREFERENCE = "preference"
+    DECISION = "decision"
+    CONSTRAINT = "constraint"
+    CONFIG = "config"
+    CODE = "code"
+    ERROR = "error"
+    QUESTION = "question"
+    CHITCHAT = "chitchat"
+    PROCEDURE = "procedure"
+    TOPIC = "topic"
+
+    @property
+    def memory_type(self) -> MemoryType:
+        """Episodic (what happened), semantic (what is so) or procedural (how it is done)."""
+        if self in (Kind.EPISODE, Kind.ERROR, Kind.QUESTION, Kind.CHITCHAT):
+            return MemoryType.EPISODIC
+        if self in (Kind.PROCEDURE, Kind.CODE):
+            return MemoryType.PROCEDURAL
+        return MemoryType.SEMANTIC
+
+
+class Layer(StrEnum):
+    """Where a note lives in memory; strength moves it."""
+
+    SHORT_TERM = "short_term"
+    LONG_TERM = "long_term"
+
+
+class Status(StrEnum):
+    """Whether a note speaks for the present. Nothing is destroyed but by ``purge``."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    DELETED = "deleted"
+
+
+class Enrichment(StrEnum):
+    """How far analysis of a note has come."""
+
+    PENDING = "pending"
+    DONE = "done"
+    DEGRADED = "degraded"
+
+
+class LinkType(StrEnum):
+    """What one note is to another; read as "source <type> target"."""
+
+    RELATED = "related"
+    SUPPORTS = "supports"
+    CONTRADICTS = "contradicts"
+    SUPERSEDES = "supersedes"
+    CAUSED_BY = "caused_by"
+    DERIVED_FROM = "derived_from"
+    PART_OF = "part_of"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A directed, typed link between two notes, with its reason and its maker."""
+
+    source: str
+    target: str
+    type: LinkType
+    reason: str
+    confidence: float
+    made_by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Immutable raw input that a note came from: a chat message, a file, an import line.
+
+    `conversation` and `ref` locate it where it came from (for a LoCoMo turn its ``sample_id`` and ``dia_id``).
+    """
+
+    id: str
+    kind: str
+    conversation: str | None
+    ref: str | None
+    speaker: str | None
+    at: datetime | None
+    text: str
+    ordinal: int | None = None
+
+
+@dataclass(slots=True)
+class MemoryNote:
+    """One atomic idea with what analysis gave it. Nothing is saved until ``update()``.
+
+    The first block keeps A-Mem's names and meanings; the rest is amem's own. `timestamp` reads back as it was given;
+    `at` is the same instant in UTC. `importance` and `trust` lie in 0..1, `stability` is in days.
+    """
+
+    content: str
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    keywords: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    retrieval_count: int = 0
+    timestamp: str = ""
+    last_accessed: str = ""
+    context: str = ""
+    evolution_history: list[dict[str, Any]] = field(default_factory=list)
+    category: str = "Uncategorized"
+    tags: list[str] = field(default_factory=list)
+
+    kind: Kind = Kind.FACT
+    layer: Layer = Layer.SHORT_TERM
+    status: Status = Status.ACTIVE
+    importance: float = 0.5
+    trust: float = 0.5
+    stability: float = 90.0
+    pinned: bool = False
+    entities: list[str] = field(default_factory=list)
+    superseded_by: str | None = None
+    at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    recorded_at: datetime | None = None
+    conversation_id: str | None = None
+    ordinal: int | None = None
+    speaker: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    enrichment: Enrichment = Enrichment.PENDING
+    analyst: str = ""
+    version: int = 0

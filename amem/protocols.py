@@ -1,0 +1,115 @@
+"""The narrow services that rooms hand each other. Each has a small real fake in ``amem.testing``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from amem.clock import Clock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from dataclasses import dataclass
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from amem.analysis import Analysis, Draft, Evolution, Neighbour
+
+    Vector = NDArray[np.float32]
+    Matrix = NDArray[np.float32]
+
+__all__ = ["Analyst", "ChatModel", "Clock", "Embedder", "VectorIndex", "Vocabulary"]
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Text to vectors. Loads its model on first use, not when made."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as it goes into a collection's fingerprint."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of every vector; may load the model."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """One L2-normalised float32 row per text, shape (len(texts), dimension)."""
+        ...
+
+
+class Vocabulary(Protocol):
+    """What the collection already says, for analysts that prefer its words to new ones."""
+
+    @property
+    def total(self) -> int:
+        """How many notes it holds."""
+        ...
+
+    def document_frequency(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """For each index term (see ``amem.text.index_terms``) how many notes hold it; 0 when none."""
+        ...
+
+    def tags(self) -> Mapping[str, int]:
+        """Every tag in use and how many notes carry it."""
+        ...
+
+
+@runtime_checkable
+class Analyst(Protocol):
+    """Reads notes. `name` is kept with everything it changed; `local` is True when it is quick, free, deterministic."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def local(self) -> bool: ...
+
+    def analyze(self, draft: Draft, vocabulary: Vocabulary) -> Analysis:
+        """Keywords, context, tags, kind, importance and entities of a new note (A-Mem's Ps1)."""
+        ...
+
+    def evolve(
+        self, draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour], vocabulary: Vocabulary
+    ) -> Evolution:
+        """Links and tags for the new note, rewrites for its neighbours (Ps2 and Ps3)."""
+        ...
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A language model behind some server."""
+
+    @property
+    def name(self) -> str:
+        """Backend and model, such as ``ollama/llama3.2``."""
+        ...
+
+    def complete(
+        self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0
+    ) -> str:
+        """The answer to one prompt, held to a JSON schema where the server can.
+
+        Raises ServiceUnavailable when no server answers, MissingModel when it lacks the model.
+        """
+        ...
+
+
+class VectorIndex(Protocol):
+    """Ids and vectors in, nearest ids out."""
+
+    def upsert(self, ids: Sequence[str], vectors: Matrix) -> None:
+        """Add or replace; `vectors` has shape (len(ids), dimension), rows L2-normalised."""
+        ...
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Forget these ids; unknown ones are ignored."""
+        ...
+
+    def query(self, vector: Vector, k: int) -> list[tuple[str, float]]:
+        """The k nearest as (id, cosine), best first."""
+        ...
+
+    def __len__(self) -> int: ...

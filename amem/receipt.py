@@ -1,0 +1,110 @@
+"""What a write did, said back to whoever asked for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from amem.note import Enrichment, Link
+
+
+@dataclass(frozen=True, slots=True)
+class Evolved:
+    """A neighbour that took the new note into account: which `fields` changed, to which version, and why."""
+
+    id: str
+    version: int
+    fields: tuple[str, ...]
+    reason: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A proposed rewrite that waits for a person: review id, note id and why it was not applied at once."""
+
+    review: str
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the write cost: model calls, tokens in and out (0 offline), texts embedded, wall-clock seconds."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    embedded: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What ``add`` did. `status` is ``stored`` or ``duplicate`` (then `id` is the note that was there already).
+
+    `enrichment` is ``done``, ``pending`` or ``degraded``; when degraded, `error` says what failed. `dropped` lists in
+    words what an analyst answered and amem refused.
+    """
+
+    id: str
+    status: str
+    enrichment: Enrichment
+    analyst: str
+    operation: int | None = None
+    links: tuple[Link, ...] = ()
+    evolved: tuple[Evolved, ...] = ()
+    queued: tuple[Queued, ...] = ()
+    superseded: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    error: str | None = None
+    cost: Cost = field(default_factory=Cost)
+
+    @property
+    def stored(self) -> bool:
+        """True when a new note was made."""
+        return self.status == "stored"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The receipt as JSON-ready values (times as ISO 8601)."""
+        return {
+            "id": self.id,
+            "status": self.status,
+            "enrichment": str(self.enrichment),
+            "analyst": self.analyst,
+            "operation": self.operation,
+            "links": [
+                {
+                    "source": link.source,
+                    "target": link.target,
+                    "type": str(link.type),
+                    "reason": link.reason,
+                    "confidence": link.confidence,
+                    "made_by": link.made_by,
+                    "at": link.at.isoformat(),
+                }
+                for link in self.links
+            ],
+            "evolved": [
+                {
+                    "id": change.id,
+                    "version": change.version,
+                    "fields": list(change.fields),
+                    "reason": change.reason,
+                    "confidence": change.confidence,
+                }
+                for change in self.evolved
+            ],
+            "queued": [{"review": item.review, "id": item.id, "reason": item.reason} for item in self.queued],
+            "superseded": list(self.superseded),
+            "dropped": list(self.dropped),
+            "error": self.error,
+            "cost": {
+                "calls": self.cost.calls,
+                "tokens_in": self.cost.tokens_in,
+                "tokens_out": self.cost.tokens_out,
+                "embedded": self.cost.embedded,
+                "seconds": round(self.cost.seconds, 4),
+            },
+        }

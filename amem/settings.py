@@ -1,0 +1,181 @@
+"""Every setting in one place, read from arguments, ``AMEM_*`` variables, an env file and ``config.toml``.
+
+In that order: an argument wins over the environment, that over ``<home>/.env`` (or the file named by ``--env-file``),
+that over ``<home>/config.toml``, that over the defaults below. Never a ``.env`` of the current folder: a cloned
+repository must not be able to redirect a model endpoint.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from platformdirs import user_cache_path, user_data_path
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from amem.clock import zone
+from amem.errors import InvalidInput
+
+
+def default_home() -> Path:
+    """Where collections live unless told otherwise: ``AMEM_HOME``, else the platform's data folder."""
+    named = os.environ.get("AMEM_HOME")
+    return Path(named).expanduser() if named else user_data_path("amem", appauthor=False)
+
+
+class Settings(BaseSettings):
+    """amem's settings. `load_settings` reads them; a key of ``config.toml`` that is none of these is refused."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="AMEM_", extra="ignore", validate_default=True, frozen=True, populate_by_name=True
+    )
+
+    home: Path = Field(default_factory=default_home)
+    """Folder that holds one sub-folder per collection."""
+    cache: Path = Field(default_factory=lambda: user_cache_path("amem", appauthor=False))
+    """Folder for exported models; can be thrown away."""
+    collection: str = "memories"
+    """Collection used when none is named."""
+    timezone: str = ""
+    """IANA zone of times given without one; empty means the system's."""
+
+    embed_model: str = "all-MiniLM-L6-v2"
+    """A sentence-transformers name, a path, ``ollama/<model>`` or any LiteLLM embedding model."""
+    embed_recipe: Literal["content", "paper"] = "content"
+    """What is embedded: the content alone, or A-Mem's content + context + keywords + tags."""
+    dense_base: Literal["auto", "exact", "chroma"] = "auto"
+    """Base of the dense leg: auto takes Chroma from 50,000 notes on in a long-lived process."""
+    lexical: Literal["fts5", "rank-bm25"] = "fts5"
+    """Scorer of the lexical leg; rank-bm25 rebuilds on every change and takes your own k1 and b."""
+    bm25_k1: float = Field(default=1.2, gt=0)
+    """Term-frequency saturation; used by rank-bm25 only (FTS5 fixes 1.2)."""
+    bm25_b: float = Field(default=0.75, ge=0, le=1)
+    """Length normalisation; used by rank-bm25 only (FTS5 fixes 0.75)."""
+    candidates: int = Field(default=80, ge=1, le=1000)
+    """Candidates each retrieval leg hands to fusion."""
+    rrf_k: float = Field(default=60, gt=0)
+    """The constant of reciprocal rank fusion."""
+    prior_floor: float = Field(default=0.95, ge=0, le=1)
+    """Least factor that retention and trust can put on a hit's relevance."""
+
+    llm_backend: Literal["auto", "ollama", "openai", "litellm", "offline"] = "auto"
+    """Who analyses notes; auto takes Ollama when it answers and has a model, else the offline rules."""
+    llm_model: str = ""
+    """Model name; without a prefix it belongs to the backend. Empty lets auto choose."""
+    api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("api_key", "AMEM_API_KEY", "OPENAI_API_KEY")
+    )
+    """Key for the model server; never stored or logged."""
+    api_base: str = Field(default="", validation_alias=AliasChoices("api_base", "AMEM_API_BASE"))
+    """Base URL of an OpenAI-compatible server."""
+    ollama_host: str = Field(
+        default="http://127.0.0.1:11434",
+        validation_alias=AliasChoices("ollama_host", "AMEM_OLLAMA_HOST", "OLLAMA_HOST"),
+    )
+    """Where Ollama listens."""
+    llm_timeout: float = Field(default=60, gt=0)
+    """Seconds one model call may take."""
+
+    max_note_chars: int = Field(default=20_000, ge=1)
+    """Longest content one note may have; ``amem import`` splits longer text."""
+    neighbours: int = Field(default=5, ge=0, le=20)
+    """Nearest notes shown to the analyst when a note arrives."""
+    max_rewrites: int = Field(default=3, ge=0, le=20)
+    """Most neighbours one new note may rewrite."""
+    rewrite_confidence: float = Field(default=0.9, ge=0, le=1)
+    """Rewrites below this confidence wait in the review queue."""
+    review_days: int = Field(default=30, ge=1)
+    """Days after which an open review expires."""
+    near_duplicate: float = Field(default=0.95, ge=0, le=1)
+    """Cosine from which a new note is linked as a near-duplicate."""
+    evo_threshold: int = Field(default=100, ge=1)
+    """Evolutions between two consolidations."""
+    batch_size: int = Field(default=64, ge=1, le=1024)
+    """Notes that a bulk write embeds and commits together."""
+
+    @field_validator("home", "cache")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        zone(value)
+        return value
+
+    @field_validator("ollama_host")
+    @classmethod
+    def _with_scheme(cls, value: str) -> str:
+        # Ollama's own OLLAMA_HOST is often just "host:port", and 0.0.0.0 is where it listens, not where to call.
+        address = value if "://" in value else f"http://{value}"
+        return address.replace("://0.0.0.0", "://127.0.0.1").rstrip("/")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        toml = TomlConfigSettingsSource(settings_cls)
+        return (init_settings, env_settings, dotenv_settings, toml)
+
+
+def _toml_keys(path: Path) -> list[str]:
+    if not path.is_file():
+        return []
+    try:
+        return list(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}") from error
+
+
+def load_settings(
+    home: str | Path | None = None, *, env_file: str | Path | None = None, **overrides: Any
+) -> Settings:
+    """Read the settings for `home` (None: the default one); `overrides` that are None count as not given.
+
+    Raises InvalidInput naming the setting that cannot be used, or an `env_file` that is not there.
+    """
+    given = {name: value for name, value in overrides.items() if value is not None}
+    root = Path(home).expanduser() if home is not None else default_home()
+    if home is not None:
+        given["home"] = root
+    if env_file is not None and not Path(env_file).is_file():
+        raise InvalidInput(f"no env file at {env_file}", hint="check the path given to --env-file")
+
+    class _Located(Settings):
+        model_config = SettingsConfigDict(
+            env_file=env_file if env_file is not None else root / ".env",
+            env_file_encoding="utf-8",
+            toml_file=root / "config.toml",
+        )
+
+    # A variable meant for another program may share an env file; a key in amem's own file that amem does not know is
+    # a typing error that would otherwise be silently ignored.
+    for name in [*given, *_toml_keys(root / "config.toml")]:
+        if name not in Settings.model_fields:
+            raise InvalidInput(f"unknown setting {name!r}", hint="amem config lists them all")
+    try:
+        located = _Located(**given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(
+            f"setting {name}: {first['msg']}",
+            hint=f"look for it in {root / 'config.toml'}, .env and AMEM_* variables",
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"cannot read the settings of {root}: {error}") from error
+    return located
