@@ -55,10 +55,7 @@ def parse_time(text: str | datetime, default_zone: tzinfo) -> datetime:
     A time without a zone is taken in `default_zone`; a date alone means its midnight.
     Raises InvalidInput for anything else.
     """
-    if isinstance(text, datetime):
-        moment = text
-    else:
-        moment = _read(text.strip())
+    moment = text if isinstance(text, datetime) else _read(text.strip())
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=default_zone)
     try:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from amem.clock import Clock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from dataclasses import dataclass
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -87,9 +86,7 @@ class ChatModel(Protocol):
         """Backend and model, such as ``ollama/llama3.2``."""
         ...
 
-    def complete(
-        self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0
-    ) -> str:
+    def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
         """The answer to one prompt, held to a JSON schema where the server can.
 
         Raises ServiceUnavailable when no server answers, MissingModel when it lacks the model.

@@ -141,9 +141,7 @@ def _toml_keys(path: Path) -> list[str]:
         raise InvalidInput(f"cannot read {path}: {error}") from error
 
 
-def load_settings(
-    home: str | Path | None = None, *, env_file: str | Path | None = None, **overrides: Any
-) -> Settings:
+def load_settings(home: str | Path | None = None, *, env_file: str | Path | None = None, **overrides: Any) -> Settings:
     """Read the settings for `home` (None: the default one); `overrides` that are None count as not given.
 
     Raises InvalidInput naming the setting that cannot be used, or an `env_file` that is not there.
