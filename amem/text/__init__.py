@@ -1,0 +1,21 @@
+"""Text as amem sees it: the terms it is found by, its sentences, its pieces and its normal form."""
+
+from __future__ import annotations
+
+from amem.text.normal import normalize
+from amem.text.scripts import cjk_share, is_cjk
+from amem.text.sentences import sentences
+from amem.text.splitting import split_text
+from amem.text.terms import FTS5_TOKENIZE, index_terms, prefix_terms, query_terms
+
+__all__ = [
+    "FTS5_TOKENIZE",
+    "cjk_share",
+    "index_terms",
+    "is_cjk",
+    "normalize",
+    "prefix_terms",
+    "query_terms",
+    "sentences",
+    "split_text",
+]

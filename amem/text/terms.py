@@ -1,0 +1,169 @@
+"""The terms a text is indexed under and asked for by: made here, so that SQLite's FTS5 and rank-bm25 agree.
+
+English is stemmed (Porter 2), accents of Latin words are folded, CJK runs become overlapping bigrams, and identifiers,
+versions, hosts and compounds (``v15.3``, ``snake_case``, ``CamelCase``, ``foo-bar``, ``C++``) count whole as well as
+split. Stop words stay in the index, where they cost little, and are left out of questions.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from amem.text import stopwords
+from amem.text.scripts import CJK, is_cjk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: How storage must declare an FTS5 table that is fed ``" ".join(index_terms(text))``: with it FTS5 splits at the
+#: spaces only. Terms hold letters, marks, digits and the characters ``_ . - + # @``.
+FTS5_TOKENIZE = "unicode61 remove_diacritics 0 categories 'L* M* N* Co' tokenchars '_.-+#@'"
+
+#: Longer words (base64, hashes in a row) are cut: nobody types them, and they would fill the caches.
+_LONGEST = 64
+
+# Vowel signs and other marks that `\w` leaves out although they stand inside words.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0981-\u0dff\u0e31-\u0e4e"
+)
+_WORD = rf"[^\W_{CJK}](?:[^\W_{CJK}]|[{_MARKS}])*"
+_TOKEN = re.compile(rf"[{CJK}]+|_*{_WORD}(?:(?:[.\-+@'’]|_+){_WORD})*(?:\+\+|\#(?!\w)|_+)?")
+_JOINT = re.compile(r"[_.\-+@#]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_VERSION = re.compile(r"v(\d[\w.\-+]*)")
+_CLITIC = re.compile(r"'(?:s|m|re|ve|ll|d)$")
+
+
+def index_terms(text: str) -> list[str]:
+    """Every term of `text` in order, repeated as often as it occurs; empty when it holds no letter or digit.
+
+    Index them in an FTS5 table declared with `FTS5_TOKENIZE`.
+    """
+    terms: list[str] = []
+    for token in _tokens(text):
+        terms += _terms(token)
+    return terms
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms to look for: unique, in order, without stop words unless nothing else is left."""
+    wanted: dict[str, None] = {}
+    for token in _tokens(text):
+        wanted.update(dict.fromkeys(_content_terms(token)))
+    return list(wanted or dict.fromkeys(index_terms(text)))
+
+
+def prefix_terms(text: str) -> tuple[list[str], str]:
+    """What to look for while someone types: the finished words' terms, and the start of the word being typed.
+
+    The start is cut to what the word shares with its stem, so that finishing a word ("databases") does not lose what
+    its beginning found. It is empty when the text ends outside a word; nothing is left out as a stop word.
+    """
+    tokens = _tokens(text)
+    if not tokens or not (text[-1:].isalnum() or text[-1:] in "_+#"):
+        return list(dict.fromkeys(index_terms(text))), ""
+    last = tokens.pop()
+    if is_cjk(last):
+        finished, prefix = _bigrams(last)[:-1], last[-2:]
+    else:
+        finished, prefix = [], _typed(last)
+    return list(dict.fromkeys([term for token in tokens for term in _terms(token)] + finished)), prefix
+
+
+def _tokens(text: str) -> list[str]:
+    return _TOKEN.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+
+
+def _terms(token: str) -> tuple[str, ...] | list[str]:
+    if is_cjk(token):
+        return _cjk_terms(token)
+    return _word_terms(token[:_LONGEST])
+
+
+def _content_terms(token: str) -> list[str]:
+    if is_cjk(token):
+        return [term for term in _cjk_terms(token) if not _is_chinese_stop(term)]
+    folded = contract(token[:_LONGEST].casefold())
+    return [] if folded in stopwords.ENGLISH else [t for t in _word_terms(token[:_LONGEST]) if t not in _stop_stems()]
+
+
+def _cjk_terms(run: str) -> list[str]:
+    terms = _bigrams(run)
+    if len(run) > 1:
+        terms += [character for character in run if character in stopwords.CHINESE_SINGLE_WORDS]
+    return terms
+
+
+def _bigrams(run: str) -> list[str]:
+    return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _is_chinese_stop(term: str) -> bool:
+    if term in stopwords.CHINESE_KEPT:
+        return False
+    return (
+        term in stopwords.CHINESE_BIGRAMS
+        or any(character in stopwords.CHINESE_PARTICLES for character in term)
+        or all(character in stopwords.CHINESE_CHARACTERS for character in term)
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _word_terms(word: str) -> tuple[str, ...]:
+    """The terms of one word that is not CJK: whole, then its parts if it has any."""
+    spelled = contract(_fold_accents(word))
+    whole = spelled.casefold()
+    terms = [_stem(whole)]
+    if version := _VERSION.fullmatch(whole):
+        terms.append(version[1])
+        whole = spelled = version[1]
+    parts = [part for piece in _JOINT.split(spelled) for part in _HUMP.split(piece) if part]
+    if len(parts) > 1 or (parts and parts[0].casefold() != whole):
+        terms += [_stem(part.casefold()) for part in parts]
+    return tuple(dict.fromkeys(terms))
+
+
+@lru_cache(maxsize=1 << 12)
+def contract(word: str) -> str:
+    """The word without its clitic: "Ana's" -> "Ana", "we'll" -> "we", "don't" -> "dont", "O'Brien" -> "OBrien"."""
+    if "'" not in word and "’" not in word:
+        return word
+    return _CLITIC.sub("", word.replace("’", "'")).replace("'", "")
+
+
+def _fold_accents(word: str) -> str:
+    # Accents are spelling in Latin text ("cafe" finds "café"); in other scripts marks make other words.
+    if word.isascii():
+        return word
+    decomposed = unicodedata.normalize("NFKD", word)
+    bare = "".join(character for character in decomposed if not unicodedata.combining(character))
+    return bare if bare.isascii() else word
+
+
+def _stem(word: str) -> str:
+    return _stemmer()(word) if word.isascii() and word.isalpha() else word
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    import snowballstemmer
+
+    stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
+    return stem
+
+
+@cache
+def _stop_stems() -> frozenset[str]:
+    return frozenset(_stem(word) for word in stopwords.ENGLISH)
+
+
+def _typed(word: str) -> str:
+    spelled = contract(_fold_accents(word[:_LONGEST])).casefold()
+    stem = _stem(spelled)
+    shared = 0
+    while shared < min(len(spelled), len(stem)) and spelled[shared] == stem[shared]:
+        shared += 1
+    return spelled[:shared] or spelled
