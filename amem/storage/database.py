@@ -1,0 +1,218 @@
+"""One SQLite file (or one in memory) behind SQLAlchemy: connections, transactions, and SQLite's errors in our words.
+
+A file is opened in WAL mode with ``synchronous=FULL``: a write has succeeded when its commit has, and survives
+``kill -9`` and power loss. Readers never wait for writers. An in-memory collection is one connection under a lock.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from sqlalchemy import create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from amem.errors import (
+    StorageBusy,
+    StorageCorrupt,
+    StorageError,
+    StorageFull,
+    StorageReadOnly,
+)
+from amem.storage.migrations import migrate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+FILE_NAME = "amem.db"
+_BUSY_SECONDS = 60.0
+_CACHE_KIB = 65_536
+
+
+class Database:
+    """Opens (and when needed creates or upgrades) the database of one collection folder; None keeps it in memory.
+
+    Raises StorageReadOnly, StorageBusy, StorageFull, StorageCorrupt or SchemaTooNew.
+    """
+
+    def __init__(self, folder: Path | None, *, busy_seconds: float = _BUSY_SECONDS) -> None:
+        self.path = None if folder is None else folder / FILE_NAME
+        self._busy_seconds = busy_seconds
+        self._write_lock = threading.RLock()
+        self.read_only = False
+        if folder is not None:
+            with self._explained():
+                self._prepare(folder)
+        self._engine = create_engine(
+            "sqlite://",
+            creator=self._connect,
+            poolclass=StaticPool if self.path is None else QueuePool,
+            **({} if self.path is None else {"pool_size": 4, "max_overflow": -1}),
+        )
+        event.listen(self._engine, "begin", _begin)
+        try:
+            with self._explained():
+                self._upgrade()
+        except BaseException:
+            self._engine.dispose()
+            raise
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A consistent snapshot: everything committed before its first statement, nothing after."""
+        with self._explained(), self._in_memory_lock(), self._engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that holds the write lock from its start; commits when left without an exception."""
+        if self.read_only:
+            raise StorageReadOnly(
+                f"{self.path} cannot be written to", hint="check the folder's permissions, or copy the collection"
+            )
+        with self._explained(), self._write_lock, self._engine.connect() as plain:
+            connection = plain.execution_options(amem_write=True)
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Close every connection; the last one folds the write-ahead log back into the file."""
+        self._engine.dispose()
+
+    def backup_to(self, target: Path) -> None:
+        """Write a consistent copy of the database to a new file, while others go on reading and writing."""
+        with self._explained(), self.read() as connection:
+            raw = connection.connection.dbapi_connection
+            assert isinstance(raw, sqlite3.Connection)
+            _create_private(target)
+            copy = sqlite3.connect(target)
+            try:
+                raw.backup(copy)
+            finally:
+                copy.close()
+
+    def shrink(self) -> None:
+        """Rewrite the file without what was purged, so that no trace of it stays in free pages or the log."""
+        with self._explained(), self._write_lock:
+            raw = self._connect() if self.path is not None else None
+            if raw is None:
+                return
+            try:
+                raw.execute("VACUUM")
+                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                raw.close()
+
+    @contextmanager
+    def _in_memory_lock(self) -> Iterator[None]:
+        if self.path is None:
+            with self._write_lock:
+                yield
+        else:
+            yield
+
+    def _prepare(self, folder: Path) -> None:
+        assert self.path is not None
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not self.path.exists():
+                _create_private(self.path)
+        except PermissionError as error:
+            if not self.path.exists():
+                raise StorageReadOnly(
+                    f"cannot create a collection in {folder}",
+                    hint="check the folder's permissions or name another --home",
+                ) from error
+        except OSError as error:
+            if error.errno == 28:
+                raise StorageFull(f"no space left for {folder}", hint="free some space and try again") from error
+            raise StorageError(f"cannot create {folder}: {error.strerror}", hint="name another --home") from error
+        self.read_only = not (os.access(self.path, os.W_OK) and os.access(folder, os.W_OK))
+
+    def _connect(self) -> sqlite3.Connection:
+        options: dict[str, Any] = {
+            "timeout": self._busy_seconds,
+            "isolation_level": None,
+            "check_same_thread": False,
+            "cached_statements": 256,
+        }
+        if self.path is None:
+            connection = sqlite3.connect(":memory:", **options)
+        elif self.read_only:
+            # Without a log to read, "immutable" is what opens a file in a folder where SQLite may not even lock.
+            log = self.path.with_name(self.path.name + "-wal")
+            mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+            connection = sqlite3.connect(f"file:{quote(str(self.path))}?{mode}", uri=True, **options)
+        else:
+            connection = sqlite3.connect(self.path, **options)
+        assert isinstance(connection, sqlite3.Connection)
+        try:
+            self._tune(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _tune(self, connection: sqlite3.Connection) -> None:
+        if not self.read_only and self.path is not None:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
+        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.execute("PRAGMA secure_delete=FAST")
+
+    def _upgrade(self) -> None:
+        with self._write_lock:
+            connection = self._engine.raw_connection()
+            try:
+                raw = connection.dbapi_connection
+                assert isinstance(raw, sqlite3.Connection)
+                migrate(raw, self.path, read_only=self.read_only)
+            finally:
+                connection.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            raise explain(error.orig, self.path) from error
+        except sqlite3.Error as error:
+            raise explain(error, self.path) from error
+
+
+def explain(error: BaseException | None, path: Path | None) -> StorageError:
+    """SQLite's complaint as the StorageError that says what to do about it."""
+    where = str(path or "the in-memory collection")
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return StorageBusy(f"{where} is busy: another process is writing", hint="try again in a moment")
+    if "disk is full" in text or "disk I/O" in text or "No space" in text:
+        return StorageFull(
+            f"{where} could not be written: {text}", hint="free some space and try again; what was saved before is safe"
+        )
+    if "readonly" in text or "unable to open" in text:
+        return StorageReadOnly(f"{where} cannot be opened for writing: {text}", hint="check the folder's permissions")
+    if "malformed" in text or "not a database" in text or "corrupt" in text:
+        return StorageCorrupt(
+            f"{where} is damaged: {text}", hint="restore it from a copy (amem copy makes them); do not delete it"
+        )
+    return StorageError(f"{where}: {text}", hint="run amem doctor")
+
+
+def _begin(connection: Connection) -> None:
+    writing = connection.get_execution_options().get("amem_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _create_private(path: Path) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))

@@ -1,0 +1,73 @@
+"""A ``Filter`` as SQL conditions on the notes table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+
+from amem.errors import InvalidInput
+from amem.note import Status
+from amem.storage import tables
+from amem.storage.rows import time_text
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from amem.query import Filter
+
+
+def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
+    """Conditions a row of ``notes`` must all meet; raises InvalidInput for a metadata key that cannot be looked up."""
+    notes = tables.notes.c
+    found: list[ColumnElement[bool]] = []
+    statuses = wanted.statuses
+    if wanted.as_of is not None:
+        statuses = tuple({*statuses, Status.SUPERSEDED})
+        found += _true_at(wanted.as_of)
+    found.append(notes.status.in_([str(status) for status in statuses]))
+    for tag in wanted.tags:
+        term = tables.note_terms.alias()
+        found.append(
+            exists(select(1).where(term.c.role == "tag", term.c.term == tag.casefold(), term.c.note == notes.key))
+        )
+    if wanted.kinds:
+        found.append(notes.kind.in_([str(kind) for kind in wanted.kinds]))
+    for name in ("category", "speaker"):
+        value = getattr(wanted, name)
+        if value is not None:
+            found.append(func.lower(notes[name]) == value.lower())
+    if wanted.conversation is not None:
+        found.append(notes.conversation_id == wanted.conversation)
+    if wanted.since is not None:
+        found.append(notes.at >= time_text(wanted.since))
+    if wanted.until is not None:
+        found.append(notes.at < time_text(wanted.until))
+    found += [_metadata(key, value) for key, value in wanted.metadata.items()]
+    return found
+
+
+def _true_at(moment: datetime) -> list[ColumnElement[bool]]:
+    notes, then = tables.notes.c, time_text(moment)
+    newer = tables.notes.alias()
+    replaced_at = select(newer.c.at).where(newer.c.id == notes.superseded_by).scalar_subquery()
+    ended = func.coalesce(notes.valid_to, replaced_at)
+    return [func.coalesce(notes.valid_from, notes.at) <= then, or_(ended.is_(None), ended > then)]
+
+
+def _metadata(key: str, value: Any) -> ColumnElement[bool]:
+    if not isinstance(key, str) or '"' in key:
+        raise InvalidInput(f"cannot filter by the metadata key {key!r}")
+    if not isinstance(value, str | int | float | bool):
+        raise InvalidInput(f"can filter metadata {key!r} by text, number or truth value only, not {value!r}")
+    path = f'$."{key}"'
+    held = func.json_extract(tables.notes.c.metadata, path)
+    if isinstance(value, bool):
+        # SQLite reads JSON true as 1; without the type the number 1 would pass for true.
+        wanted = "true" if value else "false"
+        return func.json_type(tables.notes.c.metadata, path) == wanted
+    return and_(held == value, func.json_type(tables.notes.c.metadata, path).in_(_json_types(value)))
+
+
+def _json_types(value: str | float) -> list[str]:
+    return ["text"] if isinstance(value, str) else ["integer", "real"]

@@ -1,0 +1,159 @@
+"""The lexical leg's index (SQLite FTS5 over our own tokens) and the collection's vocabulary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import ColumnElement, delete, func, insert, literal_column, select
+
+from amem.note import Status
+from amem.storage import tables
+from amem.storage.filters import conditions
+from amem.text import index_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.note import MemoryNote
+    from amem.query import Filter
+    from amem.storage.session import Session
+
+_TEXT, _NOTES, _TERMS, _COUNTS = tables.note_text, tables.notes, tables.note_terms, tables.term_counts
+_TABLE: ColumnElement[str] = literal_column("note_text")
+_COLUMNS = ("content", "keywords", "tags", "context")
+
+
+def columns_of(note: MemoryNote) -> dict[str, str]:
+    """What full text holds of a note: our own tokens of each indexed column, separated by spaces."""
+    return {
+        "content": " ".join(index_terms(note.content)),
+        "keywords": " ".join(index_terms(" ; ".join(note.keywords))),
+        "tags": " ".join(index_terms(" ; ".join(note.tags))),
+        "context": " ".join(index_terms(note.context)),
+    }
+
+
+class FullText:
+    """Full text and vocabulary of one transaction; also the ``Vocabulary`` that analysts are shown."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def put(self, key: int, note: MemoryNote) -> None:
+        """Index a note that is not indexed yet."""
+        self._run(insert(_TEXT).values(rowid=key, **columns_of(note)))
+
+    def remove(self, key: int) -> None:
+        """Forget a note; nothing happens when it is not indexed."""
+        self._run(delete(_TEXT).where(_TEXT.c.rowid == key))
+
+    def search(self, terms: Sequence[str], limit: int, wanted: Filter | None = None) -> list[tuple[int, float]]:
+        """(key, BM25 score, higher is better) of notes that hold any of these index terms, best first.
+
+        Without a filter every active note may answer. Ties go to the older note.
+        """
+        if not terms or limit < 1:
+            return []
+        if wanted is None or wanted.is_default:
+            return self._active(terms, limit)
+        score = func.bm25(_TABLE).label("score")
+        statement = (
+            select(_TEXT.c.rowid, score)
+            .select_from(_TEXT.join(_NOTES, _NOTES.c.key == _TEXT.c.rowid))
+            .where(_matches(terms), *conditions(wanted))
+            .order_by(score, _TEXT.c.rowid)
+            .limit(limit)
+        )
+        return [(key, -score) for key, score in self._run(statement)]
+
+    def scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
+        """BM25 score of each of these notes that holds any of the terms."""
+        if not terms or not keys:
+            return {}
+        statement = select(_TEXT.c.rowid, func.bm25(_TABLE)).where(
+            _matches(terms), _TEXT.c.rowid.in_([int(key) for key in keys])
+        )
+        return {key: -score for key, score in self._run(statement)}
+
+    def starting_with(self, prefix: str, terms: Sequence[str], limit: int) -> list[int]:
+        """Keys of active notes that hold all of `terms` and a token that begins with `prefix`, newest first."""
+        parts = [f'"{term}"' for term in terms] + ([f'"{prefix}"*'] if prefix else [])
+        if not parts:
+            return []
+        statement = (
+            select(_TEXT.c.rowid)
+            .select_from(_TEXT.join(_NOTES, _NOTES.c.key == _TEXT.c.rowid))
+            .where(_TABLE.op("MATCH", is_comparison=True)(" AND ".join(parts)), _NOTES.c.status == str(Status.ACTIVE))
+            .order_by(_TEXT.c.rowid.desc())
+            .limit(limit)
+        )
+        return list(self._run(statement).scalars())
+
+    def holding(
+        self, role: str, values: Sequence[str], limit: int, wanted: Filter | None = None
+    ) -> list[tuple[int, tuple[str, ...]]]:
+        """(key, which of the values) for notes that carry these tags, entities or keywords, most matches first."""
+        folded = sorted({value.casefold() for value in values})
+        if not folded:
+            return []
+        where = [_NOTES.c.status == str(Status.ACTIVE)] if wanted is None else conditions(wanted)
+        matched = func.count().label("matched")
+        statement = (
+            select(_TERMS.c.note, func.group_concat(_TERMS.c.term, "\x1f"))
+            .select_from(_TERMS.join(_NOTES, _NOTES.c.key == _TERMS.c.note))
+            .where(_TERMS.c.role == role, _TERMS.c.term.in_(folded), *where)
+            .group_by(_TERMS.c.note)
+            .order_by(matched.desc(), _TERMS.c.note.desc())
+            .limit(limit)
+        )
+        return [(key, tuple(sorted(held.split("\x1f")))) for key, held in self._run(statement)]
+
+    def counts(self, role: str, values: Sequence[str] | None = None) -> dict[str, int]:
+        """How many notes carry each tag, entity or keyword (case-folded), most used first."""
+        statement = select(_COUNTS.c.term, _COUNTS.c.notes).where(_COUNTS.c.role == role)
+        if values is not None:
+            statement = statement.where(_COUNTS.c.term.in_([value.casefold() for value in values]))
+        return {term: n for term, n in self._run(statement.order_by(_COUNTS.c.notes.desc(), _COUNTS.c.term))}
+
+    # -- the vocabulary analysts are shown ---------------------------------------------------------------------
+
+    @property
+    def total(self) -> int:
+        """How many notes there are that are not deleted."""
+        return self._session.notes.count()
+
+    def document_frequency(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """For each index term how many notes hold it anywhere; 0 when none."""
+        wanted = list(dict.fromkeys(terms))
+        vocabulary = tables.note_vocabulary
+        statement = select(vocabulary.c.term, vocabulary.c.doc).where(vocabulary.c.term.in_(wanted))
+        return dict.fromkeys(wanted, 0) | {term: n for term, n in self._run(statement)}
+
+    def tags(self) -> Mapping[str, int]:
+        """Every tag and how many notes carry it, most used first."""
+        return self.counts("tag")
+
+    def _active(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        """The unfiltered fast path: rank in FTS5 alone, then drop the few that are not active."""
+        margin = limit + 32
+        while True:
+            ranked = self._ranked(terms, margin)
+            states = self._session.notes.columns([key for key, _ in ranked], ["status"])
+            alive = [(key, score) for key, score in ranked if states[key]["status"] == Status.ACTIVE]
+            if len(alive) >= limit or len(ranked) < margin:
+                return alive[:limit]
+            margin *= 4
+
+    def _ranked(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
+        # "ORDER BY rank" lets FTS5 keep its own heap instead of sorting every match.
+        statement = (
+            select(_TEXT.c.rowid, literal_column("rank")).where(_matches(terms)).order_by(literal_column("rank"))
+        )
+        ranked = [(key, -score) for key, score in self._run(statement.limit(limit))]
+        return sorted(ranked, key=lambda pair: (-pair[1], pair[0]))
+
+
+def _matches(terms: Sequence[str]) -> ColumnElement[bool]:
+    # Our tokens hold no quotation mark, so quoting is all it takes to keep FTS5's query language out.
+    return _TABLE.op("MATCH", is_comparison=True)(" OR ".join(f'"{term}"' for term in terms))

@@ -1,0 +1,137 @@
+"""Links between notes, each addition and removal recorded so that it can be undone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, func, insert, or_, select, update
+
+from amem.note import Link, LinkType, Status
+from amem.storage import tables
+from amem.storage.rows import link_of, link_plain, read_time
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import ColumnElement
+
+    from amem.storage.session import Session
+
+_LINKS = tables.links
+_AT_ONCE = 500
+
+
+class Links:
+    """The links of one transaction. Links to or from deleted notes are kept, but not shown until they are restored."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def of(self, id: str) -> list[Link]:
+        """Links that start at this note, oldest first."""
+        return self._visible(_LINKS.c.source == id, other=_LINKS.c.target)
+
+    def to(self, id: str) -> list[Link]:
+        """Links that end at this note, oldest first."""
+        return self._visible(_LINKS.c.target == id, other=_LINKS.c.source)
+
+    def around(self, ids: Sequence[str]) -> list[Link]:
+        """Every link with an end among `ids`, whatever the other end's status."""
+        found: dict[tuple[str, str, str], Link] = {}
+        for start in range(0, len(ids), _AT_ONCE):
+            some = list(ids[start : start + _AT_ONCE])
+            statement = select(_LINKS).where(or_(_LINKS.c.source.in_(some), _LINKS.c.target.in_(some)))
+            for row in self._run(statement).mappings():
+                found[row["source"], row["target"], row["type"]] = link_of(row)
+        return list(found.values())
+
+    def get(self, source: str, target: str, type: LinkType) -> Link | None:
+        """That one link, if it is there."""
+        row = self._run(select(_LINKS).where(*_one(source, target, type))).mappings().one_or_none()
+        return None if row is None else link_of(row)
+
+    def put(self, link: Link, operation: int) -> bool:
+        """Add a link; False when one of the same ends and type is there already."""
+        if self.get(link.source, link.target, link.type) is not None:
+            return False
+        after = link_plain(link)
+        statement = insert(_LINKS).values(
+            source=link.source, target=link.target, type=str(link.type), operation=operation, **after
+        )
+        self._run(statement)
+        self._record(link.source, link.target, link.type, operation, None, after)
+        return True
+
+    def remove(self, source: str, target: str, type: LinkType, operation: int) -> bool:
+        """Take a link away; False when it was not there."""
+        link = self.get(source, target, type)
+        if link is None:
+            return False
+        self._run(delete(_LINKS).where(*_one(source, target, type)))
+        self._record(source, target, type, operation, link_plain(link), None)
+        return True
+
+    def restore(self, source: str, target: str, type: LinkType, held: Mapping[str, Any], operation: int) -> bool:
+        """Put back a link as a recorded change had it."""
+        at = read_time(held["at"])
+        assert at is not None
+        link = Link(source, target, type, held["reason"], held["confidence"], held["made_by"], at)
+        return self.put(link, operation)
+
+    def count(self) -> int:
+        """How many links there are."""
+        return int(self._run(select(func.count()).select_from(_LINKS)).scalar_one())
+
+    def degrees(self, ids: Sequence[str]) -> dict[str, int]:
+        """For each id how many links start or end at it."""
+        totals = dict.fromkeys(ids, 0)
+        for link in self.around(ids):
+            for end in {link.source, link.target}:
+                if end in totals:
+                    totals[end] += 1
+        return totals
+
+    def purge(self, id: str) -> None:
+        """Destroy every link of a note and every record of one."""
+        changed = tables.link_changes
+        self._run(delete(_LINKS).where(or_(_LINKS.c.source == id, _LINKS.c.target == id)))
+        self._run(delete(changed).where(or_(changed.c.source == id, changed.c.target == id)))
+
+    def _visible(self, end: ColumnElement[bool], *, other: ColumnElement[str]) -> list[Link]:
+        note = tables.notes.alias()
+        statement = (
+            select(_LINKS)
+            .select_from(_LINKS.outerjoin(note, note.c.id == other))
+            .where(end, func.coalesce(note.c.status, "") != str(Status.DELETED))
+            .order_by(_LINKS.c.at, _LINKS.c.target, _LINKS.c.source)
+        )
+        return [link_of(row) for row in self._run(statement).mappings()]
+
+    def _record(
+        self,
+        source: str,
+        target: str,
+        type: LinkType,
+        operation: int,
+        before: Mapping[str, Any] | None,
+        after: Mapping[str, Any] | None,
+    ) -> None:
+        self._run(
+            insert(tables.link_changes).values(
+                operation=operation,
+                source=source,
+                target=target,
+                type=str(type),
+                before=None if before is None else json.dumps(before, ensure_ascii=False),
+                after=None if after is None else json.dumps(after, ensure_ascii=False),
+            )
+        )
+        # Caches learn of the change by the note's stamp; its version is about its own fields and stays.
+        seq = self._session.seq
+        self._run(update(tables.notes).where(tables.notes.c.id == source).values(seq=seq))
+
+
+def _one(source: str, target: str, type: LinkType) -> tuple[ColumnElement[bool], ...]:
+    return _LINKS.c.source == source, _LINKS.c.target == target, _LINKS.c.type == str(type)

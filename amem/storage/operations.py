@@ -1,0 +1,147 @@
+"""The log: every write as an operation, and the versions of notes it made."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select, update
+
+from amem.errors import NoteNotFound, OperationNotFound
+from amem.storage import tables
+from amem.storage.records import Operation, Version
+from amem.storage.rows import read_time, time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import RowMapping
+
+    from amem.storage.session import Session
+
+_OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tables.link_changes, tables.notes
+_AT_ONCE = 500
+
+
+class Operations:
+    """The log of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def log(
+        self, *, since: datetime | None = None, limit: int = 50, actor: str | None = None, tops_only: bool = False
+    ) -> list[Operation]:
+        """Operations, newest first."""
+        statement = select(_OPS)
+        if since is not None:
+            statement = statement.where(_OPS.c.at >= time_text(since))
+        if actor is not None:
+            statement = statement.where(_OPS.c.actor == actor)
+        if tops_only:
+            statement = statement.where(_OPS.c.parent.is_(None))
+        rows = self._run(statement.order_by(_OPS.c.id.desc()).limit(limit)).mappings().all()
+        return self._described(rows)
+
+    def get(self, id: int) -> Operation:
+        """One operation; raises OperationNotFound."""
+        row = self._run(select(_OPS).where(_OPS.c.id == id)).mappings().one_or_none()
+        if row is None:
+            raise OperationNotFound(f"no operation {id}", hint="amem log lists them")
+        return self._described([row])[0]
+
+    def family(self, id: int) -> list[int]:
+        """The operation and everything it set off, newest first."""
+        found, fresh = [id], [id]
+        while fresh:
+            fresh = (
+                list(self._run(select(_OPS.c.id).where(_OPS.c.parent.in_(fresh[:_AT_ONCE]))).scalars())
+                + fresh[_AT_ONCE:]
+            )
+            fresh = [each for each in fresh if each not in set(found)]
+            found += fresh
+        return sorted(found, reverse=True)
+
+    def newest(self, *, actions: Sequence[str] = (), excluding: Sequence[str] = ()) -> int | None:
+        """The newest top-level operation that has not been undone."""
+        statement = select(func.max(_OPS.c.id)).where(_OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None))
+        if actions:
+            statement = statement.where(_OPS.c.action.in_(actions))
+        if excluding:
+            statement = statement.where(_OPS.c.action.not_in(excluding))
+        return self._run(statement).scalar_one_or_none()
+
+    def mark_undone(self, id: int, by: int | None) -> None:
+        """Note that `id` was taken back by operation `by`; None when that was taken back in turn."""
+        self._run(update(_OPS).where(_OPS.c.id == id).values(undone_by=by))
+
+    def history(self, id: str) -> list[Version]:
+        """Every version of a note, oldest first; raises NoteNotFound."""
+        key = self._session.notes.keys_of([id]).get(id)
+        if key is None:
+            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+        statement = (
+            select(_VERSIONS.c.version, _VERSIONS.c.changes, _VERSIONS.c.operation)
+            .add_columns(_OPS.c.actor, _OPS.c.action, _OPS.c.cause, _OPS.c.at)
+            .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
+            .where(_VERSIONS.c.note == key)
+            .order_by(_VERSIONS.c.version)
+        )
+        return [
+            Version(
+                version=row["version"],
+                at=_moment(row["at"]),
+                actor=row["actor"],
+                action=row["action"],
+                cause=row["cause"],
+                operation=row["operation"],
+                changes={field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()},
+            )
+            for row in self._run(statement).mappings()
+        ]
+
+    def _described(self, rows: Sequence[RowMapping]) -> list[Operation]:
+        ids = [row["id"] for row in rows]
+        notes: dict[int, list[str]] = {}
+        created: dict[int, list[str]] = {}
+        links: dict[int, int] = {}
+        for start in range(0, len(ids), _AT_ONCE):
+            some = ids[start : start + _AT_ONCE]
+            touched = (
+                select(_VERSIONS.c.operation, _NOTES.c.id, _VERSIONS.c.version)
+                .select_from(_VERSIONS.join(_NOTES, _NOTES.c.key == _VERSIONS.c.note))
+                .where(_VERSIONS.c.operation.in_(some))
+                .order_by(_VERSIONS.c.id)
+            )
+            for operation, id, version in self._run(touched):
+                (created if version == 1 else notes).setdefault(operation, []).append(id)
+            linked = (
+                select(_LINK_CHANGES.c.operation, func.count())
+                .where(_LINK_CHANGES.c.operation.in_(some))
+                .group_by(_LINK_CHANGES.c.operation)
+            )
+            links |= {operation: n for operation, n in self._run(linked)}
+        return [
+            Operation(
+                id=row["id"],
+                parent=row["parent"],
+                action=row["action"],
+                actor=row["actor"],
+                cause=row["cause"],
+                at=_moment(row["at"]),
+                undoes=row["undoes"],
+                undone=row["undone_by"] is not None,
+                notes=tuple(dict.fromkeys(notes.get(row["id"], ()))),
+                created=tuple(created.get(row["id"], ())),
+                links=links.get(row["id"], 0),
+            )
+            for row in rows
+        ]
+
+
+def _moment(text: str) -> datetime:
+    moment = read_time(text)
+    assert moment is not None
+    return moment

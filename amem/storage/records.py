@@ -1,0 +1,94 @@
+"""What storage hands out besides notes, links and sources: operations, versions, reviews, jobs, undo reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One line of the log. `parent` is the operation that set it off; `undone` tells whether it was taken back.
+
+    `notes` are the ids it changed, `created` those it made, `links` how many links it added or removed (its
+    children's not counted).
+    """
+
+    id: int
+    parent: int | None
+    action: str
+    actor: str
+    cause: str
+    at: datetime
+    undoes: int | None
+    undone: bool
+    notes: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()
+    links: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a note: what changed in it (`changes` is {field: (before, after)}), when, by whom and why."""
+
+    version: int
+    at: datetime
+    actor: str
+    action: str
+    cause: str
+    operation: int
+    changes: Mapping[str, tuple[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Something undo left alone because later work (`operation`) had changed it since."""
+
+    note: str
+    item: str
+    operation: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class UndoReport:
+    """What an undo (or redo) did. `operation` is the new log entry, `undone` the one it took back.
+
+    `reverted` holds (note id, field or link) pairs; `kept` lists what later work it would have broken.
+    """
+
+    operation: int
+    undone: int
+    reverted: tuple[tuple[str, str], ...]
+    kept: tuple[Kept, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A machine's proposed change that waits for a person. `changes` is {field: (before, after)}."""
+
+    id: int
+    note: str
+    changes: Mapping[str, tuple[Any, Any]]
+    reason: str
+    confidence: float
+    made_by: str
+    created_at: datetime
+    expires_at: datetime
+    state: str
+    operation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work that a worker has leased: `note` is the note's id, `operation` what set it off."""
+
+    id: int
+    kind: str
+    note: str
+    operation: int | None
+    attempts: int
+    error: str

@@ -1,0 +1,112 @@
+"""Values on their way between notes, database columns and version records.
+
+A *plain* value is JSON-ready (times are UTC text); a *cell* is a plain value as SQLite keeps it (lists and dicts
+become JSON text, booleans 0 or 1).
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import RowMapping
+
+_TIMES = frozenset({"at", "valid_from", "valid_to", "recorded_at"})
+_JSON = frozenset({"keywords", "tags", "entities", "metadata"})
+_ENUMS: Mapping[str, type[StrEnum]] = {
+    "kind": Kind,
+    "layer": Layer,
+    "status": Status,
+    "enrichment": Enrichment,
+}
+
+#: Note fields that are columns of their own and whose changes are versioned.
+VERSIONED = (
+    *("content", "keywords", "tags", "entities", "context", "category", "timestamp", "at", "kind", "layer", "status"),
+    *("importance", "pinned", "superseded_by", "valid_from", "valid_to", "conversation_id", "ordinal", "speaker"),
+    *("metadata", "enrichment", "analyst"),
+)
+
+
+def time_text(moment: datetime) -> str:
+    """UTC text that sorts as it reads, always with microseconds."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def read_time(text: str | None) -> datetime | None:
+    """The inverse of `time_text`; None stays None."""
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def plain(field: str, value: Any) -> Any:
+    """A note field's value as JSON-ready data."""
+    if value is None:
+        return None
+    if field in _TIMES:
+        return time_text(value)
+    if isinstance(value, StrEnum):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def from_plain(field: str, value: Any) -> Any:
+    """The inverse of `plain`."""
+    if value is None:
+        return None
+    if field in _TIMES:
+        return read_time(value)
+    if field in _ENUMS:
+        return _ENUMS[field](value)
+    return value
+
+
+def cell(field: str, value: Any) -> Any:
+    """A plain value as SQLite keeps it."""
+    if field in _JSON:
+        return json.dumps(value, ensure_ascii=False)
+    return int(value) if field == "pinned" else value
+
+
+def from_cell(field: str, value: Any) -> Any:
+    """The inverse of `cell`."""
+    if field in _JSON:
+        return json.loads(value)
+    return bool(value) if field == "pinned" else value
+
+
+def note_of(row: RowMapping) -> MemoryNote:
+    """A note from its row, without what other tables say of it (links, usage, trust, history)."""
+    values = {field: from_plain(field, from_cell(field, row[field])) for field in VERSIONED}
+    return MemoryNote(id=row["id"], recorded_at=read_time(row["recorded_at"]), version=row["version"], **values)
+
+
+def link_of(row: RowMapping) -> Link:
+    """A link from its row."""
+    at = read_time(row["at"])
+    assert at is not None
+    return Link(
+        source=row["source"],
+        target=row["target"],
+        type=LinkType(row["type"]),
+        reason=row["reason"],
+        confidence=row["confidence"],
+        made_by=row["made_by"],
+        at=at,
+    )
+
+
+def link_plain(link: Link) -> dict[str, Any]:
+    """A link's changeable part as JSON-ready data."""
+    return {
+        "reason": link.reason,
+        "confidence": link.confidence,
+        "made_by": link.made_by,
+        "at": time_text(link.at),
+    }

@@ -1,0 +1,91 @@
+"""One transaction on a collection, with a small table of contents: what can be read and written in it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sqlalchemy import insert, select, update
+
+from amem.storage import tables
+from amem.storage.fulltext import FullText
+from amem.storage.jobs import Jobs
+from amem.storage.links import Links
+from amem.storage.notes import Notes
+from amem.storage.operations import Operations
+from amem.storage.reviews import Reviews
+from amem.storage.rows import time_text
+from amem.storage.sources import Sources
+from amem.storage.usage import Usage
+from amem.storage.vectors import Vectors
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+
+class Session:
+    """A read snapshot, or a writing transaction when it came from ``Store.write()``."""
+
+    def __init__(self, connection: Connection, now: datetime) -> None:
+        self.connection = connection
+        self.now = now
+
+    @property
+    def counter(self) -> int:
+        """The change counter as this transaction sees it."""
+        return int(self.connection.execute(select(tables.counter.c.value)).scalar_one())
+
+    @cached_property
+    def seq(self) -> int:
+        """The counter value that stamps all this transaction changes; the first use increments it."""
+        statement = update(tables.counter).values(value=tables.counter.c.value + 1).returning(tables.counter.c.value)
+        return int(self.connection.execute(statement).scalar_one())
+
+    def begin(
+        self, action: str, actor: str, cause: str = "", *, parent: int | None = None, undoes: int | None = None
+    ) -> int:
+        """Write the operation row that what follows will carry; returns its id."""
+        statement = insert(tables.operations).values(
+            parent=parent, action=action, actor=actor, cause=cause, at=time_text(self.now), undoes=undoes
+        )
+        key = self.connection.execute(statement).lastrowid
+        assert key is not None
+        return int(key)
+
+    @cached_property
+    def notes(self) -> Notes:
+        return Notes(self)
+
+    @cached_property
+    def links(self) -> Links:
+        return Links(self)
+
+    @cached_property
+    def operations(self) -> Operations:
+        return Operations(self)
+
+    @cached_property
+    def sources(self) -> Sources:
+        return Sources(self)
+
+    @cached_property
+    def text(self) -> FullText:
+        return FullText(self)
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        return Vectors(self)
+
+    @cached_property
+    def usage(self) -> Usage:
+        return Usage(self)
+
+    @cached_property
+    def reviews(self) -> Reviews:
+        return Reviews(self)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        return Jobs(self)

@@ -1,0 +1,134 @@
+"""Raw input that notes came from: immutable, kept beside them, findable when nothing else is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, func, insert, literal_column, select
+
+from amem.note import Source
+from amem.storage import tables
+from amem.storage.rows import read_time, time_text
+from amem.text import index_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Join, RowMapping
+
+    from amem.storage.session import Session
+
+_SOURCES, _HELD = tables.sources, tables.note_sources
+_AT_ONCE = 500
+
+
+class Sources:
+    """The sources of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def put(self, source: Source, operation: int) -> int:
+        """Keep a source and index its text; returns its key. The same id is kept once."""
+        known = self._run(select(_SOURCES.c.key).where(_SOURCES.c.id == source.id)).scalar_one_or_none()
+        if known is not None:
+            return int(known)
+        statement = insert(_SOURCES).values(
+            id=source.id,
+            kind=source.kind,
+            conversation=source.conversation,
+            ref=source.ref,
+            speaker=source.speaker,
+            at=None if source.at is None else time_text(source.at),
+            ordinal=source.ordinal,
+            text=source.text,
+            operation=operation,
+        )
+        key = self._run(statement).lastrowid
+        assert key is not None
+        self._run(insert(tables.source_text).values(rowid=key, content=" ".join(index_terms(source.text))))
+        return int(key)
+
+    def attach(self, note_key: int, source_key: int) -> None:
+        """Say that the note came (also) from this source."""
+        self._run(insert(_HELD).prefix_with("OR IGNORE").values(note=note_key, source=source_key))
+
+    def of(self, ids: Sequence[str]) -> dict[str, list[Source]]:
+        """For each note id the sources it came from, in their order."""
+        found: dict[str, list[Source]] = {id: [] for id in ids}
+        notes = tables.notes
+        for start in range(0, len(ids), _AT_ONCE):
+            statement = (
+                select(notes.c.id.label("note_id"), _SOURCES)
+                .select_from(_made_from())
+                .where(notes.c.id.in_(list(ids[start : start + _AT_ONCE])))
+                .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
+            )
+            for row in self._run(statement).mappings():
+                found[row["note_id"]].append(_source_of(row))
+        return found
+
+    def notes_of(self, ids: Sequence[str]) -> dict[str, str]:
+        """For each source id that is known, the first note made from it that is not deleted."""
+        notes = tables.notes
+        found: dict[str, str] = {}
+        for start in range(0, len(ids), _AT_ONCE):
+            statement = (
+                select(_SOURCES.c.id, notes.c.id)
+                .select_from(_made_from())
+                .where(_SOURCES.c.id.in_(list(ids[start : start + _AT_ONCE])), notes.c.status != "deleted")
+                .order_by(notes.c.key)
+            )
+            for source, note in self._run(statement):
+                found.setdefault(source, note)
+        return found
+
+    def search(self, terms: Sequence[str], limit: int) -> list[Source]:
+        """Sources whose text holds any of these index terms, best first by BM25."""
+        if not terms:
+            return []
+        text = tables.source_text
+        match = " OR ".join(f'"{term}"' for term in terms)
+        statement = (
+            select(_SOURCES)
+            .select_from(text.join(_SOURCES, _SOURCES.c.key == text.c.rowid))
+            .where(text.c.content.op("MATCH")(match))
+            .order_by(func.bm25(literal_column("source_text")))
+            .limit(limit)
+        )
+        return [_source_of(row) for row in self._run(statement).mappings()]
+
+    def purge_of(self, note_key: int) -> None:
+        """Destroy the sources that only this note came from."""
+        own = select(_HELD.c.source).where(_HELD.c.note == note_key)
+        shared = select(_HELD.c.source).where(_HELD.c.note != note_key)
+        keys = list(
+            self._run(select(_SOURCES.c.key).where(_SOURCES.c.key.in_(own), _SOURCES.c.key.not_in(shared))).scalars()
+        )
+        self._run(delete(_HELD).where(_HELD.c.note == note_key))
+        for key in keys:
+            self._run(delete(tables.source_text).where(tables.source_text.c.rowid == key))
+            self._run(delete(_SOURCES).where(_SOURCES.c.key == key))
+
+    def count(self) -> int:
+        """How many sources there are."""
+        return int(self._run(select(func.count()).select_from(_SOURCES)).scalar_one())
+
+
+def _made_from() -> Join:
+    notes = tables.notes
+    return notes.join(_HELD, _HELD.c.note == notes.c.key).join(_SOURCES, _SOURCES.c.key == _HELD.c.source)
+
+
+def _source_of(row: RowMapping) -> Source:
+    return Source(
+        id=row["id"],
+        kind=row["kind"],
+        conversation=row["conversation"],
+        ref=row["ref"],
+        speaker=row["speaker"],
+        at=read_time(row["at"]),
+        text=row["text"],
+        ordinal=row["ordinal"],
+    )

@@ -1,0 +1,61 @@
+"""The truth of one collection: opens its database and hands out transactions."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from amem.storage.database import Database
+from amem.storage.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from amem.clock import Clock
+
+
+class Store:
+    """One collection's database; `folder` None keeps it in memory. Safe to use from many threads."""
+
+    def __init__(self, folder: Path | None, clock: Clock) -> None:
+        self.folder = folder
+        self._clock = clock
+        self._database = Database(folder)
+
+    @property
+    def read_only(self) -> bool:
+        """True when the collection can be read but not changed."""
+        return self._database.read_only
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A consistent snapshot."""
+        with self._database.read() as connection:
+            yield Session(connection, self._clock.now())
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """A transaction that is committed when left without an exception. Raises StorageError and its kin."""
+        with self._database.write() as connection:
+            yield Session(connection, self._clock.now())
+
+    def copy_to(self, folder: Path) -> None:
+        """Write a consistent copy of the database into another (new) collection folder."""
+        folder.mkdir(parents=True, mode=0o700)
+        self._database.backup_to(folder / "amem.db")
+
+    def shrink(self) -> None:
+        """Leave no trace of purged notes in the file's free space."""
+        self._database.shrink()
+
+    def check(self) -> list[str]:
+        """What SQLite and the links between tables complain about; empty when all is well. Reads everything."""
+        with self._database.read() as connection:
+            problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+            problems += [f"foreign key: {tuple(row)}" for row in connection.exec_driver_sql("PRAGMA foreign_key_check")]
+        return [problem for problem in problems if problem != "ok"]
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._database.close()

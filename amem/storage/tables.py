@@ -1,0 +1,40 @@
+"""The tables as SQLAlchemy Core sees them; ``migrations/*.sql`` is what makes them."""
+
+from __future__ import annotations
+
+from sqlalchemy import TableClause, column, table
+
+
+def _table(name: str, columns: str) -> TableClause:
+    return table(name, *(column(each) for each in columns.split()))
+
+
+meta = _table("meta", "key value")
+counter = _table("counter", "id value")
+operations = _table("operations", "id parent action actor cause at undoes undone_by")
+notes = _table(
+    "notes",
+    "key id content normal keywords tags entities context category timestamp at kind layer status importance"
+    " reliability pinned superseded_by valid_from valid_to recorded_at conversation_id ordinal speaker metadata"
+    " enrichment analyst version edited text_hash seq vector_seq",
+)
+note_terms = _table("note_terms", "role term note")
+term_counts = _table("term_counts", "role term notes")
+links = _table("links", "source target type reason confidence made_by at operation")
+versions = _table("versions", "id operation note version changes")
+link_changes = _table("link_changes", "id operation source target type before after")
+usage = _table("usage", "note recalls last_access growth")
+corroborations = _table("corroborations", "note who at operation")
+sources = _table("sources", "key id kind conversation ref speaker at ordinal text operation")
+note_sources = _table("note_sources", "note source")
+spaces = _table("spaces", "id model dimension recipe active")
+vectors = _table("vectors", "key space hash vector")
+reviews = _table(
+    "reviews",
+    "id note operation base_version changes reason confidence made_by created_at expires_at state decided_by",
+)
+jobs = _table("jobs", "id kind note operation owner lease_until attempts error")
+tombstones = _table("tombstones", "note id seq")
+note_text = _table("note_text", "rowid content keywords tags context")
+note_vocabulary = _table("note_vocabulary", "term doc cnt")
+source_text = _table("source_text", "rowid content")
