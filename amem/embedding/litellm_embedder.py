@@ -1,0 +1,93 @@
+"""Any embedding model that LiteLLM reaches, such as ``openai/text-embedding-3-small``."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from amem.embedding.ollama_embedder import rows_of
+from amem.embedding.once import Once
+from amem.embedding.vectors import BATCH
+from amem.errors import MissingModel, ServiceUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.protocols import Matrix
+    from amem.settings import Settings
+
+#: Providers that amem's own ``api_key`` and ``api_base`` are meant for; a key is never sent to anybody else, whose
+#: own variables LiteLLM reads.
+OPENAI_COMPATIBLE = frozenset(("openai", "hosted_vllm", "litellm_proxy", "lm_studio", "llamafile"))
+
+
+class LiteLLMEmbedder:
+    """Embeds through LiteLLM, which takes four seconds to import, at first use."""
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        self._name = name
+        self._provider = name.partition("/")[0]
+        self._settings = settings
+        self._litellm = Once(import_litellm)
+        self._dimension = Once(lambda: int(self._ask(["dimension"]).shape[1]))
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dimension(self) -> int:
+        """Asks the provider once."""
+        return self._dimension.get()
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """One unit row per text. Raises ServiceUnavailable, or MissingModel when the provider lacks the model."""
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        return np.concatenate([self._ask(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)])
+
+    def _ask(self, texts: Sequence[str]) -> Matrix:
+        litellm = self._litellm.get()
+        options: dict[str, Any] = {"timeout": self._settings.llm_timeout, "max_retries": 1}
+        if self._provider in OPENAI_COMPATIBLE:
+            options["api_base"] = self._settings.api_base or None
+            options["api_key"] = self._settings.api_key.get_secret_value() if self._settings.api_key else None
+        try:
+            answer = litellm.embedding(model=self._name, input=list(texts), **options)
+        except litellm.exceptions.NotFoundError as error:
+            raise MissingModel(
+                f"the provider {self._provider} has no model {self._name}: {_first_line(error)}",
+                hint="check the name in the embed_model setting",
+            ) from error
+        except Exception as error:  # LiteLLM raises its own tree, its providers' and bare ones
+            raise ServiceUnavailable(
+                f"cannot embed with {self._name}: {_first_line(error)}",
+                hint="check the network, api_base, and the API key (AMEM_API_KEY or the provider's own variable)",
+            ) from error
+        rows = sorted(answer.data, key=lambda row: row["index"])
+        return rows_of([row["embedding"] for row in rows], len(texts), self._name)
+
+
+def import_litellm() -> Any:
+    """LiteLLM, kept from fetching its price list over the network while it is imported."""
+    before = os.environ.get("LITELLM_LOCAL_MODEL_COST_MAP")
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    try:
+        with warnings.catch_warnings():
+            # Deprecations between LiteLLM and pydantic are not the caller's to mend.
+            warnings.simplefilter("ignore")
+            import litellm
+    finally:
+        if before is None:
+            os.environ.pop("LITELLM_LOCAL_MODEL_COST_MAP", None)
+        else:
+            os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = before
+    litellm.suppress_debug_info = True
+    return litellm
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -1,0 +1,102 @@
+"""Any sentence-transformers model, by name or path, on torch."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from amem.embedding.once import Once
+from amem.embedding.vectors import BATCH, unit_rows
+from amem.errors import MissingExtra, MissingModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from amem.protocols import Matrix
+
+logger = logging.getLogger("amem.embedding")
+
+
+class SentenceEmbedder:
+    """Embeds with the sentence-transformers model called `name`, loaded at first use."""
+
+    def __init__(self, name: str, notify: Callable[[str], None]) -> None:
+        self._name = name
+        self._notify = notify
+        self._model = Once(self._load)
+        # Its tokenizer changes its own padding and truncation during a call.
+        self._one_at_a_time = Lock()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dimension(self) -> int:
+        return int(self._model.get().get_sentence_embedding_dimension())
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """One unit row per text; the model cuts what is too long for it and sorts texts by length itself."""
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        model = self._model.get()
+        with self._one_at_a_time:
+            return unit_rows(model.encode(list(texts), batch_size=BATCH, show_progress_bar=False))
+
+    def _load(self) -> Any:
+        transformer = import_sentence_transformers()
+        self._notify(f"loading {self._name} with sentence-transformers")
+        local = Path(self._name).is_dir() or not _hub_answers()
+        try:
+            return transformer(self._name, local_files_only=local)
+        except (OSError, ValueError) as error:
+            logger.debug("sentence-transformers cannot load %s: %s", self._name, error)
+            raise MissingModel(
+                f"sentence-transformers cannot load the model {self._name}: {str(error).strip().splitlines()[0]}",
+                hint="check the name and the network, or set embed_model to all-MiniLM-L6-v2",
+            ) from error
+
+
+def import_sentence_transformers() -> Any:
+    """The SentenceTransformer class; raises MissingExtra where the package is not installed."""
+    with warnings.catch_warnings(), _passive_threads():
+        # Deprecations inside torch and transformers are not the caller's to mend.
+        warnings.simplefilter("ignore")
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise MissingExtra(
+                f"this embedding model needs sentence-transformers ({error})",
+                hint='pip install "amem[sentence-transformers]"',
+            ) from error
+    return SentenceTransformer
+
+
+@contextmanager
+def _passive_threads() -> Iterator[None]:
+    """Let torch's threads sleep while they wait; spinning makes a text 30 times slower on a busy machine.
+
+    OpenMP reads the variable once, when torch is imported, so it is put back afterwards.
+    """
+    if "torch" in sys.modules or "OMP_WAIT_POLICY" in os.environ:
+        yield
+        return
+    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
+    try:
+        yield
+    finally:
+        os.environ.pop("OMP_WAIT_POLICY", None)
+
+
+def _hub_answers() -> bool:
+    from amem.embedding.sources import hub_answers
+
+    return hub_answers()
