@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.ollama_embedder import rows_of
 from amem.embedding.once import Once
-from amem.embedding.vectors import BATCH
+from amem.embedding.reason import first_line
+from amem.embedding.vectors import BATCH, rows_of
 from amem.errors import MissingModel, ServiceUnavailable
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ class LiteLLMEmbedder:
             answer = litellm.embedding(model=self._name, input=list(texts), **options)
         except litellm.exceptions.NotFoundError as error:
             raise MissingModel(
-                f"the provider {self._provider} has no model {self._name}: {_first_line(error)}",
+                f"the provider {self._provider} has no model {self._name}: {first_line(error)}",
                 hint="check the name in the embed_model setting",
             ) from error
         except Exception as error:  # LiteLLM raises its own tree, its providers' and bare ones
             raise ServiceUnavailable(
-                f"cannot embed with {self._name}: {_first_line(error)}",
+                f"cannot embed with {self._name}: {first_line(error)}",
                 hint="check the network, api_base, and the API key (AMEM_API_KEY or the provider's own variable)",
             ) from error
         rows = sorted(answer.data, key=lambda row: row["index"])
@@ -87,7 +87,3 @@ def import_litellm() -> Any:
             os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = before
     litellm.suppress_debug_info = True
     return litellm
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.embedding.onnx_embedder import open_session
+from amem.embedding.reason import first_line
 from amem.embedding.sources import sha256
-from amem.errors import StorageBusy, StorageError, StorageFull, StorageReadOnly
+from amem.errors import MissingModel, StorageBusy, StorageError, StorageFull, StorageReadOnly
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +32,8 @@ FORMAT = 1
 GRAPH, DATA, TOKENIZER, MANIFEST = "model.onnx", "model.onnx.data", "tokenizer.json", "manifest.json"
 #: Files up to this size are hashed at every start (1 ms); the weights only where asked for.
 SMALL = 1_000_000
+#: Bytes that making a copy takes at its peak: the exported file and the copy.
+NEEDED = 200_000_000
 #: Seconds to wait for another process that is exporting.
 PATIENCE = 180
 
@@ -78,6 +81,8 @@ class ModelCache:
                 # Whoever left these was killed while holding the lock.
                 for leftover in parent.glob(f"{self._prefix}work-*"):
                     shutil.rmtree(leftover, ignore_errors=True)
+                if shutil.disk_usage(parent).free < NEEDED:
+                    raise OSError(errno.ENOSPC, "less than 200 MB free")
                 work = Path(tempfile.mkdtemp(prefix=f"{self._prefix}work-", dir=parent))
                 try:
                     yield work
@@ -102,7 +107,13 @@ class ModelCache:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         options.optimized_model_filepath = str(copy / GRAPH)
         options.add_session_config_entry("session.optimized_model_external_initializers_file_name", DATA)
-        open_session(weights.model, options)
+        try:
+            open_session(weights.model, options)
+        except Exception as error:  # onnxruntime raises bare Exception subclasses of its own
+            raise MissingModel(
+                f"onnxruntime cannot read {weights.model}: {first_line(error)}",
+                hint='pip install --upgrade "amem[offline]", then amem setup',
+            ) from error
         shutil.copyfile(weights.tokenizer, copy / TOKENIZER)
         files = {path.name: {"size": path.stat().st_size, "sha256": sha256(path)} for path in sorted(copy.iterdir())}
         manifest = {"format": FORMAT, "made": time.time_ns(), "files": files}

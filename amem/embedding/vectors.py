@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.errors import BadModelAnswer
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -42,3 +44,17 @@ def batches_by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[lis
     order = sorted(range(len(lengths)), key=lambda position: -lengths[position])
     for start in range(0, len(order), size):
         yield order[start : start + size]
+
+
+def rows_of(vectors: Sequence[Sequence[float]], expected: int, name: str) -> Matrix:
+    """A server's lists of numbers as unit rows; raises BadModelAnswer unless there is one of equal length per text."""
+    widths = {len(vector) for vector in vectors}
+    if len(vectors) != expected or len(widths) != 1 or 0 in widths:
+        raise BadModelAnswer(
+            f"{name} answered {expected} texts with {len(vectors)} vectors of {sorted(widths)} numbers",
+            hint="check that this is an embedding model",
+        )
+    rows = np.asarray(vectors, dtype=np.float32)
+    if not np.isfinite(rows).all():
+        raise BadModelAnswer(f"{name} answered with vectors that are not finite numbers")
+    return unit_rows(rows)
