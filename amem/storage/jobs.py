@@ -55,17 +55,13 @@ class Jobs:
         )
         return Job(row["id"], row["kind"], row["note_id"], row["operation"], row["attempts"] + 1, row["error"])
 
-    def done(self, job: int) -> None:
-        """Forget a finished job."""
-        self._run(delete(_JOBS).where(_JOBS.c.id == job))
-
-    def failed(self, job: int, owner: str, error: str) -> None:
-        """Give a job back, if it is still ours, with what went wrong."""
-        self._run(
-            update(_JOBS)
-            .where(_JOBS.c.id == job, _JOBS.c.owner == owner)
-            .values(owner=None, lease_until=None, error=error)
-        )
+    def settle(self, kind: str, id: str, operation: int | None, *, error: str = "") -> None:
+        """Forget a note's job when it went well; with an error, let it wait for the next round."""
+        if error:
+            self.put(kind, id, operation, error=error)
+            return
+        key = self._session.notes.keys_of([id])[id]
+        self._run(delete(_JOBS).where(_JOBS.c.kind == kind, _JOBS.c.note == key))
 
     def count(self, kind: str) -> int:
         """How many jobs of this kind wait or are being done."""

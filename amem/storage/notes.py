@@ -175,8 +175,19 @@ class Notes:
 
     # -- writing -----------------------------------------------------------------------------------------------
 
-    def insert(self, note: MemoryNote, operation: int, *, reliability: float, text_hash: bytes | None) -> int:
-        """Store a new note as version 1; returns its key. Raises InvalidInput when the id is taken."""
+    def insert(
+        self,
+        note: MemoryNote,
+        operation: int,
+        *,
+        reliability: float,
+        text_hash: bytes | None,
+        given: Iterable[str] = (),
+    ) -> int:
+        """Store a new note as version 1; returns its key. Raises InvalidInput when the id is taken.
+
+        `given` names the fields that whoever added the note filled in, so that analysis never replaces them.
+        """
         if self.keys_of([note.id]):
             raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it")
         values = {field: plain(field, getattr(note, field)) for field in VERSIONED}
@@ -189,7 +200,7 @@ class Notes:
             reliability=reliability,
             recorded_at=time_text(recorded),
             version=1,
-            edited="[]",
+            edited=json.dumps(dict.fromkeys(sorted(given), "given")),
             text_hash=text_hash,
             seq=seq,
             vector_seq=seq,
@@ -209,12 +220,11 @@ class Notes:
         *,
         expect: int | None = None,
         edited: bool = False,
-        text_hash: bytes | None = None,
     ) -> tuple[str, ...]:
         """Set fields to new (plain) values, record the version; returns the fields that really changed.
 
         `expect` is the version the change was based on (StaleNote when it moved); `edited` marks the fields as a
-        person's own; `text_hash` addresses the vector of the changed text, None leaves the vector as it is.
+        person's own. Whoever changes what is embedded also calls `address`.
         """
         row = self._run(select(_NOTES).where(_NOTES.c.id == id)).mappings().one_or_none()
         if row is None:
@@ -226,28 +236,29 @@ class Notes:
             )
         before = {field: from_cell(field, row[field]) for field in changes}
         different = {field: value for field, value in changes.items() if value != before[field]}
+        if not different:
+            return ()
         values: dict[str, Any] = {field: cell(field, value) for field, value in different.items()}
+        values["version"] = row["version"] + 1
         if edited:
-            owned = sorted({*json.loads(row["edited"]), *different})
-            values["edited"] = json.dumps(owned)
+            values["edited"] = json.dumps(json.loads(row["edited"]) | dict.fromkeys(sorted(different), "edited"))
         if "content" in different:
             values["normal"] = normal_hash(different["content"])
-        if text_hash is not None and text_hash != row["text_hash"]:
-            values |= {"text_hash": text_hash, "vector_seq": self._session.seq}
-        if not values:
-            return ()
-        if different:
-            values["version"] = row["version"] + 1
-            self._record(
-                row["key"],
-                values["version"],
-                operation,
-                {field: [before[field], value] for field, value in different.items()},
-            )
+        recorded = {field: [before[field], value] for field, value in different.items()}
+        self._record(row["key"], values["version"], operation, recorded)
         self._run(update(_NOTES).where(_NOTES.c.key == row["key"]).values(**values, seq=self._session.seq))
         if _INDEXED & set(different):
             self.reindex_text(row["key"])
         return tuple(different)
+
+    def address(self, id: str, text_hash: bytes) -> None:
+        """Say which text's vector is the note's own; nothing changes when it is that one already."""
+        seq = self._session.seq
+        self._run(
+            update(_NOTES)
+            .where(_NOTES.c.id == id, func.coalesce(_NOTES.c.text_hash, b"") != text_hash)
+            .values(text_hash=text_hash, vector_seq=seq, seq=seq)
+        )
 
     def reindex_text(self, key: int) -> None:
         """Bring full text and terms of one note in line with its row; a deleted note leaves both."""
@@ -281,10 +292,16 @@ class Notes:
                 self._session.vectors.purge(hashed)
             self._run(insert(tables.tombstones).values(note=key, id=id, seq=self._session.seq))
 
-    def edited_fields(self, id: str) -> frozenset[str]:
-        """Fields that a person changed by hand; machines may only propose changes to them."""
-        text = self._run(select(_NOTES.c.edited).where(_NOTES.c.id == id)).scalar_one_or_none()
-        return frozenset(json.loads(text)) if text else frozenset()
+    def owned_fields(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """For each id, {field: "given" or "edited"}: what was filled in when it was added, or changed by hand since.
+
+        Analysis replaces neither; what a person edited, machines may only propose to change.
+        """
+        return {
+            id: json.loads(text)
+            for some in chunks(list(ids))
+            for id, text in self._run(select(_NOTES.c.id, _NOTES.c.edited).where(_NOTES.c.id.in_(some)))
+        }
 
     def _record(self, key: int, version: int, operation: int, changes: Mapping[str, Any]) -> None:
         statement = insert(tables.versions).values(

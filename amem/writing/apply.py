@@ -1,0 +1,103 @@
+"""A plan carried out inside one transaction: links made, neighbours rewritten, the doubtful queued."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from amem.errors import StaleNote
+from amem.note import Link, LinkType
+from amem.receipt import Evolved, Queued
+from amem.storage.rows import plain
+
+if TYPE_CHECKING:
+    from amem.note import MemoryNote
+    from amem.settings import Settings
+    from amem.storage import Session
+    from amem.writing.guards import Plan, PlannedRewrite
+    from amem.writing.vectorize import Vectorizer
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was done, for the receipt."""
+
+    links: list[Link] = field(default_factory=list)
+    evolved: list[Evolved] = field(default_factory=list)
+    queued: list[Queued] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+
+def carry_out(
+    session: Session,
+    plan: Plan,
+    note: MemoryNote,
+    *,
+    twin: tuple[str, float] | None,
+    made_by: str,
+    parent: int,
+    vectorizer: Vectorizer,
+    settings: Settings,
+) -> Outcome:
+    """Do what the plan says, as one operation set off by `parent`; `twin` is the (id, cosine) of a near-duplicate."""
+    outcome = Outcome(dropped=list(plan.dropped))
+    if not (plan.links or plan.rewrites or twin):
+        return outcome
+    operation = session.begin("evolve", made_by, f"{note.id[:8]} arrived", parent=parent)
+    if twin is not None:
+        link = _near_duplicate(note.id, *twin, session)
+        if session.links.put(link, operation):
+            outcome.links.append(link)
+    for planned in plan.links:
+        link = Link(note.id, planned.target, planned.type, planned.reason, planned.confidence, made_by, session.now)
+        if session.links.put(link, operation):
+            outcome.links.append(link)
+    for rewrite in plan.rewrites:
+        if rewrite.why_wait:
+            outcome.queued.append(_queue(session, rewrite, made_by, operation, settings))
+        else:
+            _rewrite(session, rewrite, operation, vectorizer, outcome)
+    return outcome
+
+
+def _near_duplicate(source: str, target: str, cosine: float, session: Session) -> Link:
+    """The link between two notes that say almost the same; both stay, since one number may make all the difference."""
+    reason = f"near-duplicate (similarity {cosine:.2f})"
+    return Link(source, target, LinkType.RELATED, reason, min(1.0, cosine), "amem", session.now)
+
+
+def _rewrite(
+    session: Session, rewrite: PlannedRewrite, operation: int, vectorizer: Vectorizer, outcome: Outcome
+) -> None:
+    try:
+        fields = session.notes.change(rewrite.id, rewrite.changes, operation, expect=rewrite.version)
+    except StaleNote as error:
+        outcome.dropped.append(f"rewrite of {rewrite.id[:8]}: {error}")
+        return
+    if fields:
+        readdress(session, rewrite.id, vectorizer)
+        outcome.evolved.append(Evolved(rewrite.id, rewrite.version + 1, fields, rewrite.reason, rewrite.confidence))
+
+
+def readdress(session: Session, id: str, vectorizer: Vectorizer) -> None:
+    """Point a note at the vector of its present text; one not computed yet is embedded by the next consolidation."""
+    note = session.notes.get_many([id], history=False, deleted=True)[id]
+    session.notes.address(id, vectorizer.hash(note))
+
+
+def _queue(session: Session, rewrite: PlannedRewrite, made_by: str, operation: int, settings: Settings) -> Queued:
+    note = session.notes.get_many([rewrite.id], history=False)[rewrite.id]
+    changes: dict[str, tuple[Any, Any]] = {
+        name: (plain(name, getattr(note, name)), value) for name, value in rewrite.changes.items()
+    }
+    review = session.reviews.propose(
+        rewrite.id,
+        changes,
+        operation=operation,
+        base_version=rewrite.version,
+        reason=rewrite.reason,
+        confidence=rewrite.confidence,
+        made_by=made_by,
+        days=settings.review_days,
+    )
+    return Queued(str(review), rewrite.id, rewrite.why_wait)

@@ -1,0 +1,185 @@
+"""What may be put into a note from outside: every field checked and brought into one form before it is stored."""
+
+from __future__ import annotations
+
+import json
+import math
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from amem.clock import parse_time, zone
+from amem.errors import EmptyNote, InvalidInput, NoteTooLong, UnknownField
+from amem.note import Kind, Layer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from amem.settings import Settings
+
+_LONGEST_LABEL = 200
+_LONGEST_CONTEXT = 4_000
+
+#: Fields amem keeps itself; naming them in the error spares people the search for a typing error.
+_KEPT_BY_AMEM = frozenset(
+    {"id", "version", "status", "trust", "stability", "recorded_at", "evolution_history", "superseded_by", "at"}
+    | {"enrichment", "analyst", "retrieval_count", "last_accessed"}
+)
+
+
+def clean_content(value: Any, settings: Settings) -> str:
+    """The content of a note. Raises EmptyNote, NoteTooLong or InvalidInput."""
+    text = _text("content", value)
+    if not text.strip():
+        raise EmptyNote("a note cannot be empty", hint="give it some text")
+    if len(text) > settings.max_note_chars:
+        raise NoteTooLong(
+            f"the note has {len(text):,} characters; the limit is {settings.max_note_chars:,}",
+            hint="amem import splits long text; or raise AMEM_MAX_NOTE_CHARS",
+        )
+    return text
+
+
+def clean(fields: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Checked values of the note fields that may be set from outside. Raises UnknownField or InvalidInput."""
+    return {name: _cleaner(name)(name, value, settings) for name, value in fields.items()}
+
+
+def as_timestamp(value: Any, settings: Settings) -> tuple[str, datetime]:
+    """A given time as (the text it reads back as, the UTC instant)."""
+    if isinstance(value, datetime):
+        return value.isoformat(), parse_time(value, zone(settings.timezone))
+    if not isinstance(value, str):
+        raise InvalidInput(f"a time must be text or a datetime, not {type(value).__name__}")
+    return value, parse_time(value, zone(settings.timezone))
+
+
+def labels(name: str, value: Any) -> list[str]:
+    """A list of short texts: trimmed, none empty, none twice but for case."""
+    if isinstance(value, str) or not isinstance(value, list | tuple | set | frozenset):
+        raise InvalidInput(f"{name} must be a list of texts, not {value!r}")
+    found: dict[str, str] = {}
+    for each in value:
+        label = " ".join(_text(name, each).split())
+        if not label:
+            continue
+        if len(label) > _LONGEST_LABEL:
+            raise InvalidInput(f"one of the {name} has {len(label)} characters; at most {_LONGEST_LABEL} are allowed")
+        found.setdefault(label.casefold(), label)
+    return list(found.values())
+
+
+def _cleaner(name: str) -> Callable[[str, Any, Settings], Any]:
+    try:
+        return _CLEANERS[name]
+    except KeyError:
+        if name in _KEPT_BY_AMEM:
+            raise UnknownField(f"{name!r} is kept by amem and cannot be set") from None
+        raise UnknownField(
+            f"a note has no field {name!r}", hint=f"the fields are {', '.join(sorted(_CLEANERS))}"
+        ) from None
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} must be text, not {type(value).__name__}")
+    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        raise InvalidInput(f"{name} holds characters that are not text (NUL or half of a surrogate pair)")
+    return value
+
+
+def _line(name: str, value: Any, settings: Settings) -> str:
+    text = _text(name, value).strip()
+    if len(text) > _LONGEST_CONTEXT:
+        raise InvalidInput(f"{name} has {len(text)} characters; at most {_LONGEST_CONTEXT} are allowed")
+    return text
+
+
+def _optional_line(name: str, value: Any, settings: Settings) -> str | None:
+    return None if value is None else _line(name, value, settings) or None
+
+
+def _labels(name: str, value: Any, settings: Settings) -> list[str]:
+    return labels(name, value)
+
+
+def _share(name: str, value: Any, settings: Settings) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+        raise InvalidInput(f"{name} must be a number from 0 to 1, not {value!r}")
+    return float(value)
+
+
+def _flag(name: str, value: Any, settings: Settings) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{name} must be true or false, not {value!r}")
+    return value
+
+
+def _whole(name: str, value: Any, settings: Settings) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 2**63:
+        raise InvalidInput(f"{name} must be a whole number, not {value!r}")
+    return value
+
+
+def _moment(name: str, value: Any, settings: Settings) -> datetime | None:
+    return None if value is None else as_timestamp(value, settings)[1]
+
+
+def _kind(name: str, value: Any, settings: Settings) -> Kind:
+    try:
+        return Kind(value)
+    except ValueError:
+        raise InvalidInput(f"there is no kind {value!r}", hint=f"the kinds are {', '.join(Kind)}") from None
+
+
+def _layer(name: str, value: Any, settings: Settings) -> Layer:
+    try:
+        return Layer(value)
+    except ValueError:
+        raise InvalidInput(f"there is no layer {value!r}", hint=f"the layers are {', '.join(Layer)}") from None
+
+
+def _metadata(name: str, value: Any, settings: Settings) -> dict[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise InvalidInput(f"{name} must be a dictionary with text keys, not {value!r}")
+    try:
+        kept: dict[str, Any] = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"{name} must be JSON-ready: {error}") from error
+    if not _same(kept, value):
+        raise InvalidInput(f"{name} must be JSON-ready: tuples and non-text keys would change on the way")
+    _text(name, json.dumps(kept, ensure_ascii=False))
+    return kept
+
+
+def _same(kept: Any, value: Any) -> bool:
+    if isinstance(value, float) and math.isnan(value):
+        return False
+    return bool(kept == value)
+
+
+def _timestamp(name: str, value: Any, settings: Settings) -> str:
+    return as_timestamp(value, settings)[0]
+
+
+_CLEANERS: Mapping[str, Callable[[str, Any, Settings], Any]] = {
+    "content": lambda name, value, settings: clean_content(value, settings),
+    "keywords": _labels,
+    "tags": _labels,
+    "entities": _labels,
+    "links": _labels,
+    "context": _line,
+    "category": _line,
+    "timestamp": _timestamp,
+    "kind": _kind,
+    "layer": _layer,
+    "importance": _share,
+    "pinned": _flag,
+    "valid_from": _moment,
+    "valid_to": _moment,
+    "metadata": _metadata,
+    "speaker": _optional_line,
+    "conversation_id": _optional_line,
+    "ordinal": _whole,
+}

@@ -1,0 +1,90 @@
+"""Texts of notes to vectors, in the one space the collection is pinned to."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from amem.errors import EmbedderMismatch
+from amem.storage import Space, text_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from amem.note import MemoryNote
+    from amem.protocols import Embedder
+    from amem.storage import Session, Store
+
+
+def embedded_text(note: MemoryNote, recipe: str) -> str:
+    """What of a note is embedded: its content alone, or A-Mem's concatenation of all it knows (``paper``)."""
+    if recipe == "content":
+        return note.content
+    return f"{note.content} {note.context} {' '.join(note.keywords)} {' '.join(note.tags)}".strip()
+
+
+class Vectorizer:
+    """Embeds notes for one collection and guards that all its vectors are of one model and recipe."""
+
+    def __init__(self, store: Store, embedder: Embedder, recipe: str) -> None:
+        self._store = store
+        self.embedder = embedder
+        self.recipe = recipe
+        self._checked = False
+        self._lock = threading.Lock()
+
+    def text(self, note: MemoryNote) -> str:
+        """What of this note is embedded."""
+        return embedded_text(note, self.recipe)
+
+    def hash(self, note: MemoryNote) -> bytes:
+        """Address of this note's vector."""
+        return text_hash(self.text(note))
+
+    def check(self) -> None:
+        """Raise EmbedderMismatch when the collection holds vectors of another model or recipe. Loads no model."""
+        if self._checked:
+            return
+        with self._store.read() as session:
+            self._compare(session.vectors.space())
+        self._checked = True
+
+    def embed(self, texts: Sequence[str]) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
+        """Vectors by text hash, taken from the collection where it has them; and which had to be computed."""
+        self.check()
+        wanted = {text_hash(text): text for text in texts}
+        with self._store.read() as session:
+            space = session.vectors.space()
+            known = {} if space is None else session.vectors.known(space, list(wanted))
+        fresh = [hashed for hashed in wanted if hashed not in known]
+        if fresh:
+            rows = self.embedder.embed([wanted[hashed] for hashed in fresh])
+            known |= dict(zip(fresh, rows, strict=True))
+        return known, set(fresh)
+
+    def keep(self, session: Session, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """Store vectors, pinning the collection to this embedder with its very first one."""
+        if not vectors:
+            return
+        space = session.vectors.space()
+        if space is None:
+            dimension = len(next(iter(vectors.values())))
+            space = session.vectors.add_space(self.embedder.name, dimension, self.recipe, active=True)
+        self._compare(space)
+        session.vectors.put(space, vectors)
+
+    def forget_check(self) -> None:
+        """Compare again before the next use: the collection was re-indexed."""
+        self._checked = False
+
+    def _compare(self, space: Space | None) -> None:
+        if space is None or (space.model, space.recipe) == (self.embedder.name, self.recipe):
+            return
+        raise EmbedderMismatch(
+            f"the collection was embedded with {space.model} (recipe {space.recipe}), "
+            f"not with {self.embedder.name} (recipe {self.recipe})",
+            hint="amem reindex re-embeds it; or set AMEM_EMBED_MODEL and AMEM_EMBED_RECIPE back",
+        )
