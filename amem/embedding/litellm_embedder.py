@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from amem.embedding.environment import defaults
 from amem.embedding.once import Once
 from amem.embedding.reason import first_line
 from amem.embedding.vectors import BATCH, rows_of
@@ -72,18 +72,13 @@ class LiteLLMEmbedder:
 
 
 def import_litellm() -> Any:
-    """LiteLLM, kept from fetching its price list over the network while it is imported."""
-    before = os.environ.get("LITELLM_LOCAL_MODEL_COST_MAP")
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    try:
-        with warnings.catch_warnings():
-            # Deprecations between LiteLLM and pydantic are not the caller's to mend.
-            warnings.simplefilter("ignore")
-            import litellm
-    finally:
-        if before is None:
-            os.environ.pop("LITELLM_LOCAL_MODEL_COST_MAP", None)
-        else:
-            os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = before
+    """LiteLLM, kept from two things it does while it is imported.
+
+    It would fetch its price list over the network, and read a ``.env`` of the current folder or one above.
+    """
+    with defaults(LITELLM_LOCAL_MODEL_COST_MAP="True", LITELLM_MODE="PRODUCTION"), warnings.catch_warnings():
+        # Deprecations between LiteLLM and pydantic are not the caller's to mend.
+        warnings.simplefilter("ignore")
+        import litellm
     litellm.suppress_debug_info = True
     return litellm

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from amem.embedding.environment import defaults
 from amem.embedding.once import Once
 from amem.embedding.reason import first_line
 from amem.embedding.vectors import BATCH, unit_rows
 from amem.errors import MissingExtra, MissingModel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from amem.protocols import Matrix
 
@@ -70,7 +68,9 @@ class SentenceEmbedder:
 
 def import_sentence_transformers() -> Any:
     """The SentenceTransformer class; raises MissingExtra where the package is not installed."""
-    with warnings.catch_warnings(), _passive_threads():
+    # OpenMP reads this once, when torch is imported: threads that spin while they wait make a text 30 times slower on
+    # a busy machine.
+    with defaults(OMP_WAIT_POLICY="PASSIVE"), warnings.catch_warnings():
         # Deprecations inside torch and transformers are not the caller's to mend.
         warnings.simplefilter("ignore")
         try:
@@ -81,22 +81,6 @@ def import_sentence_transformers() -> Any:
                 hint='pip install "amem[sentence-transformers]"',
             ) from error
     return SentenceTransformer
-
-
-@contextmanager
-def _passive_threads() -> Iterator[None]:
-    """Let torch's threads sleep while they wait; spinning makes a text 30 times slower on a busy machine.
-
-    OpenMP reads the variable once, when torch is imported, so it is put back afterwards.
-    """
-    if "torch" in sys.modules or "OMP_WAIT_POLICY" in os.environ:
-        yield
-        return
-    os.environ["OMP_WAIT_POLICY"] = "PASSIVE"
-    try:
-        yield
-    finally:
-        os.environ.pop("OMP_WAIT_POLICY", None)
 
 
 def _hub_answers() -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -172,3 +174,15 @@ def test_a_litellm_server_that_fails_is_one_clear_error(served: Served, tmp_path
         by_litellm(served, tmp_path).embed(["tea"])
     assert "\n" not in str(caught.value)
     assert "sk-of-the-test" not in str(caught.value)
+
+
+def test_litellm_does_not_read_an_env_file_of_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("OPENAI_API_BASE=http://elsewhere.invalid\n")
+    script = """
+import os
+from amem.embedding.litellm_embedder import import_litellm
+import_litellm()
+print([os.environ.get(name) for name in ("OPENAI_API_BASE", "LITELLM_MODE", "LITELLM_LOCAL_MODEL_COST_MAP")])
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[None, None, None]"
