@@ -1,0 +1,94 @@
+"""The entity leg: notes about the people, places and things that the question names."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from amem.retrieval.fusion import Found
+from amem.text.scripts import CJK, is_cjk
+from amem.text.stopwords import ENGLISH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from amem.query import Filter
+    from amem.retrieval.frequencies import Frequencies
+    from amem.settings import Settings
+    from amem.storage import Session
+
+#: A name that more notes than this carry picks out none of them, and walking its list would cost milliseconds.
+_CROWD = 2_000
+_LONGEST_NAME = 4
+_LONGEST_CJK_NAME = 6
+_MOST_WORDS = 100
+_WORD = re.compile(rf"[{CJK}]+|[^\W_{CJK}]+(?:[._\-+@'’/#][^\W_{CJK}]+)*(?:\+\+|#)?")
+_CLITIC = re.compile(r"['’]s?$")
+
+
+class EntityLeg:
+    """Ranks notes by the summed rarity of the question's names they carry; abstains when all are commonplace."""
+
+    name = "entity"
+
+    def __init__(
+        self,
+        settings: Settings,
+        frequencies: Frequencies,
+        recognise: Callable[[str], tuple[str, ...]] | None = None,
+    ) -> None:
+        self._limit = settings.candidates
+        self._frequencies = frequencies
+        self._recognise = recognise or spans
+
+    def rarities(self, session: Session, text: str) -> dict[str, float]:
+        """The question's names that pick notes out, and how rare each is: BM25's idf, 0 for half of the notes."""
+        names = self._recognise(text)
+        counts = session.text.counts("entity", names) if names else {}
+        total = self._frequencies.total(session)
+        rare = {name: rarity(count, total) for name, count in counts.items() if count <= _CROWD}
+        return {name: weight for name, weight in rare.items() if weight > 0}
+
+    def find(self, session: Session, rarities: Mapping[str, float], wanted: Filter) -> Found:
+        """Candidates that carry any of the names, the rarest names first."""
+        if not rarities:
+            return Found(self.name, [], [])
+        # One look-up takes all holders (few, as crowds are left out), so that the rarest name is never cut off.
+        held = session.text.holding(self.name, tuple(rarities), _CROWD * len(rarities), wanted)
+        scored = [(sum(rarities[name] for name in names), key, names) for key, names in held]
+        scored.sort(key=lambda each: (-each[0], -each[1]))
+        best = scored[: self._limit]
+        return Found(
+            self.name,
+            [key for _, key, _ in best],
+            [score for score, _, _ in best],
+            {key: names for _, key, names in best},
+            ties_share=True,
+        )
+
+
+def rarity(count: int, total: int) -> float:
+    """Robertson and Sparck Jones's idf, floored at 0: a name that half of the notes carry says nothing."""
+    return max(0.0, math.log((total - count + 0.5) / (count + 0.5)))
+
+
+def spans(text: str) -> tuple[str, ...]:
+    """Every run of the question's words that could be a name the collection knows, case-folded, longest first."""
+    words = [_CLITIC.sub("", word) for word in _WORD.findall(text)][:_MOST_WORDS]
+    found: dict[str, None] = {}
+    for length in range(_LONGEST_NAME, 0, -1):
+        for start in range(len(words) - length + 1):
+            run = words[start : start + length]
+            if length > 1 or run[0].casefold() not in ENGLISH:
+                found[" ".join(run).casefold()] = None
+    for word in words:
+        found.update(dict.fromkeys(_cjk_spans(word)))
+    return tuple(found)
+
+
+def _cjk_spans(word: str) -> Sequence[str]:
+    if not is_cjk(word):
+        return ()
+    longest = min(_LONGEST_CJK_NAME, len(word))
+    return [word[start : start + length] for length in range(longest, 1, -1) for start in range(len(word) - length + 1)]

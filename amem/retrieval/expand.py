@@ -1,0 +1,85 @@
+"""Link expansion: what the best direct hits are linked to, scored on the same scale as the hits themselves.
+
+A neighbour is worth its hit's relevance times, for each link on the way, a factor for the link's type and the link's
+confidence. A note is then worth the better of what it is itself and what its best link is worth: many links of a
+well-connected note do not add up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.note import LinkType
+from amem.retrieval.explanation import Via
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from amem.note import Link
+    from amem.storage import Session
+
+#: How much of a hit's relevance passes along a link, in either direction: the tighter the tie, the more.
+FACTORS: Mapping[LinkType, float] = {
+    LinkType.RELATED: 0.6,
+    LinkType.PART_OF: 0.7,
+    LinkType.CONTRADICTS: 0.8,
+    LinkType.SUPERSEDES: 0.8,
+    LinkType.SUPPORTS: 0.8,
+    LinkType.CAUSED_BY: 0.8,
+    LinkType.DERIVED_FROM: 0.8,
+}
+SEEDS = 10
+_HOPS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A note as links see it: the relevance that came to it, and the way, nearest link first."""
+
+    relevance: float
+    via: tuple[Via, ...]
+
+
+def spread(
+    session: Session,
+    direct: Mapping[str, float],
+    passing: Callable[[Iterable[str]], set[str]],
+    *,
+    seeds: int = SEEDS,
+    hops: int = _HOPS,
+) -> dict[str, Reached]:
+    """What the best `seeds` of `direct` ({id: relevance}) reach within `hops` links, by id.
+
+    Only notes that `passing` lets through are reached or passed on from. A note is listed when its best way is worth
+    more than what it is itself.
+    """
+    best = sorted(direct, key=lambda id: (-direct[id], id))[:seeds]
+    frontier = {id: Reached(direct[id], ()) for id in best}
+    found: dict[str, Reached] = {}
+    for hop in range(1, hops + 1):
+        offers = _offers(session.links.around(list(frontier)), frontier, hop)
+        fresh = {
+            id: offer
+            for id, offer in offers.items()
+            if offer.relevance > max(direct.get(id, 0.0), found[id].relevance if id in found else 0.0)
+        }
+        allowed = passing(fresh)
+        frontier = {id: offer for id, offer in fresh.items() if id in allowed}
+        found |= frontier
+        if not frontier:
+            break
+    return found
+
+
+def _offers(links: Iterable[Link], frontier: Mapping[str, Reached], hop: int) -> dict[str, Reached]:
+    offers: dict[str, Reached] = {}
+    for link in links:
+        for here, there in ((link.source, link.target), (link.target, link.source)):
+            if here not in frontier or here == there:
+                continue
+            worth = frontier[here].relevance * FACTORS[link.type] * min(1.0, max(0.0, link.confidence))
+            if there not in offers or worth > offers[there].relevance:
+                step = Via(here, str(link.type), hop, link.reason)
+                offers[there] = Reached(worth, (step, *frontier[here].via))
+    return offers

@@ -1,0 +1,130 @@
+"""Why a note came where it did: every leg's part in its score, what links added, what kept it out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+#: What each leg calls its raw score, and how to say which leg it was.
+_RAW = {"dense": "cosine", "lexical": "BM25", "entity": "rarity", "source": "BM25"}
+_SAID = {"dense": "by meaning", "lexical": "by words", "entity": "by name", "source": "by its source's words"}
+
+
+@dataclass(frozen=True, slots=True)
+class LegShare:
+    """One leg's part. `rank` counts from 1 and is None when the note was not among the leg's candidates.
+
+    `raw` is the leg's own score (cosine; BM25; summed rarity of the matched names); `share` is what the leg gave to
+    the final score; `matched` holds the words or names it found.
+    """
+
+    leg: str
+    rank: int | None
+    raw: float
+    share: float
+    matched: tuple[str, ...] = ()
+
+    def words(self) -> str:
+        """For people: ``1st by words (postgresql, mysql)``."""
+        detail = ", ".join(self.matched) or f"{_RAW.get(self.leg, 'score')} {self.raw:.2f}"
+        place = "not found" if self.rank is None else ordinal(self.rank)
+        return f"{place} {_SAID.get(self.leg, self.leg)} ({detail})"
+
+
+@dataclass(frozen=True, slots=True)
+class Via:
+    """The link that lifted a note: from which note, of which type, how many links from a direct hit, and why."""
+
+    from_id: str
+    type: str
+    hop: int
+    reason: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"from": self.from_id, "type": self.type, "hop": self.hop, "reason": self.reason}
+
+    def words(self) -> str:
+        """For people: ``linked from 1a2b3c4d (related: both speak of Lisbon)``."""
+        return f"linked from {self.from_id[:8]} ({self.type}{': ' if self.reason else ''}{self.reason})"
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What the note's standing does to its relevance: ``floor + (1 - floor) * retention * trust``, all in 0..1."""
+
+    retention: float
+    trust: float
+    floor: float
+
+    @property
+    def factor(self) -> float:
+        """The factor on relevance, from `floor` to 1."""
+        return self.floor + (1.0 - self.floor) * self.retention * self.trust
+
+
+@dataclass(frozen=True, slots=True)
+class KeptOut:
+    """Why a note is not among the hits: `reason` is one word for programs, `detail` says it to people.
+
+    Reasons: deleted, superseded, archived, filtered, no_question, no_candidate, below_cosine, below_score, below_k.
+    """
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a note has its `score`, which is ``relevance * prior.factor`` and the sum of all shares.
+
+    `link_share` is what `via` (the path from a direct hit, nearest link first) added; `place` is the note's place
+    among all that were ranked, from 1; `kept_out` is None for a hit.
+    """
+
+    id: str
+    score: float
+    relevance: float
+    prior: Prior
+    legs: tuple[LegShare, ...] = ()
+    link_share: float = 0.0
+    via: tuple[Via, ...] = ()
+    place: int | None = None
+    kept_out: KeptOut | None = None
+
+    def words(self) -> str:
+        """A sentence or two for people."""
+        parts = [leg.words() for leg in self.legs if leg.rank is not None]
+        if self.link_share > 0:
+            parts += [step.words() for step in self.via]
+        if self.kept_out is None:
+            return _sentence(parts or ["found by no leg"])
+        parts = parts or [leg.words() for leg in self.legs]
+        return " ".join([_sentence([self.kept_out.detail]), *([_sentence(parts)] if parts else [])])
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "id": self.id,
+            "score": self.score,
+            "relevance": self.relevance,
+            "prior": {**asdict(self.prior), "factor": self.prior.factor},
+            "legs": [asdict(leg) | {"matched": list(leg.matched)} for leg in self.legs],
+            "link_share": self.link_share,
+            "via": [step.to_dict() for step in self.via],
+            "place": self.place,
+            "kept_out": None if self.kept_out is None else asdict(self.kept_out),
+            "words": self.words(),
+        }
+
+
+def ordinal(number: int) -> str:
+    """1 -> "1st", 12 -> "12th"."""
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return str(number) + {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+
+
+def _sentence(parts: list[str]) -> str:
+    text = ", ".join(parts)
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "。")) else ".")

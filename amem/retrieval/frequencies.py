@@ -1,0 +1,78 @@
+"""How many notes hold each term, remembered between questions, and which terms of a question are worth asking for."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.storage import Session
+
+_REMEMBERED = 20_000
+#: Above this many notes, a term that most of them hold is left out of the question: BM25 gives it no weight anyway.
+_FEW_NOTES = 50
+_MOST = 0.5
+#: Above this many notes, matching a term that one in twenty holds costs more than it tells beside rarer ones.
+_MANY_NOTES = 20_000
+_OFTEN = 0.05
+_ENOUGH_RARE = 2
+#: Share of the collection that may change before everything is counted anew.
+_DRIFT = 0.02
+
+
+class Frequencies:
+    """Document frequencies of one collection. Counting a common term walks its whole list, so they are kept."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, int] = OrderedDict()
+        self._total = 0
+        self._counted_at = -1
+
+    def total(self, session: Session) -> int:
+        """How many notes there are (not deleted), give or take a fiftieth."""
+        with self._lock:
+            self._refresh(session)
+            return self._total
+
+    def of(self, session: Session, terms: Sequence[str]) -> dict[str, int]:
+        """For each index term how many notes hold it, give or take a fiftieth of the collection."""
+        with self._lock:
+            self._refresh(session)
+            unknown = [term for term in terms if term not in self._held]
+            if unknown:
+                self._held.update(session.text.document_frequency(unknown))
+            for term in terms:
+                self._held.move_to_end(term)
+            found = {term: self._held[term] for term in terms}
+            while len(self._held) > _REMEMBERED:
+                self._held.popitem(last=False)
+            return found
+
+    def _refresh(self, session: Session) -> None:
+        counter = session.counter
+        # A bulk write moves the counter once for many notes, so the drift allowed is small beside the collection.
+        if self._counted_at < 0 or abs(counter - self._counted_at) > _DRIFT * self._total / 64:
+            self._held.clear()
+            self._total = session.text.total
+            self._counted_at = counter
+
+
+def telling(frequencies: Mapping[str, int], total: int) -> list[str]:
+    """The terms worth asking for, in order: those held by some note but not by most; the rarest one in any case.
+
+    In a large collection terms that more than one note in twenty holds are left out too, if two rarer ones remain.
+    """
+    held = [term for term, count in frequencies.items() if count]
+    if total <= _FEW_NOTES:
+        return held
+    kept = [term for term in held if frequencies[term] <= _MOST * total]
+    if not kept:
+        return sorted(held, key=lambda term: frequencies[term])[:1]
+    if total > _MANY_NOTES:
+        rare = [term for term in kept if frequencies[term] <= _OFTEN * total]
+        return rare if len(rare) >= _ENOUGH_RARE else sorted(kept, key=lambda term: frequencies[term])[:_ENOUGH_RARE]
+    return kept

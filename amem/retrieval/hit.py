@@ -1,0 +1,74 @@
+"""One answer of a search: a note, how well it answers, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from amem.note import Kind, Source
+    from amem.retrieval.explanation import Explanation, Via
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hit(Mapping[str, Any]):
+    """A note that answers a question. `score` lies in 0..1, higher is better.
+
+    `is_neighbor` is True when a link, not the question's own words or meaning, earned the note its place. Also a
+    read-only mapping of JSON-ready values, as programs written for A-Mem expect: ``hit["id"]``, ``dict(hit)``.
+    """
+
+    id: str
+    content: str
+    context: str
+    keywords: tuple[str, ...]
+    tags: tuple[str, ...]
+    timestamp: str
+    category: str
+    score: float
+    is_neighbor: bool
+    kind: Kind
+    matched_by: tuple[str, ...]
+    via: tuple[Via, ...]
+    sources: tuple[Source, ...]
+    explanation: Explanation
+    links: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every field as JSON-ready values."""
+        return {name: self[name] for name in self}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in _FIELDS:
+            raise KeyError(name)
+        value = getattr(self, name)
+        if name in ("keywords", "tags", "links", "matched_by"):
+            return list(value)
+        if name == "via":
+            return [step.to_dict() for step in self.via]
+        if name == "sources":
+            return [_source(source) for source in self.sources]
+        if name == "explanation":
+            return self.explanation.to_dict()
+        return str(value) if name == "kind" else value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_FIELDS)
+
+    def __len__(self) -> int:
+        return len(_FIELDS)
+
+
+_FIELDS: tuple[str, ...] = tuple(Hit.__dataclass_fields__)
+
+
+def _source(source: Source) -> dict[str, Any]:
+    return {
+        "conversation": source.conversation,
+        "ref": source.ref,
+        "speaker": source.speaker,
+        "at": None if source.at is None else source.at.isoformat(),
+    }

@@ -1,0 +1,107 @@
+"""For a note that is not among the hits: what each leg thinks of it, and what kept it out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from amem.note import Status
+from amem.query import Filter
+from amem.retrieval.explanation import KeptOut, LegShare, ordinal
+from amem.retrieval.lexical import matched_words
+from amem.storage.fulltext import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.note import MemoryNote
+    from amem.protocols import Vector
+    from amem.query import Query
+    from amem.retrieval.protocols import DenseIndex
+    from amem.retrieval.ranking import Ranker, Ranking
+    from amem.storage import Session
+
+
+def raw_scores(
+    session: Session,
+    dense: DenseIndex,
+    ranker: Ranker,
+    ranking: Ranking,
+    legs: Sequence[str],
+    vector: Vector | None,
+    key: int,
+    note: MemoryNote,
+    text: str,
+) -> list[LegShare]:
+    """Each leg's own score of one note, candidate or not; legs that have none say nothing."""
+    shares = []
+    if "dense" in legs and vector is not None:
+        cosine = float(dense.cosines(vector, np.array([key], dtype=np.int64))[0])
+        if not math.isnan(cosine):
+            shares.append(LegShare("dense", None, cosine, 0.0))
+    if "lexical" in legs and ranking.terms:
+        score = ranker.lexical.scorer.score(session, ranking.terms, key)
+        if score > 0:
+            held = {term for column in columns_of(note).values() for term in column.split()}
+            shares.append(LegShare("lexical", None, score, 0.0, matched_words(text, ranking.terms, held)))
+    names = {name.casefold() for name in note.entities} & ranking.rarities.keys()
+    if "entity" in legs and names:
+        rarity = sum(ranking.rarities[name] for name in names)
+        shares.append(LegShare("entity", None, rarity, 0.0, tuple(sorted(names))))
+    return shares
+
+
+def kept_out(session: Session, query: Query, ranking: Ranking, key: int, note: MemoryNote) -> KeptOut | None:
+    """What kept the note out of the hits; None when it is one of them."""
+    if not query.text.strip():
+        return KeptOut("no_question", "an empty question finds nothing")
+    place = next((place for place, each in enumerate(ranking.order, start=1) if each.key == key), None)
+    if place is None:
+        return _not_ranked(session, query, ranking, key, note)
+    score = ranking.order[place - 1].score
+    if query.minimum_score is not None and score < query.minimum_score:
+        return KeptOut("below_score", f"its score {score:.3f} is below the least asked for, {query.minimum_score:.3f}")
+    if place > query.k:
+        return KeptOut("below_k", f"it came {ordinal(place)}, and {query.k} were asked for")
+    return None
+
+
+def _not_ranked(session: Session, query: Query, ranking: Ranking, key: int, note: MemoryNote) -> KeptOut:
+    if key in ranking.too_far:
+        cosine, least = ranking.too_far[key], query.filter.minimum_cosine
+        return KeptOut("below_cosine", f"its cosine {cosine:.3f} is below the least asked for, {least:.3f}")
+    broken = _broken_conditions(session, query.filter, key)
+    if "statuses" in broken or (not broken and note.status is Status.DELETED):
+        return _by_status(note)
+    if broken:
+        return KeptOut("filtered", f"it does not pass the filter on {', '.join(broken)}")
+    return KeptOut("no_candidate", "no leg had it among its candidates")
+
+
+def _by_status(note: MemoryNote) -> KeptOut:
+    if note.status is Status.SUPERSEDED:
+        by = f" by {note.superseded_by[:8]}" if note.superseded_by else ""
+        return KeptOut("superseded", f"it was superseded{by}")
+    if note.status is Status.ACTIVE:
+        return KeptOut("filtered", "it is active, and other notes were asked for")
+    return KeptOut(str(note.status), f"it is {note.status}")
+
+
+def _broken_conditions(session: Session, wanted: Filter, key: int) -> list[str]:
+    """The fields of the filter that the note fails, each tried alone."""
+    everything = tuple(Status)
+    default = Filter()
+    broken = []
+    for each in fields(Filter):
+        value = getattr(wanted, each.name)
+        if each.name == "minimum_cosine" or (value == getattr(default, each.name) and each.name != "statuses"):
+            continue
+        alone = Filter(statuses=value) if each.name == "statuses" else Filter(statuses=everything, **{each.name: value})
+        if each.name == "statuses" and wanted.as_of is not None:
+            alone = Filter(statuses=(*value, Status.SUPERSEDED))
+        if key not in session.notes.keys(alone):
+            broken.append(each.name)
+    return broken

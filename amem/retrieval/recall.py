@@ -1,0 +1,177 @@
+"""Questions in, hits out: embeds, ranks, hydrates the few notes that are returned, says why, and counts the use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.errors import NoteNotFound
+from amem.retrieval.explanation import Explanation, LegShare
+from amem.retrieval.hit import Hit
+from amem.retrieval.kept_out import kept_out, raw_scores
+from amem.retrieval.lexical import matched_words
+from amem.retrieval.prior import priors
+from amem.retrieval.ranking import Ranker, Ranking, legs_of
+from amem.retrieval.uses import Uses
+from amem.storage.fulltext import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from amem.clock import Clock
+    from amem.note import MemoryNote, Source
+    from amem.protocols import Embedder, Vector
+    from amem.query import Query
+    from amem.retrieval.explanation import KeptOut
+    from amem.retrieval.protocols import DenseIndex
+    from amem.retrieval.ranking import Ranked
+    from amem.settings import Settings
+    from amem.storage import Session, Store
+
+
+class Recall:
+    """Finds notes by meaning, words, names and links. Safe to use from many threads.
+
+    `entities` recognises the names in a question; None looks the question's words up among the names the collection
+    knows. What the embedder or the store raises comes through.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        dense: DenseIndex,
+        embedder: Embedder,
+        settings: Settings,
+        clock: Clock,
+        *,
+        entities: Callable[[str], tuple[str, ...]] | None = None,
+    ) -> None:
+        self._store = store
+        self._dense = dense
+        self._embedder = embedder
+        self._settings = settings
+        self._ranker = Ranker(dense, settings, entities)
+        self._uses = Uses(store, clock)
+
+    def search(self, query: Query) -> list[Hit]:
+        """The best `query.k` notes, best first; equal scores newest first. An empty question finds nothing."""
+        return self.search_batch([query])[0]
+
+    def search_batch(self, queries: Sequence[Query]) -> list[list[Hit]]:
+        """As `search` for each query, with one embedding call for all and on one snapshot."""
+        asked = [query for query in queries if query.k > 0 and query.text.strip()]
+        if not asked:
+            return [[] for _ in queries]
+        vectors = self._embed(asked)
+        self._dense.refresh()
+        used: list[int] = []
+        answers: list[list[Hit]] = []
+        with self._store.read() as session:
+            for query in queries:
+                if query.k == 0 or not query.text.strip():
+                    answers.append([])
+                    continue
+                ranking = self._ranker.rank(session, query, vectors.get(query.text))
+                chosen = _chosen(ranking, query)
+                answers.append(self._hits(session, query, ranking, chosen))
+                if query.touch:
+                    used += [each.key for each in chosen]
+        self._uses.count(used)
+        return answers
+
+    def explain(self, query: Query, id: str) -> Explanation:
+        """Why the note is among the hits, or what kept it out. Counts as no use. Raises NoteNotFound."""
+        vector = self._embed([query]).get(query.text) if query.text.strip() else None
+        self._dense.refresh()
+        with self._store.read() as session:
+            note = session.notes.get_many([id], history=False, deleted=True).get(id)
+            if note is None:
+                raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+            key = session.notes.keys_of([id])[id]
+            ranking = Ranking()
+            if query.text.strip():
+                ranking = self._ranker.rank(session, query, vector, every=True)
+            raw = raw_scores(session, self._dense, self._ranker, ranking, legs_of(query), vector, key, note, query.text)
+            out = kept_out(session, query, ranking, key, note)
+            for place, ranked in enumerate(ranking.order, start=1):
+                if ranked.key == key:
+                    found = self._shares(query, ranking, ranked, note)
+                    legs = found + tuple(leg for leg in raw if leg.leg not in {each.leg for each in found})
+                    return _explanation(ranked, legs, place=place, kept=out)
+            prior = priors(session, [key], self._settings.prior_floor)[key]
+            return Explanation(id=id, score=0.0, relevance=0.0, prior=prior, legs=tuple(raw), kept_out=out)
+
+    def _embed(self, queries: Sequence[Query]) -> dict[str, Vector]:
+        texts = list(
+            dict.fromkeys(
+                query.text for query in queries if "dense" in legs_of(query) or query.filter.minimum_cosine is not None
+            )
+        )
+        return dict(zip(texts, self._embedder.embed(texts), strict=True)) if texts else {}
+
+    def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:
+        ids = [each.id for each in chosen]
+        notes = session.notes.get_many(ids, history=False)
+        sources = session.sources.of(ids)
+        return [
+            _hit(
+                notes[each.id],
+                sources[each.id],
+                _explanation(each, self._shares(query, ranking, each, notes[each.id]), place=place),
+            )
+            for place, each in enumerate(chosen, start=1)
+        ]
+
+    def _shares(self, query: Query, ranking: Ranking, ranked: Ranked, note: MemoryNote) -> tuple[LegShare, ...]:
+        shares = []
+        for leg, part in ranked.parts.items():
+            matched: tuple[str, ...] = ()
+            if leg == "entity":
+                matched = ranking.matched.get(ranked.key, ())
+            elif leg == "lexical":
+                matched = matched_words(query.text, ranking.terms, _held(note))
+            shares.append(LegShare(leg, part.rank, part.raw, part.share * ranked.prior.factor, matched))
+        return tuple(shares)
+
+
+def _chosen(ranking: Ranking, query: Query) -> list[Ranked]:
+    least = query.minimum_score
+    return [each for each in ranking.order[: query.k] if least is None or each.score >= least]
+
+
+def _held(note: MemoryNote) -> set[str]:
+    return {term for column in columns_of(note).values() for term in column.split()}
+
+
+def _explanation(ranked: Ranked, legs: tuple[LegShare, ...], *, place: int, kept: KeptOut | None = None) -> Explanation:
+    return Explanation(
+        id=ranked.id,
+        score=ranked.score,
+        relevance=ranked.relevance,
+        prior=ranked.prior,
+        legs=legs,
+        link_share=max(0.0, ranked.relevance - ranked.direct) * ranked.prior.factor if ranked.via else 0.0,
+        via=ranked.via,
+        place=place,
+        kept_out=kept,
+    )
+
+
+def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation) -> Hit:
+    legs = tuple(leg.leg for leg in explanation.legs)
+    return Hit(
+        id=note.id,
+        content=note.content,
+        context=note.context,
+        keywords=tuple(note.keywords),
+        tags=tuple(note.tags),
+        timestamp=note.timestamp,
+        category=note.category,
+        score=explanation.score,
+        is_neighbor=bool(explanation.via),
+        kind=note.kind,
+        matched_by=(*legs, "link") if explanation.via else legs,
+        via=explanation.via,
+        sources=tuple(sources),
+        explanation=explanation,
+        links=tuple(note.links),
+    )
