@@ -72,15 +72,18 @@ class Database:
             yield connection
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """A transaction that holds the write lock from its start; commits when left without an exception."""
+    def write(self, *, wait: float | None = None) -> Iterator[Connection]:
+        """A transaction that holds the write lock from its start; commits when left without an exception.
+
+        `wait` is how many seconds to wait for the lock before StorageBusy, for writes that are not worth waiting for.
+        """
         if self.read_only:
             raise StorageReadOnly(
                 f"{self.path} cannot be written to", hint="check the folder's permissions, or copy the collection"
             )
-        with self._explained(), self._write_lock, self._engine.connect() as plain:
+        with self._explained(), self._write_turn(wait), self._engine.connect() as plain:
             connection = plain.execution_options(amem_write=True)
-            with connection.begin():
+            with self._patience(connection, wait), connection.begin():
                 yield connection
 
     def close(self) -> None:
@@ -110,6 +113,32 @@ class Database:
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 raw.close()
+
+    @contextmanager
+    def _write_turn(self, wait: float | None) -> Iterator[None]:
+        """This process's own writers, one after the other."""
+        if not self._write_lock.acquire(timeout=-1 if wait is None else wait):
+            raise StorageBusy(
+                f"{self.path or 'the in-memory collection'} is busy: this process is writing",
+                hint="try again in a moment",
+            )
+        try:
+            yield
+        finally:
+            self._write_lock.release()
+
+    @contextmanager
+    def _patience(self, connection: Connection, wait: float | None) -> Iterator[None]:
+        if wait is None:
+            yield
+            return
+        raw = connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        raw.execute(f"PRAGMA busy_timeout={int(wait * 1000)}")
+        try:
+            yield
+        finally:
+            raw.execute(f"PRAGMA busy_timeout={int(self._busy_seconds * 1000)}")
 
     @contextmanager
     def _in_memory_lock(self) -> Iterator[None]:

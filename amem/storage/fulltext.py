@@ -76,6 +76,11 @@ class FullText:
         )
         return {key: -score for key, score in self._run(statement)}
 
+    def tokens(self) -> dict[int, list[str]]:
+        """The index terms of every note that is not deleted, by key: for scorers that keep an index of their own."""
+        statement = select(_TEXT.c.rowid, *(_TEXT.c[name] for name in _COLUMNS)).order_by(_TEXT.c.rowid)
+        return {key: " ".join(columns).split() for key, *columns in self._run(statement)}
+
     def starting_with(self, prefix: str, terms: Sequence[str], limit: int) -> list[int]:
         """Keys of active notes that hold all of `terms` and a token that begins with `prefix`, newest first."""
         parts = [f'"{term}"' for term in terms] + ([f'"{prefix}"*'] if prefix else [])

@@ -35,9 +35,12 @@ class Store:
             yield Session(connection, self._clock.now())
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
-        """A transaction that is committed when left without an exception. Raises StorageError and its kin."""
-        with self._database.write() as connection:
+    def write(self, *, wait: float | None = None) -> Iterator[Session]:
+        """A transaction that is committed when left without an exception. Raises StorageError and its kin.
+
+        `wait` bounds the seconds until StorageBusy when others are writing; None waits long.
+        """
+        with self._database.write(wait=wait) as connection:
             yield Session(connection, self._clock.now())
 
     def copy_to(self, folder: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, insert, select, text
 
 from amem import strength
+from amem.note import Kind, Layer
 from amem.storage import tables
-from amem.storage.rows import time_text
+from amem.storage.hydrate import age_days, counts
+from amem.storage.rows import read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +19,24 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _USAGE = tables.usage
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the formulas of ``amem.strength`` need to know of a note; `age_days` since arrival, `idle_days` since the
+    later of arrival and last use."""
+
+    kind: Kind
+    layer: Layer
+    pinned: bool
+    reliability: float
+    recalls: int
+    growth: float
+    age_days: float
+    idle_days: float
+    corroborations: int
+    contradictions: int
 
 
 class Usage:
@@ -43,6 +64,36 @@ class Usage:
     def carry_over(self, key: int, recalls: int, last_access: str) -> None:
         """Start a note's counters from what another program had counted."""
         self._run(insert(_USAGE).values(note=key, recalls=recalls, last_access=last_access, growth=1.0))
+
+    def standing(self, keys: Sequence[int]) -> dict[int, Standing]:
+        """The standing of each of these notes that exists."""
+        notes, found = tables.notes, {}
+        for start in range(0, len(keys), _AT_ONCE):
+            some = [int(key) for key in keys[start : start + _AT_ONCE]]
+            statement = (
+                select(notes.c.key, notes.c.id, notes.c.kind, notes.c.layer, notes.c.pinned, notes.c.reliability)
+                .add_columns(notes.c.recorded_at, _USAGE.c.recalls, _USAGE.c.growth, _USAGE.c.last_access)
+                .select_from(notes.outerjoin(_USAGE, _USAGE.c.note == notes.c.key))
+                .where(notes.c.key.in_(some))
+            )
+            rows = self._run(statement).all()
+            agreed, disputed = counts(self._session, [row.id for row in rows], some)
+            for row in rows:
+                age = age_days(read_time(row.recorded_at), self._session.now)
+                used = row.last_access is not None
+                found[row.key] = Standing(
+                    kind=Kind(row.kind),
+                    layer=Layer(row.layer),
+                    pinned=bool(row.pinned),
+                    reliability=row.reliability,
+                    recalls=row.recalls if used else 0,
+                    growth=row.growth if used else 1.0,
+                    age_days=age,
+                    idle_days=min(age, age_days(read_time(row.last_access), self._session.now)) if used else age,
+                    corroborations=agreed.get(row.key, 0),
+                    contradictions=disputed.get(row.id, 0),
+                )
+        return found
 
     def _not_yet_today(self, keys: Sequence[int], day: str) -> list[int]:
         counted = self._run(select(_USAGE.c.note).where(_USAGE.c.note.in_(keys), _USAGE.c.last_access >= day)).scalars()
