@@ -1,5 +1,81 @@
-"""amem: a Zettelkasten-style memory that agents write and people can read, trust and correct."""
+"""amem: a Zettelkasten-style memory that agents write and people can read, trust and correct.
+
+The names below load what they need when they are first used; ``import amem`` itself loads next to nothing.
+"""
 
 from __future__ import annotations
 
+import logging
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from amem.async_memory import AsyncMemory
+    from amem.errors import AmemError
+    from amem.memory_system import AgenticMemorySystem
+    from amem.note import Kind, Link, LinkType, MemoryNote, Source, Status
+    from amem.query import Filter, Query
+    from amem.receipt import Receipt
+    from amem.retrieval.hit import Hit
+    from amem.retrievers import ChromaRetriever, CopiedChromaRetriever, PersistentChromaRetriever
+    from amem.settings import Settings, load_settings
+    from amem.writing.intake import NewNote
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "AgenticMemorySystem": "amem.memory_system",
+    "AmemError": "amem.errors",
+    "AsyncMemory": "amem.async_memory",
+    "ChromaRetriever": "amem.retrievers",
+    "CopiedChromaRetriever": "amem.retrievers",
+    "Filter": "amem.query",
+    "Hit": "amem.retrieval.hit",
+    "Kind": "amem.note",
+    "Link": "amem.note",
+    "LinkType": "amem.note",
+    "MemoryNote": "amem.note",
+    "NewNote": "amem.writing.intake",
+    "PersistentChromaRetriever": "amem.retrievers",
+    "Query": "amem.query",
+    "Receipt": "amem.receipt",
+    "Settings": "amem.settings",
+    "Source": "amem.note",
+    "Status": "amem.note",
+    "load_settings": "amem.settings",
+}
+
+__all__ = [
+    "AgenticMemorySystem",
+    "AmemError",
+    "AsyncMemory",
+    "ChromaRetriever",
+    "CopiedChromaRetriever",
+    "Filter",
+    "Hit",
+    "Kind",
+    "Link",
+    "LinkType",
+    "MemoryNote",
+    "NewNote",
+    "PersistentChromaRetriever",
+    "Query",
+    "Receipt",
+    "Settings",
+    "Source",
+    "Status",
+    "__version__",
+    "load_settings",
+]
+
+logging.getLogger("amem").addHandler(logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'amem' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

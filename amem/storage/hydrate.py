@@ -38,9 +38,13 @@ def complete(
 
 def counts(session: Session, ids: Sequence[str], keys: Sequence[int]) -> tuple[dict[int, int], dict[str, int]]:
     """Corroborations by key and contradictions by id: the witnesses for and against each note."""
-    witnesses, links = tables.corroborations, tables.links
+    witnesses, operations, links = tables.corroborations, tables.operations, tables.links
     agreed = session.connection.execute(
-        select(witnesses.c.note, func.count()).where(witnesses.c.note.in_(keys)).group_by(witnesses.c.note)
+        # What was undone counts no more, and counts again when it is redone.
+        select(witnesses.c.note, func.count())
+        .select_from(witnesses.join(operations, operations.c.id == witnesses.c.operation))
+        .where(witnesses.c.note.in_(keys), operations.c.undone_by.is_(None))
+        .group_by(witnesses.c.note)
     )
     disputed = session.connection.execute(
         select(links.c.target, func.count())

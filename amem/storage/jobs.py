@@ -25,9 +25,13 @@ class Jobs:
         self._run = session.connection.execute
 
     def put(self, kind: str, id: str, operation: int | None, *, error: str = "") -> None:
-        """Queue a job for a note; one that waits already only learns the newer error."""
+        """Queue a job for a note; one that is there already is given back with the newer error."""
         key = self._session.notes.keys_of([id])[id]
-        known = self._run(update(_JOBS).where(_JOBS.c.kind == kind, _JOBS.c.note == key).values(error=error)).rowcount
+        known = self._run(
+            update(_JOBS)
+            .where(_JOBS.c.kind == kind, _JOBS.c.note == key)
+            .values(error=error, owner=None, lease_until=None)
+        ).rowcount
         if not known:
             self._run(insert(_JOBS).values(kind=kind, note=key, operation=operation, error=error, attempts=0))
 

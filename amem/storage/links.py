@@ -84,6 +84,20 @@ class Links:
         """How many links there are."""
         return int(self._run(select(func.count()).select_from(_LINKS)).scalar_one())
 
+    def dangling(self) -> int:
+        """How many links have an end that no note has."""
+        ends = [tables.notes.alias(), tables.notes.alias()]
+        statement = (
+            select(func.count())
+            .select_from(
+                _LINKS.outerjoin(ends[0], ends[0].c.id == _LINKS.c.source).outerjoin(
+                    ends[1], ends[1].c.id == _LINKS.c.target
+                )
+            )
+            .where(or_(ends[0].c.key.is_(None), ends[1].c.key.is_(None)))
+        )
+        return int(self._run(statement).scalar_one())
+
     def degrees(self, ids: Sequence[str]) -> dict[str, int]:
         """For each id how many links start or end at it."""
         totals = dict.fromkeys(ids, 0)

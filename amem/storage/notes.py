@@ -89,9 +89,11 @@ class Notes:
         where = [_NOTES.c.status != str(Status.DELETED)] if wanted is None else conditions(wanted)
         return int(self._run(select(func.count()).select_from(_NOTES).where(*where)).scalar_one())
 
-    def ids(self) -> list[str]:
-        """Every id that is not deleted, oldest arrival first."""
-        statement = select(_NOTES.c.id).where(_NOTES.c.status != str(Status.DELETED)).order_by(_NOTES.c.key)
+    def ids(self, *, deleted: bool = False) -> list[str]:
+        """Every id, oldest arrival first; deleted ones only when asked."""
+        statement = select(_NOTES.c.id).order_by(_NOTES.c.key)
+        if not deleted:
+            statement = statement.where(_NOTES.c.status != str(Status.DELETED))
         return list(self._run(statement).scalars())
 
     def keys(self, wanted: Filter) -> list[int]:
@@ -260,6 +262,11 @@ class Notes:
             .values(text_hash=text_hash, vector_seq=seq, seq=seq)
         )
 
+    def stamp_vector(self, id: str) -> None:
+        """Say that the vector of a note's text has only now been made, so that the dense leg fetches it."""
+        seq = self._session.seq
+        self._run(update(_NOTES).where(_NOTES.c.id == id).values(vector_seq=seq, seq=seq))
+
     def reindex_text(self, key: int) -> None:
         """Bring full text and terms of one note in line with its row; a deleted note leaves both."""
         row = self._run(select(_NOTES).where(_NOTES.c.key == key)).mappings().one()
@@ -270,14 +277,12 @@ class Notes:
             self._session.text.put(key, note)
             self._put_terms(key, note)
 
-    def corroborate(self, id: str, who: str, operation: int) -> bool:
-        """Count that `who` said the same; False when they had said it before."""
+    def corroborate(self, id: str, who: str, operation: int) -> None:
+        """Count that `who` said the same; once for each who, as part of the latest operation that said so."""
         key = self.keys_of([id])[id]
-        statement = insert(tables.corroborations).prefix_with("OR IGNORE")
-        done = self._run(statement.values(note=key, who=who, at=time_text(self._session.now), operation=operation))
-        if done.rowcount:
-            self._run(update(_NOTES).where(_NOTES.c.key == key).values(seq=self._session.seq))
-        return bool(done.rowcount)
+        statement = insert(tables.corroborations).prefix_with("OR REPLACE")
+        self._run(statement.values(note=key, who=who, at=time_text(self._session.now), operation=operation))
+        self._run(update(_NOTES).where(_NOTES.c.key == key).values(seq=self._session.seq))
 
     def purge(self, ids: Iterable[str]) -> None:
         """Destroy notes, their versions, links, sources of their own and vectors; only a tombstone stays."""

@@ -101,21 +101,25 @@ class Vectors:
                 found[hashed] = np.frombuffer(blob, dtype="<f4")
         return found
 
-    def missing(self) -> list[str]:
-        """Ids of notes (not deleted) that have no vector in the space in use, oldest first."""
+    def missing(self, ids: Sequence[str] | None = None) -> list[str]:
+        """Ids of notes (of `ids`; None: all; not deleted) without a vector in the space in use, oldest first."""
         space = self.space()
-        if space is None:
-            held = select(_NOTES.c.id).where(_NOTES.c.status != str(Status.DELETED)).order_by(_NOTES.c.key)
-            return list(self._run(held).scalars())
+        number = -1 if space is None else space.id
         statement = (
             select(_NOTES.c.id)
             .select_from(
-                _NOTES.outerjoin(_VECTORS, (_VECTORS.c.space == space.id) & (_VECTORS.c.hash == _NOTES.c.text_hash))
+                _NOTES.outerjoin(_VECTORS, (_VECTORS.c.space == number) & (_VECTORS.c.hash == _NOTES.c.text_hash))
             )
             .where(_VECTORS.c.key.is_(None), _NOTES.c.status != str(Status.DELETED))
             .order_by(_NOTES.c.key)
         )
-        return list(self._run(statement).scalars())
+        if ids is None:
+            return list(self._run(statement).scalars())
+        return [
+            id
+            for start in range(0, len(ids), _AT_ONCE)
+            for id in self._run(statement.where(_NOTES.c.id.in_(list(ids[start : start + _AT_ONCE])))).scalars()
+        ]
 
     def count(self) -> int:
         """How many vectors are kept."""

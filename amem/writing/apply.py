@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.settings import Settings
     from amem.storage import Session
+    from amem.vectorizer import Vectorizer
     from amem.writing.guards import Plan, PlannedRewrite
-    from amem.writing.vectorize import Vectorizer
 
 
 @dataclass(slots=True)

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from amem.protocols import Analyst
     from amem.settings import Settings
     from amem.storage import Store
+    from amem.vectorizer import Vectorizer
     from amem.writing.neighbours import Nearest
-    from amem.writing.vectorize import Vectorizer
 
 _T = TypeVar("_T")
 _log = logging.getLogger("amem")

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from amem.protocols import Analyst
     from amem.settings import Settings
     from amem.storage import Session, Store
+    from amem.vectorizer import Vectorizer
     from amem.writing.enrich import Enricher
     from amem.writing.neighbours import Nearest
-    from amem.writing.vectorize import Vectorizer
 
 _log = logging.getLogger("amem")
 #: These mean that amem is not set up, not that something failed under way: nothing is stored, the caller is told.

@@ -1,0 +1,73 @@
+"""A collection on disk (or in memory): its name, its folder, and what the dense leg reads of its store."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from amem.errors import CollectionNotFound, InvalidInput
+from amem.index.feed import VectorDelta
+from amem.storage.database import FILE_NAME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from amem.storage import Store
+
+_NAME = re.compile(r"[^\W_][\w.-]{0,99}")
+
+
+def folder_of(home: Path, name: str) -> Path:
+    """The folder of a collection. Raises InvalidInput for a name that could lead anywhere else."""
+    if not _NAME.fullmatch(name) or name.endswith("."):
+        raise InvalidInput(
+            f"{name!r} cannot name a collection",
+            hint="use letters, digits, '-', '_' and '.', beginning with a letter or digit",
+        )
+    return home / name
+
+
+def existing_folder(home: Path, name: str) -> Path:
+    """The folder of a collection that is there. Raises CollectionNotFound."""
+    folder = folder_of(home, name)
+    if not (folder / FILE_NAME).is_file():
+        raise CollectionNotFound(
+            f"there is no collection {name!r} in {home}", hint="amem collections lists them; amem add makes one"
+        )
+    return folder
+
+
+def collection_names(home: Path) -> list[str]:
+    """Names of the collections in a home, sorted; none when the home does not exist."""
+    if not home.is_dir():
+        return []
+    return sorted(entry.name for entry in home.iterdir() if (entry / FILE_NAME).is_file())
+
+
+class StoreFeed:
+    """The store as the dense leg sees it (the ``VectorFeed`` protocol)."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def counter(self) -> int:
+        with self._store.read() as session:
+            return session.counter
+
+    def space(self) -> str:
+        with self._store.read() as session:
+            space = session.vectors.space()
+        return "" if space is None else space.fingerprint
+
+    def delta(self, after: int) -> VectorDelta:
+        with self._store.read() as session:
+            counter = session.counter
+            keys, states = session.vectors.states(after)
+            space = session.vectors.space()
+            if space is None:
+                empty = np.empty((0, 0), dtype=np.float32)
+                return VectorDelta(counter, keys, states, np.empty(0, dtype=np.int64), empty)
+            vector_keys, vectors = session.vectors.changed(space, after)
+        return VectorDelta(counter, keys, states, vector_keys, vectors)

@@ -1,0 +1,120 @@
+"""A check-up of a collection: what is wrong, what to do about it, and, when asked, doing it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from amem.errors import AmemError
+from amem.maintenance.index import embed_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from amem.settings import Settings
+    from amem.storage import Store
+    from amem.vectorizer import Vectorizer
+
+
+class Checked(Protocol):
+    """The part of the dense leg that a check-up uses."""
+
+    def refresh(self) -> None: ...
+
+    def flush(self) -> None: ...
+
+    def status(self) -> dict[str, Any]: ...
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result: `level` is ok, warning or error, `about` what was looked at; `hint` says what to do."""
+
+    level: str
+    about: str
+    what: str
+    hint: str = ""
+
+
+def examine(store: Store, dense: Checked, vectorizer: Vectorizer, settings: Settings, *, repair: bool) -> list[Finding]:
+    """Check database, index, models and what waits; with `repair`, embed what lacks a vector and rebuild the caches."""
+    return [
+        *_database(store),
+        *_embedder(vectorizer, settings),
+        *_vectors(store, dense, vectorizer, repair=repair),
+        *_waiting(store),
+        *_links(store),
+    ]
+
+
+def _database(store: Store) -> Iterator[Finding]:
+    problems = store.check()
+    where = str(store.folder or "in memory")
+    for problem in problems:
+        yield Finding("error", "database", problem, "restore the collection from a copy")
+    if not problems:
+        with store.read() as session:
+            counts = f"{session.notes.count():,} notes, {session.links.count():,} links"
+        yield Finding("ok", "database", f"{where}: {counts}, no damage found")
+    if store.read_only:
+        yield Finding("warning", "database", f"{where} is read-only", "check the folder's permissions")
+
+
+def _embedder(vectorizer: Vectorizer, settings: Settings) -> Iterator[Finding]:
+    from amem.embedding import describe
+
+    try:
+        vectorizer.check()
+    except AmemError as error:
+        yield Finding("error", "embedder", str(error), error.hint)
+        return
+    origin = describe(settings)
+    if origin.ready:
+        yield Finding("ok", "embedder", str(origin))
+    else:
+        yield Finding("warning", "embedder", str(origin), "amem setup gets it ready")
+
+
+def _vectors(store: Store, dense: Checked, vectorizer: Vectorizer, *, repair: bool) -> Iterator[Finding]:
+    with store.read() as session:
+        missing = len(session.vectors.missing())
+    if missing and repair:
+        try:
+            mended = embed_missing(store, vectorizer)
+        except AmemError as error:
+            yield Finding("error", "vectors", f"{missing} notes could not be embedded: {error}", error.hint)
+        else:
+            yield Finding("ok", "vectors", f"{mended} notes embedded")
+    elif missing:
+        yield Finding("warning", "vectors", f"{missing} notes have no vector yet", "amem doctor --repair embeds them")
+    dense.refresh()
+    if repair:
+        dense.flush()
+    state = ", ".join(f"{name} {value}" for name, value in dense.status().items())
+    yield Finding("ok", "index", state)
+
+
+def _waiting(store: Store) -> Iterator[Finding]:
+    with store.read() as session:
+        unfinished = session.notes.unfinished()
+        reviews = len(session.reviews.open())
+    degraded = sum(1 for _, state in unfinished if state == "degraded")
+    if unfinished:
+        what = f"{len(unfinished) - degraded} notes wait for analysis, {degraded} where it failed"
+        yield Finding("warning", "analysis", what, "amem enrich finishes them")
+    else:
+        yield Finding("ok", "analysis", "every note is analysed")
+    if reviews:
+        yield Finding("warning", "reviews", f"{reviews} proposed changes wait", "amem review shows them")
+
+
+def _links(store: Store) -> Iterator[Finding]:
+    with store.read() as session:
+        dangling = session.links.dangling()
+    if dangling:
+        what = f"{dangling} links point to notes that do not exist (yet)"
+        yield Finding("warning", "links", what)
+    else:
+        yield Finding("ok", "links", "every link resolves")

@@ -1,0 +1,516 @@
+"""``AgenticMemorySystem``: opens a collection, wires the rooms together and delegates. No algorithm lives here."""
+
+from __future__ import annotations
+
+import os
+import socket
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+from amem.analysis import Draft
+from amem.clock import SystemClock
+from amem.collection import StoreFeed, collection_names, existing_folder, folder_of
+from amem.errors import AmemError, CollectionExists, InvalidInput
+from amem.index import DenseLeg
+from amem.live import CollectionRetriever, Memories
+from amem.maintenance.doctor import Finding, examine
+from amem.maintenance.index import embed_missing, reindex
+from amem.neighbourhood import Neighbourhood, walk
+from amem.query import Filter, Query
+from amem.retrieval import Recall, related_text
+from amem.settings import Settings, load_settings
+from amem.storage import Store
+from amem.vectorizer import Vectorizer
+from amem.writing.edits import Editor
+from amem.writing.enrich import Enricher
+from amem.writing.intake import NewNote
+from amem.writing.pipeline import Pipeline
+from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+    from types import TracebackType
+
+    from amem.clock import Clock
+    from amem.errors import AmemError
+    from amem.llm_controller import LLMController
+    from amem.note import Link, MemoryNote, Source
+    from amem.protocols import Analyst, Embedder
+    from amem.receipt import Receipt
+    from amem.retrieval import Explanation, Hit
+    from amem.storage import Operation, Review, UndoReport, Version
+    from amem.tools import Toolbox
+    from amem.writing.enrich import EnrichReport
+
+
+class AgenticMemorySystem:
+    """One collection of notes that analyse, link and evolve themselves, and can be found again.
+
+    The first five arguments are A-Mem's; None leaves each to the settings. `directory` is the home that holds the
+    collections: without one (and without `settings`) the collection lives in memory and ends with the object.
+    `create=False` refuses to make a collection that is not there. `actor` is who the log says it was: ``user``
+    (``user:<name>``) for a person, ``agent`` (``agent:<name>``) for a program. `clock`, `embedder` and `analyst`
+    replace the real ones; `notify` hears one line when something takes its time or a choice is made.
+
+    Safe to use from many threads. Close it, or use it in a ``with`` statement.
+    """
+
+    def __init__(
+        self,
+        model_name: str | None = None,
+        llm_backend: str | None = None,
+        llm_model: str | None = None,
+        evo_threshold: int | None = None,
+        api_key: str | None = None,
+        *,
+        directory: str | os.PathLike[str] | None = None,
+        collection: str | None = None,
+        settings: Settings | None = None,
+        actor: str = "user",
+        create: bool = True,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        analyst: Analyst | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        overrides = {
+            "embed_model": model_name,
+            "llm_backend": llm_backend,
+            "llm_model": llm_model,
+            "evo_threshold": evo_threshold,
+            "api_key": api_key,
+            "collection": collection,
+        }
+        self.settings = _settings(settings, directory, overrides)
+        self.actor = actor
+        self._clock = clock or SystemClock()
+        self._notify = notify
+        self._folder = self._locate(in_memory=directory is None and settings is None, create=create)
+        self._given_analyst = analyst
+        self._chosen_analyst: Analyst | None = None
+        self.evo_cnt = 0
+        self._closed = False
+        self._store = Store(self._folder, self._clock)
+        try:
+            self._wire(embedder)
+        except BaseException:
+            self._store.close()
+            raise
+
+    def _locate(self, *, in_memory: bool, create: bool) -> Path | None:
+        if in_memory:
+            return None
+        locate = folder_of if create else existing_folder
+        return locate(self.settings.home, self.settings.collection)
+
+    def _wire(self, embedder: Embedder | None) -> None:
+        from amem.embedding import make_embedder
+
+        settings, store = self.settings, self._store
+        made = embedder or make_embedder(settings, notify=self._notify)
+        self._vectorizer = Vectorizer(store, made, settings.embed_recipe)
+        self._dense = DenseLeg(StoreFeed(store), folder=self._folder, base=settings.dense_base)
+        self._recall = Recall(store, self._dense, made, settings, self._clock, entities=None)
+        self._enricher = Enricher(store, self._dense, self._vectorizer, self._analyst, _offline, settings, self._clock)
+        self._pipeline = Pipeline(
+            store, self._dense, self._vectorizer, self._enricher, self._analyst, settings, self._clock
+        )
+        self._editor = Editor(store, self._vectorizer, settings)
+
+    def _analyst(self) -> Analyst:
+        if self._given_analyst is not None:
+            return self._given_analyst
+        if self._chosen_analyst is None:
+            from amem.llm import make_analyst
+
+            self._chosen_analyst = make_analyst(self.settings, notify=self._notify)
+        return self._chosen_analyst
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def add(
+        self, content: str, *, time: str | datetime | None = None, source: Source | None = None, **fields: Any
+    ) -> Receipt:
+        """Remember one note and say what came of it.
+
+        `time` is when it was said or happened (ISO 8601, ``YYYYMMDDHHMM`` or a datetime; default: now); `fields` are
+        note fields already known, analysis fills in the rest. Raises EmptyNote, NoteTooLong, UnknownField,
+        InvalidInput, MissingModel or StorageError; nothing is stored then.
+        """
+        return self._add([NewNote(content, time, source, fields)])[0]
+
+    def add_note(self, content: str, time: str | datetime | None = None, **fields: Any) -> str:
+        """A-Mem's ``add_note``: remember one note, return its id (of the old note when it was known already)."""
+        return self.add(content, time=time, **fields).id
+
+    def add_notes(
+        self,
+        items: Sequence[NewNote | Mapping[str, Any] | str],
+        *,
+        cause: str = "",
+        action: str = "add",
+        progress: Callable[[int, int], None] | None = None,
+        on_refused: Callable[[int, AmemError], None] | None = None,
+    ) -> list[Receipt]:
+        """Remember many notes as one operation, embedded and committed in batches; receipts in order.
+
+        One item that cannot be used raises before anything is stored, unless `on_refused` takes it (position, error)
+        and it is left out. `progress` hears (done, of how many) after each batch; what was done then is safe.
+        """
+        return self._add(items, cause=cause, action=action, progress=progress, on_refused=on_refused)
+
+    def _add(self, items: Sequence[NewNote | Mapping[str, Any] | str], **how: Any) -> list[Receipt]:
+        receipts = self._pipeline.add(items, actor=self.actor, **how)
+        before = self.evo_cnt
+        self.evo_cnt += sum(1 for receipt in receipts if receipt.links or receipt.evolved)
+        if self.evo_cnt // self.settings.evo_threshold > before // self.settings.evo_threshold:
+            self.consolidate_memories()
+        return receipts
+
+    def update(self, id_or_note: str | MemoryNote, **fields: Any) -> bool:
+        """Change fields of a note, or save a note object that was changed; False when there is no such note.
+
+        Raises UnknownField and InvalidInput, and StaleNote when the note object is no longer what is stored.
+        """
+        return self._editor.update(id_or_note, fields, self.actor)
+
+    def delete(self, id: str) -> bool:
+        """Hide a note (`restore` and `undo` bring it back); False when there is none."""
+        return self._editor.delete(id, self.actor)
+
+    def restore(self, id: str) -> bool:
+        """Bring back a deleted, archived or superseded note; False when it is active. Raises NoteNotFound."""
+        restored = self._editor.restore(id, self.actor)
+        embed_missing(self._store, self._vectorizer, [id])
+        return restored
+
+    def purge(self, id: str) -> bool:
+        """Destroy a note and its history for good; False when there is none. The only thing undo cannot take back."""
+        return self._editor.purge([id], self.actor) == 1
+
+    def pin(self, id: str, pinned: bool = True) -> bool:
+        """Keep a note from ever fading, or let it fade again; False when there is none."""
+        return self._editor.pin(id, pinned, self.actor)
+
+    def link(self, source: str, target: str, type: str = "related", reason: str = "") -> Link:
+        """Link two notes by hand. Raises NoteNotFound or InvalidInput."""
+        return self._editor.link(source, target, type, reason, self.actor)
+
+    def unlink(self, source: str, target: str, type: str = "related") -> bool:
+        """Take a link away; False when it was not there."""
+        return self._editor.unlink(source, target, type, self.actor)
+
+    def rename_tag(self, old: str, new: str) -> int:
+        """Rename a tag everywhere, merging it into `new` where that is in use; returns how many notes changed."""
+        return self._editor.rename_tag(old, new, self.actor)
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def read(self, id: str) -> MemoryNote | None:
+        """The note with its links, usage, trust and history; None when there is none."""
+        with self._store.read() as session:
+            return session.notes.get(id)
+
+    def resolve(self, prefix: str, *, deleted: bool = False) -> str:
+        """The one id that begins with `prefix`. Raises NoteNotFound or AmbiguousId."""
+        with self._store.read() as session:
+            return session.notes.resolve(prefix, deleted=deleted)
+
+    def count(self, filter: Filter | None = None) -> int:
+        """How many notes pass the filter; without one, all that are not deleted."""
+        with self._store.read() as session:
+            return session.notes.count(filter)
+
+    @property
+    def memories(self) -> Memories:
+        """A live mapping of id to note, as A-Mem's programs read it; changes go through `update` and `delete`."""
+        return Memories(self._store)
+
+    def links(self, id: str) -> list[Link]:
+        """Links that start at this note."""
+        with self._store.read() as session:
+            return session.links.of(id)
+
+    def backlinks(self, id: str) -> list[Link]:
+        """Links that end at this note."""
+        with self._store.read() as session:
+            return session.links.to(id)
+
+    def neighbourhood(self, id: str, depth: int = 1) -> Neighbourhood:
+        """The notes within `depth` links of this one, in either direction, and the links among them."""
+        with self._store.read() as session:
+            return walk(session, id, depth)
+
+    def sources(self, ids: Sequence[str]) -> dict[str, list[Source]]:
+        """For each note the raw input it came from."""
+        with self._store.read() as session:
+            return session.sources.of(ids)
+
+    def tags(self) -> dict[str, int]:
+        """Every tag and how many notes carry it, most used first."""
+        with self._store.read() as session:
+            return dict(session.text.tags())
+
+    # -- recall ------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        filter: Filter | None = None,
+        touch: bool = True,
+        minimum_score: float | None = None,
+    ) -> list[Hit]:
+        """The k notes that answer best, best first, each with a score in 0..1 (higher is better) and its reasons."""
+        return self.ask(Query(query, k, filter or Filter(), touch=touch, minimum_score=minimum_score))
+
+    def search_agentic(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        filter: Filter | None = None,
+        touch: bool = True,
+        minimum_score: float | None = None,
+    ) -> list[Hit]:
+        """As `search`, with the notes that good answers are linked to, all ranked together."""
+        return self.ask(Query(query, k, filter or Filter(), expand=True, touch=touch, minimum_score=minimum_score))
+
+    def ask(self, query: Query) -> list[Hit]:
+        """Answer a Query, the one value behind every way to search. Raises EmbedderMismatch."""
+        self._vectorizer.check()
+        return self._recall.search(query)
+
+    def search_batch(self, queries: Sequence[str | Query], k: int = 5) -> list[list[Hit]]:
+        """Answer many questions, embedding them together; results in order."""
+        self._vectorizer.check()
+        return self._recall.search_batch([Query(each, k) if isinstance(each, str) else each for each in queries])
+
+    def explain(self, query: str | Query, id: str) -> Explanation:
+        """Why this note is, or is not, among the answers. Raises NoteNotFound."""
+        self._vectorizer.check()
+        question = Query(query, expand=True, touch=False) if isinstance(query, str) else query
+        return self._recall.explain(question, id)
+
+    def find_related_memories(self, query: str, k: int = 5) -> tuple[str, list[str]]:
+        """A-Mem's helper: the related notes as text for a prompt, and their ids."""
+        hits = self.search(query, k)
+        return related_text(hits), [hit.id for hit in hits]
+
+    def find_related_memories_raw(self, query: str, k: int = 5) -> str:
+        """As `find_related_memories`, with linked notes, the text alone."""
+        return related_text(self.search_agentic(query, k))
+
+    # -- analysis ----------------------------------------------------------------------------------------------
+
+    def analyze_content(self, content: str) -> dict[str, Any]:
+        """What the analyst makes of a text, as A-Mem's dictionary; stores nothing."""
+        found = self._analyst().analyze(
+            Draft(content, self._clock.now()), StoreVocabulary(self._store, FrequencyCache())
+        )
+        return {
+            "keywords": [*found.keywords],
+            "context": found.context,
+            "tags": [*found.tags],
+            "kind": str(found.kind),
+            "importance": found.importance,
+            "entities": [*found.entities],
+        }
+
+    def process_memory(self, note: MemoryNote) -> tuple[bool, MemoryNote]:
+        """A-Mem's ``process_memory``: evolve with a note; (whether anything evolved, the note as it is now).
+
+        A note that is not stored yet is stored first.
+        """
+        if self.read(note.id) is None:
+            receipt = self._add([NewNote(note.content, note.timestamp or None, None, _fields_of(note))])[0]
+        else:
+            receipt = self._enricher.enrich(note.id)
+        stored = self.read(receipt.id)
+        assert stored is not None
+        return bool(receipt.links or receipt.evolved), stored
+
+    def enrich(self, limit: int | None = None, *, progress: Callable[[int, int], None] | None = None) -> EnrichReport:
+        """Finish notes whose analysis waits or failed; safe beside other workers doing the same."""
+        owner = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
+        report = self._enricher.work(owner, limit=limit, progress=progress)
+        embed_missing(self._store, self._vectorizer)
+        return report
+
+    # -- the log -----------------------------------------------------------------------------------------------
+
+    def history(self, id: str) -> list[Version]:
+        """Every version of a note, oldest first. Raises NoteNotFound."""
+        with self._store.read() as session:
+            return session.operations.history(id)
+
+    def log(self, since: datetime | None = None, *, limit: int = 50, actor: str | None = None) -> list[Operation]:
+        """What was written, linked and rewritten, newest first; each can be undone by its id."""
+        with self._store.read() as session:
+            return session.operations.log(since=since, limit=limit, actor=actor)
+
+    def undo(self, operation: int | None = None) -> UndoReport:
+        """Take back an operation with all it set off (None: the newest), but for what later work has changed since."""
+        report = self._editor.undo(operation, self.actor)
+        embed_missing(self._store, self._vectorizer, [id for id, _ in report.reverted])
+        return report
+
+    def redo(self) -> UndoReport:
+        """Do again what was undone last."""
+        report = self._editor.redo(self.actor)
+        embed_missing(self._store, self._vectorizer, [id for id, _ in report.reverted])
+        return report
+
+    def rollback(self, id: str, version: int) -> tuple[str, ...]:
+        """Set a note back to an earlier version, as a new one; returns the fields that changed."""
+        fields = self._editor.rollback(id, version, self.actor)
+        embed_missing(self._store, self._vectorizer, [id])
+        return fields
+
+    def reviews(self) -> list[Review]:
+        """Changes that machines proposed and a person has to decide."""
+        with self._store.read() as session:
+            return session.reviews.open()
+
+    def accept(self, review: int) -> tuple[str, ...]:
+        """Apply a proposed change; returns the fields it set. Raises ReviewNotFound or StaleNote."""
+        fields = self._editor.accept(review, self.actor)
+        embed_missing(self._store, self._vectorizer)
+        return fields
+
+    def reject(self, review: int) -> None:
+        """Turn a proposed change down. Raises ReviewNotFound."""
+        self._editor.reject(review, self.actor)
+
+    # -- the collection ----------------------------------------------------------------------------------------
+
+    def consolidate_memories(self) -> int:
+        """Bring the index up to date, embedding only what changed; returns how many notes that were."""
+        embedded = embed_missing(self._store, self._vectorizer)
+        self._dense.refresh()
+        return embedded
+
+    def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed every note anew with the present model and recipe; returns how many."""
+        return reindex(self._store, self._vectorizer, self.actor, progress=progress)
+
+    def doctor(self, *, repair: bool = False) -> list[Finding]:
+        """Check the database, the index, the models and what waits; with `repair`, mend what can be mended."""
+        return examine(self._store, self._dense, self._vectorizer, self.settings, repair=repair)
+
+    def copy(self, name: str) -> Path:
+        """Copy the collection, consistent even while it is written to, to a new one in the same home.
+
+        Raises CollectionExists; a collection in memory cannot be copied.
+        """
+        if self._folder is None:
+            raise InvalidInput("a collection in memory cannot be copied", hint="give the system a directory")
+        target = folder_of(self.settings.home, name)
+        if target.exists():
+            raise CollectionExists(f"there is a collection {name!r} already", hint="choose another name")
+        self._store.copy_to(target)
+        return target
+
+    def collections(self) -> list[str]:
+        """Names of the collections in the home."""
+        return collection_names(self.settings.home)
+
+    @property
+    def folder(self) -> Path | None:
+        """The collection's folder; None in memory."""
+        return self._folder
+
+    @property
+    def read_only(self) -> bool:
+        """True when the collection can be read but not changed."""
+        return self._store.read_only
+
+    @property
+    def model_name(self) -> str:
+        """Name of the embedding model."""
+        return self._vectorizer.embedder.name
+
+    @property
+    def evo_threshold(self) -> int:
+        """Evolutions between two consolidations."""
+        return self.settings.evo_threshold
+
+    @property
+    def retriever(self) -> CollectionRetriever:
+        """The collection as A-Mem's programs search it: Chroma's nested lists."""
+        return CollectionRetriever(self._store, self._dense, self._vectorizer.embedder)
+
+    @property
+    def llm_controller(self) -> LLMController:
+        """A-Mem's way to the language model the settings name."""
+        from amem.llm_controller import LLMController
+
+        return LLMController.of(self.settings)
+
+    def acting_as(self, actor: str) -> AgenticMemorySystem:
+        """The same open collection under another name in the log; closing either closes both."""
+        other = copy(self)
+        other.actor = actor
+        return other
+
+    def tools(self) -> Toolbox:
+        """JSON-schema definitions for function-calling agents, and the dispatcher that carries their calls out."""
+        from amem.tools import Toolbox
+
+        return Toolbox(self)
+
+    def close(self) -> None:
+        """Write what caches are worth keeping, and close every file. Closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._dense.close()
+        finally:
+            self._store.close()
+
+    def __enter__(self) -> AgenticMemorySystem:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # Last, because from here on `list` in an annotation of this class would mean the method.
+    def list(
+        self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
+    ) -> list[MemoryNote]:
+        """Notes that pass the filter, newest first; `order` is time, recorded or importance."""
+        with self._store.read() as session:
+            return session.notes.page(filter or Filter(), limit=limit, offset=offset, order=order)
+
+
+def _offline() -> Analyst:
+    from amem.llm.offline import OfflineAnalyst
+
+    return OfflineAnalyst()
+
+
+def _settings(
+    settings: Settings | None, directory: str | os.PathLike[str] | None, overrides: dict[str, Any]
+) -> Settings:
+    given = {name: value for name, value in overrides.items() if value is not None}
+    if settings is None:
+        return load_settings(None if directory is None else os.fspath(directory), **given)
+    if directory is not None:
+        given["home"] = os.fspath(directory)
+    # Through validation again: model_copy would take any value as it is.
+    held = {name: getattr(settings, name) for name in type(settings).model_fields}
+    return Settings.model_validate(held | given) if given else settings
+
+
+def _fields_of(note: MemoryNote) -> dict[str, Any]:
+    names = ("id", "keywords", "context", "tags", "category", "entities", "metadata", "speaker", "links")
+    return {name: value for name in names if (value := getattr(note, name))}
