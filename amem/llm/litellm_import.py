@@ -1,0 +1,40 @@
+"""Importing LiteLLM so that it stays quiet, at home, and leaves the process as it found it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from typing import Any
+
+#: Without the first, LiteLLM fetches a price list over the network while it is imported; without the second it reads
+#: a ``.env`` it finds near the program, and a cloned repository could redirect a model endpoint that way.
+QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+
+_importing = threading.Lock()
+
+
+def import_litellm() -> Any:
+    """The ``litellm`` module, which takes seconds the first time."""
+    loaded = sys.modules.get("litellm")
+    if loaded is not None and getattr(loaded, "suppress_debug_info", False):
+        return loaded
+    with _importing:
+        before = {name: os.environ.get(name) for name in QUIET}
+        os.environ.update(QUIET)
+        try:
+            with warnings.catch_warnings():
+                # Deprecations between LiteLLM and pydantic are not the caller's to mend.
+                warnings.simplefilter("ignore")
+                import litellm
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+        litellm.telemetry = False
+        # Set last: it marks the module as ready, and keeps LiteLLM from printing advice to standard output.
+        litellm.suppress_debug_info = True
+        return litellm

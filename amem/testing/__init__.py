@@ -1,0 +1,14 @@
+"""Small real stand-ins for what tests cannot have: time, a large model's judgement, a model server.
+
+Nothing in amem imports this; programs built on amem may use it in their own tests.
+"""
+
+from __future__ import annotations
+
+from amem.testing.analyst import ScriptedAnalyst
+from amem.testing.chat import ScriptedChat
+from amem.testing.clock import FrozenClock
+from amem.testing.embedder import HashEmbedder
+from amem.testing.fake_ollama import FakeOllama, Fault
+
+__all__ = ["FakeOllama", "Fault", "FrozenClock", "HashEmbedder", "ScriptedAnalyst", "ScriptedChat"]
