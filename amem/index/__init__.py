@@ -1,0 +1,8 @@
+"""The vector index: nearest notes by cosine, from memory, a cache file and, for large collections, Chroma."""
+
+from __future__ import annotations
+
+from amem.index.dense import DenseLeg
+from amem.index.feed import ACTIVE, ARCHIVED, GONE, SUPERSEDED, VectorDelta, VectorFeed
+
+__all__ = ["ACTIVE", "ARCHIVED", "GONE", "SUPERSEDED", "DenseLeg", "VectorDelta", "VectorFeed"]

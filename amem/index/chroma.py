@@ -1,0 +1,132 @@
+"""Chroma, tamed: clients that close, failures that are ordinary exceptions, vectors by id."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import numpy as np
+    from chromadb.api import ClientAPI
+    from chromadb.api.models.Collection import Collection
+    from chromadb.config import Settings as ChromaSettings
+    from numpy.typing import NDArray
+
+BATCH = 5_000
+"""Most rows handed to Chroma, or asked of it, at once: it takes 5,461, and reads fewer than 32,766."""
+
+
+class ChromaFailed(Exception):
+    """Chroma raised or panicked; says in words what it was."""
+
+
+@contextlib.contextmanager
+def failures_as_exceptions() -> Iterator[None]:
+    """Turn whatever Chroma throws, a panic of its Rust core (a BaseException) included, into ChromaFailed."""
+    try:
+        yield
+    except (ChromaFailed, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise ChromaFailed(f"{type(error).__name__}: {error}") from error
+
+
+def open_folder(path: Path) -> ClientAPI:
+    """A client on a folder of Chroma's. Close it with `close_client`, also before opening the folder again."""
+    import chromadb
+
+    try:
+        return chromadb.PersistentClient(path=str(path), settings=default_settings())
+    except BaseException:
+        _forget(str(path))
+        raise
+
+
+def default_settings() -> ChromaSettings:
+    """Chroma's own defaults, but never from a ``.env`` of the current folder.
+
+    Nothing else is set, because Chroma refuses a second client with other settings, and the first may be the user's.
+    """
+    from chromadb.config import Settings
+
+    without_file: Any = {"_env_file": None}
+    return Settings(**without_file)
+
+
+def close_client(client: ClientAPI) -> None:
+    """Let go of files and threads; a client that is closed already, or broken, is fine."""
+    closing: Any = client
+    try:
+        with failures_as_exceptions():
+            closing.close()
+    except ChromaFailed:
+        # Chroma keeps one engine per path for the process; a broken one must not be handed out again.
+        _forget(closing._identifier)
+
+
+def _forget(path: str) -> None:
+    from chromadb.api.shared_system_client import SharedSystemClient
+
+    SharedSystemClient._identifier_to_system.pop(path, None)
+    SharedSystemClient._identifier_to_refcount.pop(path, None)
+
+
+class ChromaIndex:
+    """A `VectorIndex` over one Chroma collection, whose space may be cosine, inner product or squared L2."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.collection = collection
+        configuration = collection.configuration_json
+        parts = configuration.get("hnsw") or configuration.get("spann") or {}
+        self._space = parts.get("space") or "l2"
+
+    def upsert(
+        self,
+        ids: Sequence[str],
+        vectors: NDArray[np.float32],
+        documents: Sequence[str] | None = None,
+        metadatas: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Add or replace; `vectors` has shape (len(ids), dimension), rows L2-normalised."""
+        for start in range(0, len(ids), BATCH):
+            part = slice(start, start + BATCH)
+            self.collection.upsert(
+                ids=list(ids[part]),
+                embeddings=vectors[part],
+                documents=None if documents is None else list(documents[part]),
+                metadatas=None if metadatas is None else list(metadatas[part]),
+            )
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Forget these ids; unknown ones are ignored."""
+        every = list(ids)
+        for start in range(0, len(every), BATCH):
+            self.collection.delete(ids=every[start : start + BATCH])
+
+    def query(self, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
+        """The k nearest as (id, cosine), best first, as far as Chroma finds them."""
+        if k < 1:
+            return []
+        found = self.collection.query(query_embeddings=vector[None, :], n_results=k, include=["distances"])
+        distances = found["distances"]
+        assert distances is not None
+        return [(name, self._cosine(distance)) for name, distance in zip(found["ids"][0], distances[0], strict=True)]
+
+    def ids(self) -> list[str]:
+        """Every id, page by page."""
+        every: list[str] = []
+        while True:
+            page = self.collection.get(limit=BATCH, offset=len(every), include=[])["ids"]
+            every += page
+            if len(page) < BATCH:
+                return every
+
+    def _cosine(self, distance: float) -> float:
+        # Chroma's l2 is squared, which for unit vectors is twice the cosine distance.
+        return 1.0 - distance / 2 if self._space == "l2" else 1.0 - distance
+
+    def __len__(self) -> int:
+        return self.collection.count()
