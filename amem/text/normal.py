@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 # NFKC would make 10² and 102 the same number.
@@ -15,7 +14,6 @@ _RAISED = str.maketrans(
         **dict.fromkeys("“”„‟", '"'),
     }
 )
-_FINAL = re.compile(r"[\s.!。]+$")
 
 
 def normalize(text: str) -> str:
@@ -26,7 +24,7 @@ def normalize(text: str) -> str:
     """
     folded = text.casefold() if text.isascii() else _fold(text)
     collapsed = " ".join(folded.split())
-    return _FINAL.sub("", collapsed) or collapsed
+    return collapsed.rstrip(" .!。") or collapsed
 
 
 def _fold(text: str) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _CLOSERS = re.escape("\"'”’」』）)]】》»")
 #: A possible end: Chinese stops end a sentence anywhere, Latin ones before white space only; a line end may be one.
 _END = re.compile(
-    rf"(?P<wide>[。！？；｡]+[{_CLOSERS}]*)|(?P<latin>(?:[.!?]+|…+)[{_CLOSERS}]*(?=\s|$))|(?P<line>[ \t]*\r?\n\s*)"
+    rf"(?P<wide>[。！？；｡]+[{_CLOSERS}]*)|(?P<latin>(?<![.!?…])(?:[.!?]++|…++)[{_CLOSERS}]*+(?=\s|$))|(?P<line>\n\s*+)"
 )
 _ABBREVIATIONS = words(
     """

@@ -30,7 +30,7 @@ _MARKS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0981-\u0dff\u0e31-\u0e4e"
 )
 _WORD = rf"[^\W_{CJK}](?:[^\W_{CJK}]|[{_MARKS}])*"
-_TOKEN = re.compile(rf"[{CJK}]+|_*{_WORD}(?:(?:[.\-+@'’]|_+){_WORD})*(?:\+\+|\#(?!\w)|_+)?")
+_TOKEN = re.compile(rf"[{CJK}]+|(?:(?<!_)_++)?{_WORD}(?:(?:[.\-+@'’]|_+){_WORD})*(?:\+\+|\#(?!\w)|_+)?")
 _JOINT = re.compile(r"[_.\-+@#]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VERSION = re.compile(r"v(\d[\w.\-+]*)")

@@ -1,0 +1,61 @@
+"""The offline analyst: the rules of this folder behind the `Analyst` protocol."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.analysis import Analysis, Evolution
+from amem.llm.offline.context import context_of
+from amem.llm.offline.entities import names
+from amem.llm.offline.importance import importance_of
+from amem.llm.offline.keyphrases import keyphrases
+from amem.llm.offline.kinds import kind_of
+from amem.llm.offline.linking import propose_links
+from amem.llm.offline.reading import read
+from amem.llm.offline.rewriting import propose_rewrites
+from amem.llm.offline.tags import tags_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.analysis import Draft, Neighbour
+    from amem.protocols import Vocabulary
+
+
+class OfflineAnalyst:
+    """Reads English and Chinese notes by rules and word lists: no model, no network, the same answer every time."""
+
+    @property
+    def name(self) -> str:
+        """The name kept with everything it changed."""
+        return "offline"
+
+    @property
+    def local(self) -> bool:
+        """True: quick, free and deterministic."""
+        return True
+
+    def analyze(self, draft: Draft, vocabulary: Vocabulary) -> Analysis:
+        """Keywords, context, tags, kind, importance and entities of a new note (A-Mem's Ps1)."""
+        reading = read(draft.content)
+        found = names(reading)
+        keywords = keyphrases(reading, found, vocabulary)
+        kind = kind_of(reading)
+        return Analysis(
+            keywords=keywords,
+            context=context_of(draft, reading, kind, keywords, vocabulary),
+            tags=tags_for(reading, kind, keywords, vocabulary),
+            kind=kind,
+            importance=importance_of(reading, kind, found),
+            entities=found,
+        )
+
+    def evolve(
+        self, draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour], vocabulary: Vocabulary
+    ) -> Evolution:
+        """Links from the new note, and what its neighbours should say now that it is there (Ps2 and Ps3)."""
+        grounds = propose_links(draft, analysis, neighbours, vocabulary)
+        return Evolution(
+            links=tuple(ground.link for ground in grounds),
+            rewrites=tuple(propose_rewrites(draft, analysis, grounds)),
+        )

@@ -1,0 +1,174 @@
+"""Which neighbours a new note is linked to: where nearness and shared names or phrases support it, with the reason."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.analysis import ProposedLink
+from amem.llm.offline.lexicon import Sort
+from amem.llm.offline.reading import CHINESE_FROM, read
+from amem.note import Kind, LinkType
+from amem.text import cjk_share, index_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from amem.analysis import Analysis, Draft, Neighbour
+    from amem.llm.offline.reading import Reading
+    from amem.protocols import Vocabulary
+
+_MOST = 4
+#: Cosine that is enough by itself. The default embedder knows little Chinese and finds any two Chinese texts alike.
+_ALONE, _ALONE_CHINESE = 0.6, 0.88
+#: Cosine that is enough when a specific name or phrase is shared; small talk and questions need more.
+_WITH_SHARED, _TALK = 0.35, 0.55
+_RESTATES = 0.86
+#: A phrase in more notes than this (and than this share of them) is too common to tie two together.
+_COMMON, _COMMON_SHARE = 4, 0.12
+_CAUSE_BEHIND = re.compile(
+    r"\b(?:because(?: of)?|since|due to|owing to|thanks to|caused by|as a result of)\b|因为|由于|起因是|多亏", re.I
+)
+_CAUSE_BEFORE = re.compile(
+    r"(?:^|[,;.]\s*)(?:so|therefore|hence|as a result|that's why|which is why)\b|所以|因此|于是|导致|结果", re.I
+)
+_NEGATION = re.compile(r"\b(?:not?|never|none|without|\w+n't|no longer|stopped|quit)\b|不|没|无|非|别|禁", re.I)
+_DIGITS = re.compile(r"\d+(?:\.\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A proposed link with what it stands on."""
+
+    neighbour: Neighbour
+    link: ProposedLink
+    shared: tuple[str, ...]
+
+
+def propose_links(
+    draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour], vocabulary: Vocabulary
+) -> list[Ground]:
+    """Up to four links, best supported first."""
+    if not neighbours:
+        return []
+    reading = read(draft.content)
+    phrases = _phrases(draft, analysis, reading)
+    shared_by = {neighbour.handle: _shared(phrases, reading, neighbour) for neighbour in neighbours}
+    specific = _specific({phrase for shared in shared_by.values() for phrase in shared}, vocabulary)
+    grounds: list[Ground] = []
+    for neighbour in neighbours:
+        shared = tuple(phrase for phrase in shared_by[neighbour.handle] if phrase in specific)
+        if _supported(analysis, neighbour, shared, reading.chinese):
+            grounds.append(_ground(draft, reading, neighbour, shared))
+    grounds.sort(key=lambda ground: -ground.link.confidence)
+    return grounds[:_MOST]
+
+
+def _phrases(draft: Draft, analysis: Analysis, reading: Reading) -> dict[str, frozenset[str]]:
+    """What the new note could share, with its terms: names and keywords, without speakers, dates and empty words."""
+    telling = {term for word in reading.words if word.sort >= Sort.COMMON for term in index_terms(word.text)}
+    return {
+        phrase: terms
+        for phrase in (*analysis.entities, *analysis.keywords)
+        if (terms := frozenset(index_terms(phrase))) & telling and not _speaks(draft.speaker, phrase)
+    }
+
+
+def _speaks(speaker: str | None, phrase: str) -> bool:
+    return speaker is not None and phrase.casefold() in speaker.casefold()
+
+
+def _shared(phrases: dict[str, frozenset[str]], reading: Reading, neighbour: Neighbour) -> list[str]:
+    """The phrases of either note that the other holds too; of two, one within the other, the longer."""
+    theirs = set(index_terms(neighbour.content))
+    mine = set(index_terms(reading.text))
+    telling = frozenset().union(*phrases.values()) if phrases else frozenset()
+    held = {phrase: terms for phrase, terms in phrases.items() if terms <= theirs}
+    for phrase in (*neighbour.entities, *neighbour.keywords):
+        terms = frozenset(index_terms(phrase))
+        if terms and terms <= mine and terms & telling and not _speaks(neighbour.speaker, phrase):
+            held.setdefault(phrase, terms)
+    kept: list[str] = []
+    for phrase, terms in sorted(held.items(), key=lambda item: -len(item[1])):
+        if not any(terms <= held[other] for other in kept):
+            kept.append(phrase)
+    return kept
+
+
+def _specific(phrases: Iterable[str], vocabulary: Vocabulary) -> set[str]:
+    """Those of the phrases that few notes of the collection hold."""
+    terms = {phrase: index_terms(phrase) for phrase in phrases}
+    if not terms:
+        return set()
+    counts = vocabulary.document_frequency(sorted({term for own in terms.values() for term in own}))
+    limit = max(_COMMON, _COMMON_SHARE * vocabulary.total)
+    return {phrase for phrase, own in terms.items() if min(counts.get(term, 0) for term in own) <= limit}
+
+
+def _supported(analysis: Analysis, neighbour: Neighbour, shared: tuple[str, ...], chinese: bool) -> bool:
+    talk = Kind.CHITCHAT in (analysis.kind, neighbour.kind) or neighbour.kind is Kind.QUESTION
+    if not shared:
+        both = chinese and cjk_share(neighbour.content) >= CHINESE_FROM
+        return not talk and neighbour.similarity >= (_ALONE_CHINESE if both else _ALONE)
+    return neighbour.similarity >= (_TALK if talk else _WITH_SHARED)
+
+
+def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Ground:
+    similarity = max(0.0, min(1.0, neighbour.similarity))
+    confidence = round(min(0.98, 0.4 + 0.45 * similarity + 0.08 * min(len(shared), 3)), 2)
+    kind = _type(reading, neighbour, shared)
+    named = _listed(shared[:3], reading.chinese)
+    if reading.chinese:
+        said = {
+            LinkType.CAUSED_BY: f"说明了原因：{named}",
+            LinkType.SUPPORTS: f"印证了关于{named}的说法" if named else "说的是同一件事",
+        }.get(kind, f"都提到{named}" if named else _alike(neighbour, True))
+        reason = f"{said}；相似度 {similarity:.2f}"
+    else:
+        said = {
+            LinkType.CAUSED_BY: f"gives {named} as the cause",
+            LinkType.SUPPORTS: f"confirms what was noted on {named}" if named else "says the same in other words",
+        }.get(kind, f"both speak of {named}" if named else _alike(neighbour, False))
+        reason = f"{said}; similarity {similarity:.2f}"
+    return Ground(neighbour, ProposedLink(neighbour.handle, kind, reason, confidence), shared)
+
+
+def _alike(neighbour: Neighbour, chinese: bool) -> str:
+    topics = _listed(neighbour.keywords[:2], chinese)
+    if chinese:
+        return f"意思与关于{topics}的笔记相近" if topics else "意思相近"
+    return f"close in meaning to the note on {topics}" if topics else "close in meaning"
+
+
+def _listed(phrases: Sequence[str], chinese: bool) -> str:
+    if chinese:
+        text = "、".join(phrases)
+        return f" {text} " if text[:1].isascii() and text else text
+    return ", ".join(phrases[:-1]) + " and " + phrases[-1] if len(phrases) > 1 else "".join(phrases)
+
+
+def _type(reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> LinkType:
+    cause = _cause(reading.text)
+    if cause and shared:
+        terms = set(index_terms(cause))
+        if any(set(index_terms(phrase)) <= terms for phrase in shared):
+            return LinkType.CAUSED_BY
+    if neighbour.similarity >= _RESTATES and _same_claim(reading.text, neighbour.content):
+        return LinkType.SUPPORTS
+    return LinkType.RELATED
+
+
+def _cause(text: str) -> str:
+    """The clause that the note itself gives as a cause; empty when it gives none."""
+    behind = _CAUSE_BEHIND.search(text)
+    if behind:
+        return re.split(r"[,;.。，；]\s", text[behind.end() :] + " ", maxsplit=1)[0]
+    before = _CAUSE_BEFORE.search(text)
+    return text[: before.start()] if before else ""
+
+
+def _same_claim(one: str, other: str) -> bool:
+    return bool(_NEGATION.search(one)) == bool(_NEGATION.search(other)) and set(_DIGITS.findall(one)) == set(
+        _DIGITS.findall(other)
+    )

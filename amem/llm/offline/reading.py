@@ -1,0 +1,209 @@
+"""A note taken apart once: its sentences and words, each with what the lexicon knows of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from amem.llm.offline.lexicon import Sort, lexicon, stem
+from amem.llm.offline.segmenting import segment
+from amem.text import cjk_share, is_cjk
+from amem.text.scripts import CJK
+from amem.text.sentences import sentence_ends
+from amem.text.stopwords import ENGLISH
+from amem.text.terms import contract
+
+#: From this share of Chinese among its letters on, a note is written in Chinese.
+CHINESE_FROM = 0.3
+
+_PART = rf"[^\W_{CJK}]+"
+_WORD = re.compile(
+    rf"[{CJK}]+"
+    rf"|https?://[^\s{CJK}<>\"，。）)]+"
+    rf"|(?<![\w.])[.~]{{0,2}}(?:/[\w.\-]*[\w\-])++/?"
+    rf"|(?:(?<!_)_++)?{_PART}(?:(?:['’.\-+@&]|_+){_PART})*(?:\+\+|\#(?!\w)|%)?"
+)
+_SHAPED = re.compile(
+    r".*[_@/].*|https?:.*|v?\d+(?:\.\d+)+[\w.\-]*|.*[a-z0-9].*[A-Z].*|.*\w\.\w{2,4}|[A-Z]{2,}s?|[A-Z]+\d+\w*|.+(?:\+\+|#)"
+)
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*[a-z]?\d?")
+_NUMBER = re.compile(r"[\d.,:/\-]+(?:st|nd|rd|th|am|pm|%|k|s|x|ms|km|kg|g|ml|cm|mm|m|h)?", re.IGNORECASE)
+#: Longer "words" are data (base64, a row of hashes), which says nothing to a reader.
+_LONGEST = 64
+#: After these a word that could be either is a verb, after those a noun.
+_BEFORE_VERB = frozenset(
+    "to i we you they he she it who will would can could should must may might not never dont didnt wont cant lets "
+    "please always usually often just also and then".split()  # noqa: SIM905
+)
+_BEFORE_NOUN = frozenset(
+    "the a an my our your his her their its this that these those of for in on with some any no every each "
+    "about from by at new old".split()  # noqa: SIM905
+)
+
+
+@dataclass(slots=True)
+class Word:
+    """One word of a note. `key` is what makes two words the same: its stem, or the word itself in Chinese."""
+
+    text: str
+    start: int
+    end: int
+    key: str
+    sort: Sort
+    sentence: int = 0
+    gap: bool = False
+    """Whether more than a space lies between it and the word before."""
+    first: bool = False
+    """Whether it opens a sentence."""
+    cjk: bool = False
+    known: bool = True
+    """Whether the lexicon has it."""
+    capital: bool = False
+    shaped: bool = False
+    """Whether it looks like an identifier, an acronym, a version, a path."""
+    verb: bool = False
+    possessive: bool = False
+    person: bool = False
+    place: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A note's text, its sentences as (start, end), its words in order, and its language."""
+
+    text: str
+    sentences: tuple[tuple[int, int], ...]
+    words: tuple[Word, ...]
+    chinese: bool
+
+    def sentence(self, index: int) -> str:
+        """The text of one sentence, stripped."""
+        start, end = self.sentences[index]
+        return self.text[start:end].strip()
+
+
+@lru_cache(maxsize=256)
+def read(text: str) -> Reading:
+    """Take `text` apart. Cached, since analysis and evolution read the same notes one after the other."""
+    sentences = _sentences(text)
+    words: list[Word] = []
+    at = 0
+    place = -1
+    for match in _WORD.finditer(text):
+        while at < len(sentences) - 1 and match.start() >= sentences[at][1]:
+            at += 1
+        first, place = place != at, at
+        token = match[0]
+        gap = bool(words) and text[words[-1].end : match.start()] not in ("", " ")
+        made = _cjk_words(token, match.start()) if is_cjk(token) else [_latin_word(token, match.start())]
+        made[0].first, made[0].gap = first, gap or first
+        for word in made:
+            word.sentence = at
+        words += made
+    _tell_verbs_from_nouns(words)
+    return Reading(text, sentences, tuple(words), cjk_share(text) >= CHINESE_FROM)
+
+
+def _sentences(text: str) -> tuple[tuple[int, int], ...]:
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for end in [*sentence_ends(text), len(text)]:
+        if text[start:end].strip():
+            spans.append((start, end))
+            start = end
+    return tuple(spans)
+
+
+def _cjk_words(run: str, offset: int) -> list[Word]:
+    words: list[Word] = []
+    for part in segment(run):
+        text = run[part.start : part.end]
+        words.append(
+            Word(
+                text,
+                offset + part.start,
+                offset + part.end,
+                text,
+                part.sort,
+                cjk=True,
+                known=part.known,
+                person=part.person,
+                place=text in lexicon().chinese_places,
+            )
+        )
+    return words
+
+
+def _latin_word(token: str, offset: int) -> Word:
+    key, bare, sort, known, shaped, verb, person, place = _look_up(token)
+    return Word(
+        bare,
+        offset,
+        offset + len(bare),
+        key,
+        sort,
+        known=known,
+        capital=bare[:1].isupper(),
+        shaped=shaped,
+        verb=verb,
+        possessive=len(bare) < len(token),
+        person=person,
+        place=place,
+    )
+
+
+@lru_cache(maxsize=1 << 15)
+def _look_up(token: str) -> tuple[str, str, Sort, bool, bool, bool, bool, bool]:
+    """Of a Latin word: key, text without clitic, sort, known, shaped, verb, person, place."""
+    words = lexicon()
+    if len(token) > _LONGEST:
+        return token, token, Sort.STOP, False, False, False, False, False
+    contracted = contract(token)
+    bare = token[: len(contracted)] if token.startswith(contracted) else token
+    folded = contracted.casefold()
+    key = stem(contracted)
+    named = folded in words.persons, folded in words.places
+    shaped = _SHAPED.fullmatch(bare) is not None
+    if _NUMBER.fullmatch(bare) and not (shaped and bare.startswith("v")):
+        return key, bare, Sort.NUMBER, True, False, False, False, False
+    if folded in ENGLISH or (len(folded) == 1 and not shaped):
+        return key, bare, Sort.STOP, True, False, False, False, False
+    if shaped and not (bare.isupper() and key in words.known and key not in words.cues):
+        return key, bare, Sort.CONTENT, key in words.known, True, False, *named
+    known = key in words.known
+    verb = key in words.verbs
+    return key, bare, _sort(folded, key), known, False, verb, *named
+
+
+def _sort(folded: str, key: str) -> Sort:
+    words = lexicon()
+    if key in words.times:
+        return Sort.TIME
+    cue = key in words.cues
+    if key in words.verbs:
+        return Sort.CONTENT if cue and folded.endswith("ing") else Sort.WEAK
+    if key in words.reactions or (key in words.adjectives and not cue):
+        return Sort.WEAK
+    if cue:
+        return Sort.CONTENT
+    if key in words.nouns:
+        return Sort.COMMON
+    if folded.endswith("ly") and len(folded) > 5:
+        return Sort.WEAK
+    return Sort.CONTENT
+
+
+def _tell_verbs_from_nouns(words: list[Word]) -> None:
+    """Settle the words that may be either by the word before them."""
+    before = None
+    for word in words:
+        if word.verb and before is not None and not word.gap:
+            previous = before.text.casefold()
+            if previous in _BEFORE_NOUN and before.sort is Sort.STOP or previous in ("new", "old"):
+                if word.key in lexicon().nouns or word.key in lexicon().cues:
+                    word.sort = Sort.CONTENT if word.key in lexicon().cues else Sort.COMMON
+                    word.verb = False
+            elif previous in _BEFORE_VERB and not word.text.endswith("ing"):
+                word.sort = Sort.WEAK
+        before = word
