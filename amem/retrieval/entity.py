@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from amem.storage import Session
 
 #: A name that more notes than this carry picks out none of them, and walking its list would cost milliseconds.
-_CROWD = 2_000
+_CROWD = 1_000
+#: Nor does one that a quarter of a collection of some size carries: in a diary, its owner.
+_COMMON = 0.25
+_SOME_SIZE = 20
 _LONGEST_NAME = 4
 _LONGEST_CJK_NAME = 6
 _MOST_WORDS = 100
@@ -43,11 +46,12 @@ class EntityLeg:
         self._recognise = recognise or spans
 
     def rarities(self, session: Session, text: str) -> dict[str, float]:
-        """The question's names that pick notes out, and how rare each is: BM25's idf, 0 for half of the notes."""
+        """The question's names that pick notes out, and how rare each is."""
         names = self._recognise(text)
         counts = session.text.counts("entity", names) if names else {}
         total = self._frequencies.total(session)
-        rare = {name: rarity(count, total) for name, count in counts.items() if count <= _CROWD}
+        most = min(_CROWD, _COMMON * total) if total > _SOME_SIZE else total
+        rare = {name: rarity(count, total) for name, count in counts.items() if count <= most}
         return {name: weight for name, weight in rare.items() if weight > 0}
 
     def find(self, session: Session, rarities: Mapping[str, float], wanted: Filter) -> Found:

@@ -217,10 +217,10 @@ class Gate:
     def admit(self, keys: Iterable[int]) -> list[int]:
         """Those of `keys` that may answer, in their order."""
         asked = list(keys)
-        for key, row in self._session.notes.columns(asked, ["id", "status", "at"]).items():
-            if row["status"] == Status.ACTIVE if self.allowed is None else key in self._allowed:
-                self.rows[key] = Row(row["id"], row["at"])
-                self.keys[row["id"]] = key
+        for key, (id, status, at) in self._session.notes.columns(asked, ["id", "status", "at"]).items():
+            if status == Status.ACTIVE if self.allowed is None else key in self._allowed:
+                self.rows[key] = Row(id, at)
+                self.keys[id] = key
         return [key for key in asked if key in self.rows]
 
     def admit_ids(self, ids: Iterable[str]) -> set[str]:

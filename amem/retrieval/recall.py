@@ -32,7 +32,8 @@ class Recall:
     """Finds notes by meaning, words, names and links. Safe to use from many threads.
 
     `entities` recognises the names in a question; None looks the question's words up among the names the collection
-    knows. What the embedder or the store raises comes through.
+    knows. `before` is called before a question is embedded, and may raise to refuse it. What it, the embedder or the
+    store raises comes through.
     """
 
     def __init__(
@@ -44,12 +45,14 @@ class Recall:
         clock: Clock,
         *,
         entities: Callable[[str], tuple[str, ...]] | None = None,
+        before: Callable[[], None] | None = None,
     ) -> None:
         self._store = store
         self._dense = dense
         self._embedder = embedder
         self._settings = settings
         self._ranker = Ranker(dense, settings, entities)
+        self._before = before
         self._uses = Uses(store, clock)
 
     def search(self, query: Query) -> list[Hit]:
@@ -106,7 +109,11 @@ class Recall:
                 query.text for query in queries if "dense" in legs_of(query) or query.filter.minimum_cosine is not None
             )
         )
-        return dict(zip(texts, self._embedder.embed(texts), strict=True)) if texts else {}
+        if not texts:
+            return {}
+        if self._before is not None:
+            self._before()
+        return dict(zip(texts, self._embedder.embed(texts), strict=True))
 
     def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:
         ids = [each.id for each in chosen]

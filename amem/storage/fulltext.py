@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, delete, func, insert, literal_column, select
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_column, select
 
 from amem.note import Status
 from amem.storage import tables
@@ -20,7 +20,26 @@ if TYPE_CHECKING:
 
 _TEXT, _NOTES, _TERMS, _COUNTS = tables.note_text, tables.notes, tables.note_terms, tables.term_counts
 _TABLE: ColumnElement[str] = literal_column("note_text")
-_COLUMNS = ("content", "keywords", "tags", "context")
+# Built once, as they are on the path of every write.
+_INSERT = insert(_TEXT)
+_DELETE = delete(_TEXT).where(_TEXT.c.rowid == bindparam("wanted"))
+_FREQUENCIES = select(tables.note_vocabulary.c.term, tables.note_vocabulary.c.doc).where(
+    tables.note_vocabulary.c.term.in_(bindparam("terms", expanding=True))
+)
+_TAGS = select(_COUNTS.c.term, _COUNTS.c.notes).where(_COUNTS.c.role == "tag").order_by(_COUNTS.c.notes.desc())
+_RARE = (
+    select(_TERMS.c.note)
+    .distinct()
+    .select_from(_TERMS.join(_COUNTS, (_COUNTS.c.role == _TERMS.c.role) & (_COUNTS.c.term == _TERMS.c.term)))
+    .where(
+        _TERMS.c.role.in_(("entity", "keyword")),
+        _TERMS.c.term.in_(bindparam("terms", expanding=True)),
+        _COUNTS.c.notes <= bindparam("most"),
+    )
+    .limit(bindparam("limit"))
+)
+#: More tags than this are not shown to an analyst; the most used come first.
+_SHOWN_TAGS = 500
 
 
 def columns_of(note: MemoryNote) -> dict[str, str]:
@@ -42,11 +61,11 @@ class FullText:
 
     def put(self, key: int, note: MemoryNote) -> None:
         """Index a note that is not indexed yet."""
-        self._run(insert(_TEXT).values(rowid=key, **columns_of(note)))
+        self._run(_INSERT, {"rowid": key, **columns_of(note)})
 
     def remove(self, key: int) -> None:
         """Forget a note; nothing happens when it is not indexed."""
-        self._run(delete(_TEXT).where(_TEXT.c.rowid == key))
+        self._run(_DELETE, {"wanted": key})
 
     def search(self, terms: Sequence[str], limit: int, wanted: Filter | None = None) -> list[tuple[int, float]]:
         """(key, BM25 score, higher is better) of notes that hold any of these index terms, best first.
@@ -114,6 +133,13 @@ class FullText:
         )
         return [(key, tuple(sorted(held.split("\x1f")))) for key, held in self._run(statement)]
 
+    def sharing_rare(self, values: Sequence[str], *, most: int, limit: int) -> list[int]:
+        """Keys of notes that carry one of these entities or keywords, if at most `most` notes do."""
+        folded = sorted({value.casefold() for value in values})
+        if not folded:
+            return []
+        return list(self._run(_RARE, {"terms": folded, "most": most, "limit": limit}).scalars())
+
     def counts(self, role: str, values: Sequence[str] | None = None) -> dict[str, int]:
         """How many notes carry each tag, entity or keyword (case-folded), most used first."""
         statement = select(_COUNTS.c.term, _COUNTS.c.notes).where(_COUNTS.c.role == role)
@@ -131,21 +157,23 @@ class FullText:
     def document_frequency(self, terms: Sequence[str]) -> Mapping[str, int]:
         """For each index term how many notes hold it anywhere; 0 when none."""
         wanted = list(dict.fromkeys(terms))
-        vocabulary = tables.note_vocabulary
-        statement = select(vocabulary.c.term, vocabulary.c.doc).where(vocabulary.c.term.in_(wanted))
-        return dict.fromkeys(wanted, 0) | {term: n for term, n in self._run(statement)}
+        found = {term: n for term, n in self._run(_FREQUENCIES, {"terms": wanted})} if wanted else {}
+        return dict.fromkeys(wanted, 0) | found
 
     def tags(self) -> Mapping[str, int]:
-        """Every tag and how many notes carry it, most used first."""
-        return self.counts("tag")
+        """The 500 most used tags and how many notes carry each, most used first."""
+        return {term: n for term, n in self._run(_TAGS.limit(_SHOWN_TAGS))}
 
     def _active(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """The unfiltered fast path: rank in FTS5 alone, then drop the few that are not active."""
         margin = limit + 32
         while True:
             ranked = self._ranked(terms, margin)
-            states = self._session.notes.columns([key for key, _ in ranked], ["status"])
-            alive = [(key, score) for key, score in ranked if states[key]["status"] == Status.ACTIVE]
+            active = select(_NOTES.c.key).where(
+                _NOTES.c.key.in_([key for key, _ in ranked]), _NOTES.c.status == str(Status.ACTIVE)
+            )
+            keys = set(self._run(active).scalars())
+            alive = [(key, score) for key, score in ranked if key in keys]
             if len(alive) >= limit or len(ranked) < margin:
                 return alive[:limit]
             margin *= 4

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, insert, select, text
+from sqlalchemy import bindparam, func, insert, select, text
 
 from amem import strength
-from amem.note import Kind, Layer
+from amem.note import Kind, Layer, LinkType
 from amem.storage import tables
-from amem.storage.hydrate import age_days, counts
+from amem.storage.hydrate import age_days
 from amem.storage.rows import read_time, time_text
 
 if TYPE_CHECKING:
@@ -67,18 +67,23 @@ class Usage:
 
     def standing(self, keys: Sequence[int]) -> dict[int, Standing]:
         """The standing of each of these notes that exists."""
-        notes, found = tables.notes, {}
+        notes, links, witnesses, found = tables.notes, tables.links, tables.corroborations, {}
+        agreed = select(func.count()).where(witnesses.c.note == notes.c.key).scalar_subquery()
+        disputed = (
+            select(func.count())
+            .where(links.c.target == notes.c.id, links.c.type == str(LinkType.CONTRADICTS))
+            .scalar_subquery()
+        )
         for start in range(0, len(keys), _AT_ONCE):
             some = [int(key) for key in keys[start : start + _AT_ONCE]]
             statement = (
-                select(notes.c.key, notes.c.id, notes.c.kind, notes.c.layer, notes.c.pinned, notes.c.reliability)
+                select(notes.c.key, notes.c.kind, notes.c.layer, notes.c.pinned, notes.c.reliability)
                 .add_columns(notes.c.recorded_at, _USAGE.c.recalls, _USAGE.c.growth, _USAGE.c.last_access)
+                .add_columns(agreed.label("agreed"), disputed.label("disputed"))
                 .select_from(notes.outerjoin(_USAGE, _USAGE.c.note == notes.c.key))
                 .where(notes.c.key.in_(some))
             )
-            rows = self._run(statement).all()
-            agreed, disputed = counts(self._session, [row.id for row in rows], some)
-            for row in rows:
+            for row in self._run(statement):
                 age = age_days(read_time(row.recorded_at), self._session.now)
                 used = row.last_access is not None
                 found[row.key] = Standing(
@@ -90,8 +95,8 @@ class Usage:
                     growth=row.growth if used else 1.0,
                     age_days=age,
                     idle_days=min(age, age_days(read_time(row.last_access), self._session.now)) if used else age,
-                    corroborations=agreed.get(row.key, 0),
-                    contradictions=disputed.get(row.id, 0),
+                    corroborations=row.agreed,
+                    contradictions=row.disputed,
                 )
         return found
 
