@@ -251,7 +251,7 @@ class AgenticMemorySystem:
     def tags(self) -> dict[str, int]:
         """Every tag and how many notes carry it, most used first."""
         with self._store.read() as session:
-            return dict(session.text.tags())
+            return session.text.counts("tag")
 
     # -- recall ------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from amem.errors import EmbedderMismatch
 from amem.storage import Space, text_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.protocols import Embedder
     from amem.storage import Session, Store
+
+
+_EMBEDDED = {"content": ("content",), "paper": ("content", "context", "keywords", "tags")}
 
 
 def embedded_text(note: MemoryNote, recipe: str) -> str:
@@ -35,6 +38,10 @@ class Vectorizer:
         self.recipe = recipe
         self._checked = False
         self._lock = threading.Lock()
+
+    def reads(self, fields: Iterable[str]) -> bool:
+        """True when one of these fields is part of what is embedded."""
+        return not set(fields).isdisjoint(_EMBEDDED[self.recipe])
 
     def text(self, note: MemoryNote) -> str:
         """What of this note is embedded."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _TEXT, _NOTES, _TERMS, _COUNTS = tables.note_text, tables.notes, tables.note_terms, tables.term_counts
 _TABLE: ColumnElement[str] = literal_column("note_text")
+_COLUMNS = ("content", "keywords", "tags", "context")
 # Built once, as they are on the path of every write.
 _INSERT = insert(_TEXT)
 _DELETE = delete(_TEXT).where(_TEXT.c.rowid == bindparam("wanted"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import delete, func, insert, or_, select
 
 from amem.note import Link, LinkType, Status
 from amem.storage import tables
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _LINKS = tables.links
+# Built once, as they are on the path of every write.
+_INSERT = insert(_LINKS).prefix_with("OR IGNORE")
+_INSERT_CHANGE = insert(tables.link_changes)
 _AT_ONCE = 500
 
 
@@ -54,13 +57,10 @@ class Links:
 
     def put(self, link: Link, operation: int) -> bool:
         """Add a link; False when one of the same ends and type is there already."""
-        if self.get(link.source, link.target, link.type) is not None:
-            return False
         after = link_plain(link)
-        statement = insert(_LINKS).values(
-            source=link.source, target=link.target, type=str(link.type), operation=operation, **after
-        )
-        self._run(statement)
+        row = {"source": link.source, "target": link.target, "type": str(link.type), "operation": operation}
+        if not self._run(_INSERT, row | after).rowcount:
+            return False
         self._record(link.source, link.target, link.type, operation, None, after)
         return True
 
@@ -132,19 +132,14 @@ class Links:
         before: Mapping[str, Any] | None,
         after: Mapping[str, Any] | None,
     ) -> None:
-        self._run(
-            insert(tables.link_changes).values(
-                operation=operation,
-                source=source,
-                target=target,
-                type=str(type),
-                before=None if before is None else json.dumps(before, ensure_ascii=False),
-                after=None if after is None else json.dumps(after, ensure_ascii=False),
-            )
-        )
-        # Caches learn of the change by the note's stamp; its version is about its own fields and stays.
-        seq = self._session.seq
-        self._run(update(tables.notes).where(tables.notes.c.id == source).values(seq=seq))
+        row = {"operation": operation, "source": source, "target": target, "type": str(type)}
+        texts = {
+            name: None if held is None else json.dumps(held, ensure_ascii=False)
+            for name, held in (("before", before), ("after", after))
+        }
+        self._run(_INSERT_CHANGE, row | texts)
+        # Whoever follows the counter learns that something changed; no note's own fields did.
+        _ = self._session.seq
 
 
 def _one(source: str, target: str, type: LinkType) -> tuple[ColumnElement[bool], ...]:

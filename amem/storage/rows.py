@@ -16,8 +16,6 @@ from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Statu
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import RowMapping
-
 _TIMES = frozenset({"at", "valid_from", "valid_to", "recorded_at"})
 _JSON = frozenset({"keywords", "tags", "entities", "metadata"})
 _ENUMS: Mapping[str, type[StrEnum]] = {
@@ -81,13 +79,13 @@ def from_cell(field: str, value: Any) -> Any:
     return bool(value) if field == "pinned" else value
 
 
-def note_of(row: RowMapping) -> MemoryNote:
+def note_of(row: Mapping[Any, Any]) -> MemoryNote:
     """A note from its row, without what other tables say of it (links, usage, trust, history)."""
     values = {field: from_plain(field, from_cell(field, row[field])) for field in VERSIONED}
     return MemoryNote(id=row["id"], recorded_at=read_time(row["recorded_at"]), version=row["version"], **values)
 
 
-def link_of(row: RowMapping) -> Link:
+def link_of(row: Mapping[Any, Any]) -> Link:
     """A link from its row."""
     at = read_time(row["at"])
     assert at is not None

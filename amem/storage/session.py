@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+_INSERT = insert(tables.operations)
+_COUNT_UP = update(tables.counter).values(value=tables.counter.c.value + 1).returning(tables.counter.c.value)
+
 
 class Session:
     """A read snapshot, or a writing transaction when it came from ``Store.write()``."""
@@ -40,17 +43,14 @@ class Session:
     @cached_property
     def seq(self) -> int:
         """The counter value that stamps all this transaction changes; the first use increments it."""
-        statement = update(tables.counter).values(value=tables.counter.c.value + 1).returning(tables.counter.c.value)
-        return int(self.connection.execute(statement).scalar_one())
+        return int(self.connection.execute(_COUNT_UP).scalar_one())
 
     def begin(
         self, action: str, actor: str, cause: str = "", *, parent: int | None = None, undoes: int | None = None
     ) -> int:
         """Write the operation row that what follows will carry; returns its id."""
-        statement = insert(tables.operations).values(
-            parent=parent, action=action, actor=actor, cause=cause, at=time_text(self.now), undoes=undoes
-        )
-        key = self.connection.execute(statement).lastrowid
+        row = {"parent": parent, "action": action, "actor": actor, "cause": cause, "undoes": undoes}
+        key = self.connection.execute(_INSERT, row | {"at": time_text(self.now)}).lastrowid
         assert key is not None
         return int(key)
 

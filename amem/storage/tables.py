@@ -18,6 +18,7 @@ notes = _table(
     " reliability pinned superseded_by valid_from valid_to recorded_at conversation_id ordinal speaker metadata"
     " enrichment analyst version edited text_hash seq vector_seq",
 )
+note_counts = _table("note_counts", "status notes")
 note_terms = _table("note_terms", "role term note")
 term_counts = _table("term_counts", "role term notes")
 links = _table("links", "source target type reason confidence made_by at operation")

@@ -75,7 +75,8 @@ def _rewrite(
         outcome.dropped.append(f"rewrite of {rewrite.id[:8]}: {error}")
         return
     if fields:
-        readdress(session, rewrite.id, vectorizer)
+        if vectorizer.reads(fields):
+            readdress(session, rewrite.id, vectorizer)
         outcome.evolved.append(Evolved(rewrite.id, rewrite.version + 1, fields, rewrite.reason, rewrite.confidence))
 
 

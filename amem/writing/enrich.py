@@ -20,7 +20,7 @@ from amem.receipt import Cost, Receipt
 from amem.storage.rows import plain
 from amem.writing.apply import Outcome, carry_out, readdress
 from amem.writing.guards import plan
-from amem.writing.neighbours import Candidate, sharing, shown
+from amem.writing.neighbours import Candidate, Shown, sharing, show
 from amem.writing.steps import ANALYSED, ENRICH_JOB, PREVIOUS_TURNS, fill_in
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
@@ -59,8 +59,7 @@ class _Thought:
     note: MemoryNote
     analysis: Analysis | None = None
     evolution: Evolution = field(default_factory=Evolution)
-    shown: dict[str, MemoryNote] = field(default_factory=dict)
-    twin: tuple[str, float] | None = None
+    shown: Shown = field(default_factory=lambda: Shown([], {}, {}))
     vectors: dict[bytes, NDArray[np.float32]] = field(default_factory=dict)
     fresh: int = 0
     analyst: str = ""
@@ -215,11 +214,8 @@ class Enricher:
             nearest = [each for each in nearest if each.key != own][: self._settings.neighbours]
             seen = {own, *(each.key for each in nearest)}
             nearest += sharing(session, self._dense, thought.note, vector, exclude=seen)
-            neighbours, thought.shown = shown(session, nearest, thought.note)
-        if neighbours:
-            closest = max(neighbours, key=lambda each: each.similarity)
-            thought.twin = (thought.shown[closest.handle].id, closest.similarity)
-        return neighbours
+            thought.shown = show(session, nearest, thought.note)
+        return thought.shown.neighbours
 
     # -- committing: quick, in one transaction -----------------------------------------------------------------
 
@@ -235,8 +231,9 @@ class Enricher:
                 return Outcome(dropped=["the note changed while it was analysed"]), Enrichment.PENDING
             self._vectorizer.keep(session, thought.vectors)
             operation = session.begin("enrich", thought.analyst or "amem", f"{note.id[:8]} was waiting", parent=parent)
-            owned = session.notes.owned_fields([note.id, *(each.id for each in thought.shown.values())])
-            planned = plan(thought.evolution, thought.shown, owned, self._settings)
+            shown = thought.shown
+            owned = session.notes.owned_fields([note.id, *(each.id for each in shown.notes.values())])
+            planned = plan(thought.evolution, shown.notes, owned, self._settings)
             changes: dict[str, Any] = {"enrichment": str(enrichment)}
             if thought.analysis is not None:
                 free = [name for name in ANALYSED if name not in owned[note.id]]
@@ -246,7 +243,8 @@ class Enricher:
                     changes["tags"] = list(planned.tags)
             session.notes.change(note.id, changes, operation)
             readdress(session, note.id, self._vectorizer)
-            twin = thought.twin if thought.twin and thought.twin[1] >= self._settings.near_duplicate else None
+            closest = shown.closest
+            twin = closest if closest is not None and closest[1] >= self._settings.near_duplicate else None
             outcome = carry_out(
                 session,
                 planned,

@@ -47,47 +47,59 @@ def sharing(
     session: Session, dense: Nearest, note: MemoryNote, vector: NDArray[np.float32], *, exclude: set[int]
 ) -> list[Candidate]:
     """Active notes that share a rare entity or keyword with `note`, the most similar first."""
-    keys: dict[int, None] = {}
-    for role, values in (("entity", note.entities), ("keyword", note.keywords)):
-        counts = session.text.counts(role, values)
-        rare = [value for value, n in counts.items() if n <= _RARE]
-        keys |= {key: None for key, _ in session.text.holding(role, rare, _RARE) if key not in exclude}
+    values = [*note.entities, *note.keywords]
+    keys = [key for key in session.text.sharing_rare(values, most=_RARE, limit=_RARE * 2) if key not in exclude]
     if not keys:
         return []
-    wanted = np.fromiter(keys, dtype=np.int64)
+    wanted = np.array(keys, dtype=np.int64)
     found = zip(wanted, dense.cosines(vector, wanted), strict=True)
     known = [Candidate(int(key), float(cosine)) for key, cosine in found if not np.isnan(cosine)]
     return sorted(known, key=lambda each: (-each.cosine, each.key))[:_SHARING]
 
 
-def shown(
-    session: Session, candidates: Sequence[Candidate], of: MemoryNote
-) -> tuple[list[Neighbour], dict[str, MemoryNote]]:
-    """The candidates as the analyst sees them, and which note each handle stands for. Only active notes are shown."""
-    ids = session.notes.ids_of([each.key for each in candidates])
-    notes = session.notes.get_many(list(ids.values()), history=False)
-    neighbours: list[Neighbour] = []
-    by_handle: dict[str, MemoryNote] = {}
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What an analyst sees of some candidates, which note each handle stands for, and the fields people own in them."""
+
+    neighbours: list[Neighbour]
+    notes: dict[str, MemoryNote]
+    owned: dict[str, dict[str, str]]
+
+    @property
+    def closest(self) -> tuple[str, float] | None:
+        """Id and cosine of the most similar note."""
+        if not self.neighbours:
+            return None
+        nearest = max(self.neighbours, key=lambda each: each.similarity)
+        return self.notes[nearest.handle].id, nearest.similarity
+
+
+def show(session: Session, candidates: Sequence[Candidate], of: MemoryNote) -> Shown:
+    """The candidates as an analyst may see them. Only active notes are shown, each under a handle of its own."""
+    found = session.notes.bare([each.key for each in candidates])
+    shown = Shown([], {}, {})
     for each in candidates:
-        note = notes.get(ids.get(each.key, ""))
+        note, owned = found.get(each.key, (None, {}))
         if note is None or note.id == of.id or note.status is not Status.ACTIVE:
             continue
-        handle = f"n{len(neighbours) + 1}"
-        by_handle[handle] = note
-        same = of.conversation_id is not None and note.conversation_id == of.conversation_id
-        neighbours.append(
-            Neighbour(
-                handle=handle,
-                content=note.content,
-                context=note.context,
-                keywords=tuple(note.keywords),
-                tags=tuple(note.tags),
-                entities=tuple(note.entities),
-                kind=note.kind,
-                at=note.at,
-                similarity=each.cosine,
-                speaker=note.speaker,
-                same_conversation=same,
-            )
-        )
-    return neighbours, by_handle
+        handle = f"n{len(shown.neighbours) + 1}"
+        shown.notes[handle] = note
+        shown.owned[note.id] = owned
+        shown.neighbours.append(_seen(handle, note, each.cosine, of))
+    return shown
+
+
+def _seen(handle: str, note: MemoryNote, cosine: float, of: MemoryNote) -> Neighbour:
+    return Neighbour(
+        handle=handle,
+        content=note.content,
+        context=note.context,
+        keywords=tuple(note.keywords),
+        tags=tuple(note.tags),
+        entities=tuple(note.entities),
+        kind=note.kind,
+        at=note.at,
+        similarity=cosine,
+        speaker=note.speaker,
+        same_conversation=of.conversation_id is not None and note.conversation_id == of.conversation_id,
+    )

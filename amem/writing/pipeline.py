@@ -21,7 +21,7 @@ from amem.receipt import Cost, Receipt
 from amem.writing.apply import Outcome, carry_out
 from amem.writing.guards import Plan, plan
 from amem.writing.intake import Intake, NewNote, take_in
-from amem.writing.neighbours import Candidate, sharing, shown
+from amem.writing.neighbours import Candidate, sharing, show
 from amem.writing.steps import ENRICH_JOB, PREVIOUS_TURNS, analysis_of, fill_in
 from amem.writing.vocabulary import BatchVocabulary, FrequencyCache
 
@@ -314,24 +314,22 @@ class Pipeline:
     ) -> tuple[Plan | None, tuple[str, float] | None]:
         """What evolution will do, and the (id, cosine) of a near-duplicate if there is one."""
         note = entry.intake.note
-        neighbours, by_handle = shown(session, candidates, note)
-        if not neighbours:
+        shown = show(session, candidates, note)
+        if not shown.neighbours:
             return None, None
         draft = Draft(note.content, note.at, note.speaker)
         try:
-            evolution = analyst.evolve(draft, analysis_of(note), neighbours, vocabulary)
+            evolution = analyst.evolve(draft, analysis_of(note), shown.neighbours, vocabulary)
         except Exception as error:  # the note is kept; enrichment tries again
             _log.warning("evolution of a note failed: %s", error)
             entry.error = f"evolution: {error}"
             evolution = Evolution()
-        owned = session.notes.owned_fields([each.id for each in by_handle.values()])
-        planned = plan(evolution, by_handle, owned, self._settings)
+        planned = plan(evolution, shown.notes, shown.owned, self._settings)
         if planned.tags and "tags" not in entry.intake.given:
             note.tags = list(planned.tags)
-        closest = max(neighbours, key=lambda each: each.similarity)
-        if closest.similarity < self._settings.near_duplicate:
-            return planned, None
-        return planned, (by_handle[closest.handle].id, closest.similarity)
+        closest = shown.closest
+        twin = closest if closest is not None and closest[1] >= self._settings.near_duplicate else None
+        return planned, twin
 
 
 def _state(entry: _Entry, analyst: Analyst) -> Enrichment:

@@ -61,6 +61,19 @@ CREATE INDEX notes_conversation ON notes (conversation_id, ordinal) WHERE conver
 CREATE INDEX notes_enrichment ON notes (enrichment) WHERE enrichment <> 'done';
 CREATE INDEX notes_text_hash ON notes (text_hash);
 
+-- How many notes there are of each status, so that counting them costs nothing.
+CREATE TABLE note_counts (status TEXT PRIMARY KEY, notes INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TRIGGER notes_added AFTER INSERT ON notes BEGIN
+    INSERT INTO note_counts VALUES (new.status, 1) ON CONFLICT (status) DO UPDATE SET notes = notes + 1;
+END;
+CREATE TRIGGER notes_moved AFTER UPDATE OF status ON notes WHEN old.status <> new.status BEGIN
+    UPDATE note_counts SET notes = notes - 1 WHERE status = old.status;
+    INSERT INTO note_counts VALUES (new.status, 1) ON CONFLICT (status) DO UPDATE SET notes = notes + 1;
+END;
+CREATE TRIGGER notes_removed AFTER DELETE ON notes BEGIN
+    UPDATE note_counts SET notes = notes - 1 WHERE status = old.status;
+END;
+
 -- Tags, entities and keywords of every note that is not deleted, case-folded, for filters and for the entity leg.
 CREATE TABLE note_terms (
     role TEXT NOT NULL,
@@ -76,6 +89,7 @@ CREATE TABLE term_counts (
     notes INTEGER NOT NULL,
     PRIMARY KEY (role, term)
 ) WITHOUT ROWID;
+CREATE INDEX term_counts_used ON term_counts (role, notes DESC);
 CREATE TRIGGER note_terms_added AFTER INSERT ON note_terms BEGIN
     INSERT INTO term_counts VALUES (new.role, new.term, 1)
     ON CONFLICT (role, term) DO UPDATE SET notes = notes + 1;

@@ -1,0 +1,203 @@
+"""Notes out of the database: by id, by key, by filter, by what they say."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, func, select
+
+from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
+from amem.note import Enrichment, MemoryNote, Status
+from amem.query import Filter
+from amem.storage import tables
+from amem.storage.filters import conditions
+from amem.storage.hydrate import complete
+from amem.storage.rows import note_of
+from amem.text import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from amem.storage.session import Session
+
+_NOTES = tables.notes
+_AT_ONCE = 500
+# Statements on the path of every write are built once: building one costs as much as running it.
+_BY_KEYS = select(_NOTES).where(_NOTES.c.key.in_(bindparam("keys", expanding=True)))
+_COUNT_ALL = select(func.coalesce(func.sum(tables.note_counts.c.notes), 0)).where(
+    tables.note_counts.c.status != str(Status.DELETED)
+)
+_SAME = (
+    select(_NOTES.c.id)
+    .where(_NOTES.c.normal == bindparam("normal"), _NOTES.c.status == str(Status.ACTIVE))
+    .order_by(_NOTES.c.key)
+    .limit(1)
+)
+_ORDERS = {
+    "time": (_NOTES.c.at.desc(), _NOTES.c.key.desc()),
+    "recorded": (_NOTES.c.key.desc(),),
+    "importance": (_NOTES.c.importance.desc(), _NOTES.c.key.desc()),
+}
+
+
+def chunks(items: Sequence[Any], size: int = _AT_ONCE) -> Iterator[Sequence[Any]]:
+    """Slices small enough for one SQL ``IN``."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def normal_hash(content: str) -> bytes:
+    """What two texts share when they differ in case, width or spacing only."""
+    return blake2b(normalize(content).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class NoteReading:
+    """The notes of one transaction, to be read."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def get(self, id: str) -> MemoryNote | None:
+        """The note with its links, usage, trust and history; None when there is none or it was deleted."""
+        return self.get_many([id]).get(id)
+
+    def get_many(self, ids: Sequence[str], *, history: bool = True, deleted: bool = False) -> dict[str, MemoryNote]:
+        """The notes of these ids that exist, in the order asked for; deleted ones only when asked."""
+        rows: dict[str, Any] = {}
+        for some in chunks(list(dict.fromkeys(ids))):
+            for row in self._run(select(_NOTES).where(_NOTES.c.id.in_(some))).mappings():
+                if deleted or row["status"] != Status.DELETED:
+                    rows[row["id"]] = row
+        found = {id: note_of(rows[id]) for id in ids if id in rows}
+        complete(self._session, found, rows, history=history)
+        return found
+
+    def page(
+        self,
+        wanted: Filter,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        order: str = "time",
+    ) -> list[MemoryNote]:
+        """Notes that pass the filter, newest first by default; `order` is time, recorded or importance."""
+        if order not in _ORDERS:
+            raise InvalidInput(f"cannot order by {order!r}", hint=f"use one of {', '.join(_ORDERS)}")
+        statement = select(_NOTES.c.id).where(*conditions(wanted)).order_by(*_ORDERS[order]).limit(limit).offset(offset)
+        return list(self.get_many(self._run(statement).scalars().all(), history=False, deleted=True).values())
+
+    def count(self, wanted: Filter | None = None) -> int:
+        """How many notes pass the filter; None counts all that are not deleted."""
+        counts = tables.note_counts
+        if wanted is None:
+            return int(self._run(_COUNT_ALL).scalar_one())
+        if wanted == Filter(statuses=wanted.statuses):
+            states = [str(status) for status in wanted.statuses]
+            total = select(func.coalesce(func.sum(counts.c.notes), 0)).where(counts.c.status.in_(states))
+            return int(self._run(total).scalar_one())
+        return int(self._run(select(func.count()).select_from(_NOTES).where(*conditions(wanted))).scalar_one())
+
+    def ids(self, *, deleted: bool = False) -> list[str]:
+        """Every id, oldest arrival first; deleted ones only when asked."""
+        statement = select(_NOTES.c.id).order_by(_NOTES.c.key)
+        if not deleted:
+            statement = statement.where(_NOTES.c.status != str(Status.DELETED))
+        return list(self._run(statement).scalars())
+
+    def keys(self, wanted: Filter) -> list[int]:
+        """Integer keys of all notes that pass the filter, ascending."""
+        return list(self._run(select(_NOTES.c.key).where(*conditions(wanted)).order_by(_NOTES.c.key)).scalars())
+
+    def keys_of(self, ids: Sequence[str]) -> dict[str, int]:
+        """Integer keys of these ids, whatever their status."""
+        return {
+            id: key
+            for some in chunks(list(ids))
+            for id, key in self._run(select(_NOTES.c.id, _NOTES.c.key).where(_NOTES.c.id.in_(some)))
+        }
+
+    def ids_of(self, keys: Sequence[int]) -> dict[int, str]:
+        """Ids of these integer keys, whatever their status."""
+        return {
+            key: id
+            for some in chunks([int(key) for key in keys])
+            for key, id in self._run(select(_NOTES.c.key, _NOTES.c.id).where(_NOTES.c.key.in_(some)))
+        }
+
+    def bare(self, keys: Sequence[int]) -> dict[int, tuple[MemoryNote, dict[str, str]]]:
+        """Notes by key, without what other tables say of them, each with its owned fields (see `owned_fields`)."""
+        return {
+            row["key"]: (note_of(row), json.loads(row["edited"]))
+            for some in chunks([int(key) for key in keys])
+            for row in self._run(_BY_KEYS, {"keys": some}).mappings()
+        }
+
+    def columns(self, keys: Sequence[int], names: Sequence[str]) -> dict[int, tuple[Any, ...]]:
+        """Named raw columns of these keys, for code that ranks many notes and hydrates few."""
+        wanted = [_NOTES.c[name] for name in names]
+        return {
+            key: tuple(values)
+            for some in chunks([int(key) for key in keys])
+            for key, *values in self._run(select(_NOTES.c.key, *wanted).where(_NOTES.c.key.in_(some)))
+        }
+
+    def resolve(self, prefix: str, *, deleted: bool = False) -> str:
+        """The one id that is or begins with `prefix`. Raises NoteNotFound or AmbiguousId."""
+        if not prefix:
+            raise NoteNotFound("an empty id names no note", hint="amem list shows the ids")
+        statement = select(_NOTES.c.id, _NOTES.c.status).where(
+            _NOTES.c.id >= prefix, _NOTES.c.id < prefix + "\U0010ffff"
+        )
+        rows = self._run(statement.order_by(_NOTES.c.id).limit(200)).all()
+        ids = [id for id, status in rows if deleted or status != Status.DELETED]
+        if prefix in ids:
+            return prefix
+        if not ids:
+            hint = "it was deleted; amem restore brings it back" if rows else "amem list shows the ids"
+            raise NoteNotFound(f"no note {prefix!r}", hint=hint)
+        if len(ids) > 1:
+            some = ", ".join(id[:12] for id in ids[:4])
+            raise AmbiguousId(f"{prefix!r} fits {len(ids)} notes: {some}", hint="give more characters")
+        return str(ids[0])
+
+    def duplicate_of(self, content: str) -> str | None:
+        """The oldest active note that says the same but for case, width and spacing; None when there is none."""
+        return self._run(_SAME, {"normal": normal_hash(content)}).scalar_one_or_none()
+
+    def unfinished(self) -> list[tuple[str, str]]:
+        """(id, enrichment) of notes whose analysis is pending or degraded, oldest first."""
+        statement = (
+            select(_NOTES.c.id, _NOTES.c.enrichment)
+            .where(_NOTES.c.enrichment != str(Enrichment.DONE), _NOTES.c.status != str(Status.DELETED))
+            .order_by(_NOTES.c.key)
+        )
+        return [(id, state) for id, state in self._run(statement)]
+
+    def previous_turns(self, conversation: str, ordinal: int, count: int) -> list[str]:
+        """Up to `count` earlier notes of the conversation as "speaker: text", oldest first."""
+        statement = (
+            select(_NOTES.c.speaker, _NOTES.c.content)
+            .where(
+                _NOTES.c.conversation_id == conversation,
+                _NOTES.c.ordinal < ordinal,
+                _NOTES.c.status == str(Status.ACTIVE),
+            )
+            .order_by(_NOTES.c.ordinal.desc())
+            .limit(count)
+        )
+        rows = self._run(statement).all()
+        return [f"{speaker}: {content}" if speaker else content for speaker, content in reversed(rows)]
+
+    def owned_fields(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
+        """For each id, {field: "given" or "edited"}: what was filled in when it was added, or changed by hand since.
+
+        Analysis replaces neither; what a person edited, machines may only propose to change.
+        """
+        return {
+            id: json.loads(text)
+            for some in chunks(list(ids))
+            for id, text in self._run(select(_NOTES.c.id, _NOTES.c.edited).where(_NOTES.c.id.in_(some)))
+        }

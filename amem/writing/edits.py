@@ -1,0 +1,232 @@
+"""Changes that a person or program asks for: edit, delete, restore, link, retag, decide reviews, undo."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amem.errors import InvalidInput, NoteNotFound, StaleNote
+from amem.note import Link, LinkType, MemoryNote, Status
+from amem.query import Filter
+from amem.storage import redo, rollback, undo
+from amem.storage.rows import VERSIONED, plain
+from amem.writing.apply import readdress
+from amem.writing.fields import as_timestamp, clean, labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from amem.settings import Settings
+    from amem.storage import Session, Store, UndoReport
+    from amem.vectorizer import Vectorizer
+
+#: Every note that is not deleted.
+_EVERY = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
+#: Fields that a whole note handed to ``update`` may carry changed; the rest of it amem keeps itself.
+_EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "enrichment", "analyst", "at"}
+
+
+class Editor:
+    """Changes notes of one collection, each call one operation that can be undone (but for purge)."""
+
+    def __init__(self, store: Store, vectorizer: Vectorizer, settings: Settings) -> None:
+        self._store = store
+        self._vectorizer = vectorizer
+        self._settings = settings
+
+    def update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str) -> bool:
+        """Set fields of a note; False when there is no such note.
+
+        A note object brings its own changed fields and the version it was read at (StaleNote when that moved).
+        Raises UnknownField and InvalidInput; nothing has changed then.
+        """
+        id = target if isinstance(target, str) else target.id
+        with self._store.read() as session:
+            now = session.notes.get_many([id]).get(id)
+        if now is None:
+            return False
+        expect = None
+        if isinstance(target, MemoryNote):
+            fields = _changed(target, now) | dict(fields)
+            expect = target.version
+            if expect != now.version:
+                raise StaleNote(
+                    f"note {id[:8]} changed since it was read (version {now.version}, not {expect})",
+                    hint="read it again and repeat the change",
+                )
+        values = clean(fields, self._settings)
+        links = values.pop("links", None)
+        changes = {name: plain(name, value) for name, value in values.items()}
+        if "timestamp" in values:
+            changes["at"] = plain("at", as_timestamp(values["timestamp"], self._settings)[1])
+        vectors = self._embedded(now, values)
+        with self._store.write() as session:
+            self._vectorizer.keep(session, vectors)
+            operation = session.begin("update", actor, f"changed {', '.join(sorted(fields))}" if fields else "")
+            session.notes.change(id, changes, operation, expect=expect, edited=is_person(actor))
+            readdress(session, id, self._vectorizer)
+            if links is not None:
+                _replace_links(session, id, links, actor, operation)
+        return True
+
+    def delete(self, id: str, actor: str) -> bool:
+        """Hide a note until it is restored; False when there is none."""
+        return self._set(id, "delete", actor, {"status": str(Status.DELETED)})
+
+    def restore(self, id: str, actor: str) -> bool:
+        """Bring a deleted, archived or superseded note back; False when it is active already. Raises NoteNotFound."""
+        with self._store.read() as session:
+            note = session.notes.get_many([id], history=False, deleted=True).get(id)
+        if note is None:
+            raise NoteNotFound(f"no note {id!r}", hint="what was purged is gone for good")
+        if note.status is Status.ACTIVE:
+            return False
+        return self._set(id, "restore", actor, {"status": str(Status.ACTIVE), "superseded_by": None}, deleted=True)
+
+    def pin(self, id: str, pinned: bool, actor: str) -> bool:
+        """Keep a note from ever fading (or let it fade again); False when there is none."""
+        return self._set(id, "pin" if pinned else "unpin", actor, {"pinned": pinned})
+
+    def purge(self, ids: Sequence[str], actor: str) -> int:
+        """Destroy notes for good, with their history, and rewrite the file without them; returns how many."""
+        with self._store.write() as session:
+            known = list(session.notes.keys_of(ids))
+            if known:
+                session.begin("purge", actor, f"{len(known)} destroyed for good")
+                session.notes.purge(known)
+        if known:
+            self._store.shrink()
+        return len(known)
+
+    def link(self, source: str, target: str, type: str, reason: str, actor: str) -> Link:
+        """Link two notes. Raises NoteNotFound, or InvalidInput for an unknown type, a self-link or a second link."""
+        kind = _link_type(type)
+        if source == target:
+            raise InvalidInput("a note cannot be linked to itself")
+        with self._store.write() as session:
+            for id in (source, target):
+                if not session.notes.get_many([id], history=False):
+                    raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+            link = Link(source, target, kind, reason, 1.0, actor, session.now)
+            if not session.links.put(link, session.begin("link", actor, reason)):
+                raise InvalidInput(f"{source[:8]} is linked to {target[:8]} as {kind} already")
+        return link
+
+    def unlink(self, source: str, target: str, type: str, actor: str) -> bool:
+        """Take a link away; False when it was not there."""
+        kind = _link_type(type)
+        with self._store.write() as session:
+            if session.links.get(source, target, kind) is None:
+                return False
+            return session.links.remove(source, target, kind, session.begin("unlink", actor))
+
+    def rename_tag(self, old: str, new: str, actor: str) -> int:
+        """Rename a tag everywhere (merging when the new one is in use); returns how many notes changed."""
+        (wanted,) = labels("tags", [new]) or [""]
+        if not wanted:
+            raise InvalidInput("a tag needs a name")
+        with self._store.write() as session:
+            keys = [key for key, _ in session.text.holding("tag", [old], -1, _EVERY)]
+            notes = session.notes.get_many(list(session.notes.ids_of(keys).values()), history=False)
+            if not notes:
+                return 0
+            operation = session.begin("retag", actor, f"{old} -> {wanted}")
+            for note in notes.values():
+                tags = [wanted if tag.casefold() == old.casefold() else tag for tag in note.tags]
+                session.notes.change(note.id, {"tags": labels("tags", tags)}, operation, edited=is_person(actor))
+                readdress(session, note.id, self._vectorizer)
+        return len(notes)
+
+    def accept(self, review: int, actor: str) -> tuple[str, ...]:
+        """Apply a proposed change; returns the fields it set. Raises ReviewNotFound; StaleNote when it is outdated."""
+        with self._store.write() as session:
+            item = session.reviews.get(review)
+            note = session.notes.get_many([item.note], history=False, deleted=True)[item.note]
+            moved = [name for name, (before, _) in item.changes.items() if plain(name, getattr(note, name)) != before]
+            if moved:
+                raise StaleNote(
+                    f"the {' and '.join(moved)} of note {item.note[:8]} changed since review {review} was made",
+                    hint=f"reject it (amem review reject {review}) and edit the note if you agree",
+                )
+            operation = session.begin("accept", actor, item.reason)
+            changes = {name: after for name, (_, after) in item.changes.items()}
+            fields = session.notes.change(item.note, changes, operation)
+            readdress(session, item.note, self._vectorizer)
+            session.reviews.decide(review, "accepted", operation)
+        return fields
+
+    def reject(self, review: int, actor: str) -> None:
+        """Turn a proposed change down. Raises ReviewNotFound."""
+        with self._store.write() as session:
+            item = session.reviews.get(review)
+            session.reviews.decide(review, "rejected", session.begin("reject", actor, item.reason))
+
+    def undo(self, operation: int | None, actor: str) -> UndoReport:
+        """Take back an operation and what it set off. Raises NothingToUndo, OperationNotFound, InvalidInput."""
+        return self._reverse(lambda session: undo(session, actor, operation))
+
+    def redo(self, actor: str) -> UndoReport:
+        """Do again what was undone last. Raises NothingToUndo."""
+        return self._reverse(lambda session: redo(session, actor))
+
+    def rollback(self, id: str, version: int, actor: str) -> tuple[str, ...]:
+        """Set a note back to an earlier version, as a new one; returns the fields that changed."""
+        with self._store.write() as session:
+            fields = rollback(session, actor, id, version)
+            readdress(session, id, self._vectorizer)
+        return fields
+
+    def _reverse(self, reverse: Callable[[Session], UndoReport]) -> UndoReport:
+        with self._store.write() as session:
+            report = reverse(session)
+            for id in dict.fromkeys(id for id, _ in report.reverted):
+                readdress(session, id, self._vectorizer)
+        return report
+
+    def _set(self, id: str, action: str, actor: str, changes: Mapping[str, Any], *, deleted: bool = False) -> bool:
+        with self._store.write() as session:
+            if not session.notes.get_many([id], history=False, deleted=deleted):
+                return False
+            session.notes.change(id, changes, session.begin(action, actor))
+        return True
+
+    def _embedded(self, note: MemoryNote, values: Mapping[str, Any]) -> dict[bytes, NDArray[np.float32]]:
+        """Vectors for the note as it will be; nothing to do when what is embedded stays the same."""
+        before = self._vectorizer.text(note)
+        for name, value in values.items():
+            setattr(note, name, value)
+        after = self._vectorizer.text(note)
+        return {} if after == before else self._vectorizer.embed([after])[0]
+
+
+def is_person(actor: str) -> bool:
+    """True for ``user`` and ``user:<name>``: what they edit, machines may only propose to change."""
+    return actor.split(":")[0] == "user"
+
+
+def _changed(note: MemoryNote, now: MemoryNote) -> dict[str, Any]:
+    """Fields of a note object that differ from what is stored; what amem keeps itself is refused by `clean`."""
+    kept = ("status", "superseded_by", "enrichment", "analyst", "recorded_at", "retrieval_count", "last_accessed")
+    names = (*sorted(_EDITABLE), "links", *kept)
+    return {name: getattr(note, name) for name in names if getattr(note, name) != getattr(now, name)}
+
+
+def _replace_links(session: Session, id: str, wanted: Sequence[str], actor: str, operation: int) -> None:
+    """Make these the untyped links of a note; typed ones have ``link`` and ``unlink``."""
+    held = {link.target for link in session.links.of(id)}
+    for link in session.links.of(id):
+        if link.type is LinkType.RELATED and link.target not in wanted:
+            session.links.remove(id, link.target, link.type, operation)
+    for target in wanted:
+        if target not in held and target != id:
+            link = Link(id, target, LinkType.RELATED, "given by hand", 1.0, actor, session.now)
+            session.links.put(link, operation)
+
+
+def _link_type(name: str) -> LinkType:
+    try:
+        return LinkType(name)
+    except ValueError:
+        raise InvalidInput(f"there is no link type {name!r}", hint=f"the types are {', '.join(LinkType)}") from None
