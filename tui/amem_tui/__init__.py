@@ -1,0 +1,1 @@
+"""The terminal browser: a Textual app over amem's public API."""
