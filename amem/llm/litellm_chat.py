@@ -12,7 +12,7 @@ from amem.llm.usage import Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-KEY_HINT = "set AMEM_API_KEY or OPENAI_API_KEY for OpenAI, the provider's own variable (ANTHROPIC_API_KEY, ...) for others"
+KEY_HINT = "set AMEM_API_KEY or OPENAI_API_KEY for OpenAI, the provider's own (ANTHROPIC_API_KEY, ...) for others"
 
 #: Providers that `api_key` is meant for. It never goes to anybody else, since it may be OpenAI's: LiteLLM finds the
 #: other providers' keys in their own variables (``ANTHROPIC_API_KEY``, ...).

@@ -1,0 +1,279 @@
+"""What models answer, and what is made of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from amem.analysis import Evolution
+from amem.errors import AmemError, BadModelAnswer
+from amem.llm.answers import read_analysis, read_evolution
+from amem.llm.proposals import CONTEXT
+from amem.note import Kind, LinkType
+
+HANDLES = ("n1", "n2", "n3")
+GOOD = {
+    "keywords": ["PostgreSQL 16", "billing service"],
+    "context": "The team chose the database of its billing service.",
+    "tags": ["databases"],
+    "kind": "decision",
+    "importance": 0.8,
+    "entities": ["PostgreSQL"],
+}
+
+
+def test_a_clean_answer_is_read_as_it_is():
+    analysis = read_analysis(json.dumps(GOOD))
+    assert analysis.keywords == ("PostgreSQL 16", "billing service")
+    assert analysis.context == GOOD["context"]
+    assert (analysis.kind, analysis.importance, analysis.entities) == (Kind.DECISION, 0.8, ("PostgreSQL",))
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        "Sure! Here it is:\n```json\n{}\n```\nAnything else?",
+        "<think>The user wants {{json}} with [keywords]...</think>\n{}",
+        "Okay, first {{I}} think about it.</think>\n\n{}",
+        '{{"analysis": {}}}',
+        "[{}]",
+        "{},",
+    ],
+)
+def test_what_models_put_around_their_answer_is_forgiven(wrap):
+    body = json.dumps(GOOD)
+    analysis = read_analysis(wrap.format(body))
+    assert analysis.keywords == ("PostgreSQL 16", "billing service")
+    assert analysis.kind is Kind.DECISION
+
+
+def test_an_answer_cut_off_in_the_middle_keeps_what_came():
+    analysis = read_analysis(json.dumps(GOOD)[:90])
+    assert analysis.keywords == ("PostgreSQL 16", "billing service")
+
+
+def test_chinese_quotes_and_commas_are_read():
+    analysis = read_analysis("{“keywords”：“量子退火，优化算法”，“context”：“介绍量子退火”}")
+    assert analysis.keywords == ("量子退火", "优化算法")
+
+
+def test_the_answer_wins_over_the_example_it_repeats():
+    example = {**GOOD, "keywords": ["example"]}
+    assert read_analysis(f"{json.dumps(example)}\n{json.dumps(GOOD)}").keywords[0] == "PostgreSQL 16"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "I cannot help with that.", "[]", "null", "{}", '{"keywords": [], "context": " "}']
+)
+def test_an_answer_with_nothing_in_it_is_refused(text):
+    with pytest.raises(BadModelAnswer):
+        read_analysis(text)
+
+
+def test_a_preamble_of_thinking_without_an_end_is_no_answer():
+    with pytest.raises(BadModelAnswer):
+        read_analysis(f"<think>Perhaps {json.dumps(GOOD)}")
+
+
+def test_a_megabyte_of_noise_and_bottomless_nesting_are_refused():
+    for text in ("[" * 50_000, '{"keywords":' * 5_000, "lorem ipsum " * 90_000):
+        with pytest.raises(BadModelAnswer):
+            read_analysis(text)
+
+
+def test_wrong_types_cost_only_their_own_field():
+    analysis = read_analysis(
+        json.dumps({"keywords": ["ok", {"a": 1}, None, 42, True], "context": ["no"], "kind": 7, "importance": "high"})
+    )
+    assert analysis.keywords == ("ok", "42")
+    assert (analysis.context, analysis.kind, analysis.importance) == ("", Kind.FACT, 0.5)
+
+
+def test_control_characters_and_half_characters_never_reach_a_note():
+    analysis = read_analysis(
+        '{"keywords": ["a\\u0000b", "\\ud83d\\ude00 ok", "\\ud800"], "context": "x\\u202ey\\n\\u001b[31mz",}'
+    )
+    assert analysis.keywords == ("a b", "😀 ok")
+    assert analysis.context == "xy [31mz"
+    analysis.context.encode()
+
+
+def test_strings_are_cut_to_a_sane_length():
+    analysis = read_analysis(json.dumps({"context": "word " * 5_000, "keywords": [f"k{n}" for n in range(500)]}))
+    assert len(analysis.context) <= CONTEXT
+    assert len(analysis.keywords) == 12
+
+
+@pytest.mark.parametrize(
+    ("stated", "read"), [(0.7, 0.7), ("0.7", 0.7), ("70%", 0.7), (70, 0.7), (1, 1.0), (7, 0.5), (-1, 0.5), (True, 0.5)]
+)
+def test_importance_is_read_in_any_usual_notation(stated, read):
+    assert read_analysis(json.dumps({**GOOD, "importance": stated})).importance == pytest.approx(read)
+
+
+def test_links_and_rewrites_name_notes_by_their_handles():
+    answer = {
+        "links": [{"to": "N1", "type": "supports", "reason": "same topic", "confidence": 0.9}],
+        "rewrites": [{"note": "n2", "context": "new", "tags": [], "reason": "because", "confidence": 0.95}],
+        "tags": ["#Databases", "databases"],
+    }
+    evolution = read_evolution(json.dumps(answer), HANDLES)
+    (link,) = evolution.links
+    assert (link.handle, link.type, link.confidence) == ("n1", LinkType.SUPPORTS, 0.9)
+    (rewrite,) = evolution.rewrites
+    assert (rewrite.handle, rewrite.context, rewrite.tags) == ("n2", "new", None)
+    assert evolution.tags == ("Databases",)
+    assert evolution.dropped == ()
+
+
+def test_one_bad_item_does_not_cost_the_others():
+    answer = {
+        "links": [
+            {"to": "n9", "type": "related", "reason": "?", "confidence": 1},
+            {"to": 1, "type": "related"},
+            "n1",
+            {"to": "n1", "type": "similar", "reason": "alike", "confidence": "lots"},
+            {"to": "n1", "type": "related"},
+        ],
+        "rewrites": [{"note": "n2"}, {"note": "n2", "tags": ["a"]}, {"note": "n2", "tags": ["b"]}],
+        "tags": {"not": "a list"},
+    }
+    evolution = read_evolution(json.dumps(answer), HANDLES)
+    assert [(link.handle, link.type, link.confidence) for link in evolution.links] == [("n1", LinkType.RELATED, 0.5)]
+    assert [(rewrite.handle, rewrite.tags) for rewrite in evolution.rewrites] == [("n2", ("a",))]
+    assert evolution.tags is None
+    assert len(evolution.dropped) == 7
+    assert "a link to 'n9', which was not shown" in evolution.dropped
+
+
+def test_an_evolution_that_proposes_nothing_is_an_answer():
+    assert read_evolution('{"links": [], "rewrites": [], "tags": []}', HANDLES).dropped == ()
+
+
+def test_an_evolution_without_any_list_is_refused():
+    with pytest.raises(BadModelAnswer):
+        read_evolution('{"links": "n1 and n2"}', HANDLES)
+
+
+PAPER = {
+    "should_evolve": True,
+    "actions": ["strengthen", "update_neighbor"],
+    "suggested_connections": ["n3", 0],
+    "tags_to_update": ["optimisation"],
+    "new_context_neighborhood": ["", "annealing is an optimisation method", ""],
+    "new_tags_neighborhood": [[], ["优化算法", "量子计算"], []],
+}
+
+
+def test_the_six_fields_of_the_paper_are_understood():
+    evolution = read_evolution(json.dumps(PAPER), HANDLES)
+    assert [link.handle for link in evolution.links] == ["n3", "n1"]
+    (rewrite,) = evolution.rewrites
+    assert (rewrite.handle, rewrite.tags) == ("n2", ("优化算法", "量子计算"))
+    assert rewrite.context == "annealing is an optimisation method"
+    assert evolution.tags == ("optimisation",)
+    assert evolution.dropped == ()
+
+
+def test_the_paper_s_answer_may_say_that_nothing_should_evolve():
+    for no in (False, "false", "No"):
+        evolution = read_evolution(json.dumps({**PAPER, "should_evolve": no}), HANDLES)
+        assert evolution == Evolution()
+
+
+def test_actions_that_were_not_named_are_not_taken():
+    evolution = read_evolution(json.dumps({**PAPER, "actions": ["strengthen", "delete"]}), HANDLES)
+    assert evolution.links
+    assert not evolution.rewrites
+    assert evolution.dropped == ("the unknown action 'delete'",)
+
+
+def test_positional_lists_of_the_wrong_length_are_dropped_alone():
+    evolution = read_evolution(
+        json.dumps({**PAPER, "new_context_neighborhood": ["which note is this?"], "suggested_connections": [7, "n2"]}),
+        HANDLES,
+    )
+    assert [link.handle for link in evolution.links] == ["n2"]
+    assert [(rewrite.context, rewrite.tags) for rewrite in evolution.rewrites] == [(None, ("优化算法", "量子计算"))]
+    assert "new_context_neighborhood, which has 1 items for 3 notes" in evolution.dropped
+
+
+JUNK = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)),
+    max_leaves=8,
+)
+HANDLE = st.sampled_from(
+    ["n1", "n2", "n3", "n1", "n2", "n3", "N1 ", "[n2]", "n4", "n9", "0", 1, 5, -1, "8f14e45f-ceea-467a", ""]
+)
+WORDS = st.lists(st.one_of(st.text(max_size=12), st.sampled_from(["优化算法", "databases"])), max_size=5)
+SHARE = st.one_of(st.floats(0, 1), st.sampled_from(["0.9", "90%", 95, "high"]))
+TYPE = st.sampled_from(["related", "supersedes", "Caused By", "similar", "derived_from"])
+
+
+def shaped(**fields):
+    """An object with most of these fields, some of them junk."""
+    return st.fixed_dictionaries(
+        {}, optional={name: st.one_of(value, value, value, JUNK) for name, value in fields.items()}
+    )
+
+
+def lists(item):
+    return st.lists(st.one_of(item, item, item, JUNK), max_size=5)
+
+
+ANSWERS = st.one_of(
+    shaped(keywords=WORDS, context=st.text(), tags=WORDS, kind=st.sampled_from(Kind), importance=SHARE, entities=WORDS),
+    shaped(
+        links=lists(shaped(to=HANDLE, type=TYPE, reason=st.text(), confidence=SHARE)),
+        rewrites=lists(shaped(note=HANDLE, context=st.text(), tags=WORDS, reason=st.text(), confidence=SHARE)),
+        tags=WORDS,
+    ),
+    shaped(
+        should_evolve=st.just(True),
+        actions=st.just(["strengthen", "update_neighbor"]),
+        suggested_connections=lists(HANDLE),
+        tags_to_update=WORDS,
+        new_context_neighborhood=st.lists(st.text(), min_size=2, max_size=4),
+        new_tags_neighborhood=st.lists(WORDS, min_size=2, max_size=4),
+    ),
+    JUNK,
+)
+
+
+@st.composite
+def malformed_answers(draw):
+    """Answers with fields missing and wrong, as they are, cut off, or with noise in and around them."""
+    text = json.dumps(draw(ANSWERS), ensure_ascii=draw(st.booleans()))
+    at = draw(st.integers(0, len(text)))
+    damaged = [*[text] * 6, text[:at], text[at:], text[:at] + draw(st.text(max_size=4)) + text[at:]]
+    wraps = ["%s", "```json\n%s\n```", "<think>%s", "<think>{</think>%s", "Here: %s. Done {}", "%s%s"]
+    return draw(st.sampled_from(wraps)).replace("%s", draw(st.sampled_from(damaged)))
+
+
+@given(st.one_of(malformed_answers(), st.text()))
+@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+def test_no_answer_whatever_breaks_the_readers_or_touches_a_note_that_was_not_shown(text):
+    try:
+        analysis = read_analysis(text)
+    except AmemError:
+        pass
+    else:
+        assert 0 <= analysis.importance <= 1
+        for word in (*analysis.keywords, *analysis.tags, *analysis.entities, analysis.context):
+            word.encode()
+            assert word.isprintable() or not any(ord(character) < 32 for character in word)
+    try:
+        evolution = read_evolution(text, HANDLES)
+    except AmemError:
+        return
+    assert {link.handle for link in evolution.links} <= set(HANDLES)
+    handles = [rewrite.handle for rewrite in evolution.rewrites]
+    assert len(handles) == len(set(handles))
+    assert set(handles) <= set(HANDLES)
+    for proposal in (*evolution.links, *evolution.rewrites):
+        assert 0 <= proposal.confidence <= 1
+        assert proposal.reason

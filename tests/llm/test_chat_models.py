@@ -1,0 +1,153 @@
+"""Both real clients against a server that speaks Ollama's protocol."""
+
+from __future__ import annotations
+
+import json
+import socket
+from functools import partial
+
+import pytest
+
+from amem.errors import InvalidInput, MissingModel, ServiceUnavailable
+from amem.llm.answers import read_analysis
+from amem.llm.litellm_chat import LiteLLMChat
+from amem.llm.ollama_chat import OllamaChat
+from amem.protocols import ChatModel
+from amem.testing import FakeOllama, Fault
+
+SCHEMA = {"type": "object", "properties": {"keywords": {"type": "array", "items": {"type": "string"}}}}
+ANSWER = {"keywords": ["量子退火", "annealing"], "context": "An answer that is long enough to be cut in two."}
+
+# LiteLLM's answer types meet a pydantic newer than they were written for.
+pytestmark = pytest.mark.filterwarnings("ignore:Item 'summary' on TypedDict class:UserWarning:pydantic")
+
+
+def through_ollama(host: str, model: str = "llama3.2", timeout: float = 20) -> ChatModel:
+    return OllamaChat(model, host=host, timeout=timeout)
+
+
+def through_litellm(host: str, model: str = "llama3.2", timeout: float = 20) -> ChatModel:
+    return LiteLLMChat(f"ollama_chat/{model}", api_base=host, timeout=timeout)
+
+
+@pytest.fixture(params=[through_ollama, through_litellm], ids=["ollama", "litellm"])
+def client(request):
+    return request.param
+
+
+def test_an_answer_comes_over_the_wire_with_its_cost(client):
+    with FakeOllama("你好, hello") as ollama:
+        chat = client(ollama.host)
+        assert isinstance(chat, ChatModel)
+        assert chat.complete("say hello", temperature=0.5) == "你好, hello"
+        (request,) = ollama.asked("/api/chat")
+        assert request["messages"][0]["content"] == "say hello"
+        assert request["options"]["temperature"] == 0.5
+        assert "format" not in request or request["format"] in (None, "")
+        assert (chat.usage.calls, chat.usage.tokens_in, chat.usage.tokens_out) == (1, 2, 2)
+
+
+def test_a_schema_reaches_the_server_as_its_format(client):
+    with FakeOllama(ANSWER) as ollama:
+        assert json.loads(client(ollama.host).complete("analyse", schema=SCHEMA)) == ANSWER
+        assert ollama.asked("/api/chat")[0]["format"] == SCHEMA
+
+
+@pytest.mark.parametrize("fault", [Fault.TRUNCATED, Fault.FENCED])
+def test_a_damaged_answer_comes_as_it_is_and_can_be_read(client, fault):
+    with FakeOllama(ANSWER, fault=fault) as ollama:
+        assert read_analysis(client(ollama.host).complete("analyse", schema=SCHEMA)).keywords[0] == "量子退火"
+
+
+@pytest.mark.parametrize("fault", [Fault.ERROR, Fault.RESET])
+def test_a_server_that_fails_is_unavailable_and_the_next_call_may_succeed(client, fault):
+    with FakeOllama("ok", fault=fault) as ollama:
+        chat = client(ollama.host)
+        with pytest.raises(ServiceUnavailable) as caught:
+            chat.complete("x")
+        assert caught.value.hint
+        ollama.fault = None
+        assert chat.complete("x") == "ok"
+        assert chat.usage.calls == 1
+
+
+def test_a_server_that_is_slow_is_given_up_in_time(client):
+    with FakeOllama("ok", fault=Fault.SLOW) as ollama:
+        chat = client(ollama.host, timeout=0.3)
+        with pytest.raises(ServiceUnavailable, match=r"within 0\.3 seconds") as caught:
+            chat.complete("x")
+    assert "llm_timeout" in caught.value.hint
+
+
+def test_no_server_is_said_in_one_line(client):
+    with FakeOllama("ok") as ollama:
+        host = ollama.host
+    with pytest.raises(ServiceUnavailable) as caught:
+        client(host).complete("x")
+    assert "\n" not in str(caught.value)
+    assert caught.value.hint
+
+
+def test_a_model_that_was_not_pulled_is_missing(client):
+    with FakeOllama("ok") as ollama, pytest.raises(MissingModel, match="mistral"):
+        client(ollama.host, model="mistral").complete("x")
+
+
+def test_ollama_s_missing_model_comes_with_the_command_that_pulls_it():
+    with FakeOllama("ok", models=[]) as ollama, pytest.raises(MissingModel) as caught:
+        through_ollama(ollama.host).complete("x")
+    assert caught.value.hint == "run `ollama pull llama3.2`"
+
+
+def test_a_server_that_is_no_ollama_is_named():
+    with FakeOllama(lambda request: "x") as ollama, pytest.raises((MissingModel, ServiceUnavailable)):
+        OllamaChat("llama3.2", host=f"{ollama.host}/elsewhere", timeout=5).complete("x")
+
+
+def test_an_ollama_chat_can_be_closed_and_used_again():
+    with FakeOllama("ok") as ollama:
+        chat = OllamaChat("llama3.2", host=ollama.host)
+        assert chat.complete("x") == "ok"
+        chat.close()
+        assert chat.complete("x") == "ok"
+        chat.close()
+
+
+def test_openai_without_a_key_is_said_before_anything_is_imported():
+    with pytest.raises(ServiceUnavailable, match="no API key for openai/gpt-4o-mini") as caught:
+        LiteLLMChat("openai/gpt-4o-mini").complete("x")
+    assert "AMEM_API_KEY" in caught.value.hint
+
+
+def test_an_unknown_provider_is_said():
+    with pytest.raises(InvalidInput, match="no provider for the model 'nosuch/thing'"):
+        LiteLLMChat("nosuch/thing").complete("x")
+
+
+def test_another_provider_never_gets_the_key_meant_for_openai(monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with FakeOllama("ok") as server:
+        chat = LiteLLMChat("anthropic/claude-3-haiku", api_key="sk-secret", api_base=server.host, timeout=5)
+        with pytest.raises(ServiceUnavailable, match="needs an API key") as caught:
+            chat.complete("x")
+        assert server.requests == []
+    assert "sk-secret" not in f"{caught.value} {caught.value.hint}"
+
+
+def test_a_refused_key_does_not_appear_in_the_error():
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    chat = LiteLLMChat("openai/gpt", api_key="sk-secret", api_base=f"http://127.0.0.1:{port}/sk-secret", timeout=5)
+    with pytest.raises(ServiceUnavailable) as caught:
+        chat.complete("x")
+    assert "sk-secret" not in f"{caught.value} {caught.value.hint}"
+
+
+def test_many_threads_may_share_one_chat_model():
+    from concurrent.futures import ThreadPoolExecutor
+
+    with FakeOllama(lambda request: request["messages"][0]["content"].upper()) as ollama:
+        chat = OllamaChat("llama3.2", host=ollama.host)
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(partial(chat.complete), [f"q{n}" for n in range(40)])) == [f"Q{n}" for n in range(40)]
+        assert chat.usage.calls == 40
