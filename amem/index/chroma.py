@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from amem.errors import AmemError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    import numpy as np
     from chromadb.api import ClientAPI
     from chromadb.api.models.Collection import Collection
     from chromadb.config import Settings as ChromaSettings
@@ -28,7 +31,7 @@ def failures_as_exceptions() -> Iterator[None]:
     """Turn whatever Chroma throws, a panic of its Rust core (a BaseException) included, into ChromaFailed."""
     try:
         yield
-    except (ChromaFailed, KeyboardInterrupt, SystemExit, GeneratorExit):
+    except (ChromaFailed, AmemError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:
         raise ChromaFailed(f"{type(error).__name__}: {error}") from error
@@ -107,22 +110,54 @@ class ChromaIndex:
             self.collection.delete(ids=every[start : start + BATCH])
 
     def query(self, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
-        """The k nearest as (id, cosine), best first, as far as Chroma finds them."""
+        """The k nearest as (id, cosine), best first.
+
+        Where Chroma finds fewer than there are, every vector is read: its graph loses sight of documents once many
+        equal ones were added and deleted (17 of 150 found), or when nearly all are asked for.
+        """
         if k < 1:
             return []
+        hits = self.nearest(vector, k)
+        return hits if len(hits) >= min(k, len(self)) else self._scan(vector, k)
+
+    def nearest(self, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
+        """As `query`, but only what Chroma finds by itself, which may be fewer."""
         found = self.collection.query(query_embeddings=vector[None, :], n_results=k, include=["distances"])
         distances = found["distances"]
         assert distances is not None
         return [(name, self._cosine(distance)) for name, distance in zip(found["ids"][0], distances[0], strict=True)]
 
+    def _scan(self, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
+        hits: list[tuple[str, float]] = []
+        for page in self.pages(["embeddings"]):
+            vectors = np.asarray(page["embeddings"], dtype=np.float32)
+            norms = np.maximum(np.linalg.norm(vectors, axis=1), np.finfo(np.float32).tiny)
+            hits += zip(page["ids"], (vectors @ vector / norms).tolist(), strict=True)
+        return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
+
+    def documents(self, ids: Sequence[str]) -> dict[str, tuple[str, Mapping[str, Any] | None]]:
+        """Text and metadata of each of these ids that is there."""
+        found: dict[str, tuple[str, Mapping[str, Any] | None]] = {}
+        for start in range(0, len(ids), BATCH):
+            page = self.collection.get(ids=list(ids[start : start + BATCH]), include=["documents", "metadatas"])
+            for name, text, stored in zip(page["ids"], page["documents"] or (), page["metadatas"] or (), strict=True):
+                found[name] = text, stored
+        return found
+
     def ids(self) -> list[str]:
-        """Every id, page by page."""
-        every: list[str] = []
+        """Every id."""
+        return [name for page in self.pages([]) for name in page["ids"]]
+
+    def pages(self, include: list[Literal["documents", "embeddings", "metadatas"]], size: int = BATCH) -> Iterator[Any]:
+        """Everything, page by page: asked for at once, 100,000 are "too many SQL variables"."""
+        offset = 0
         while True:
-            page = self.collection.get(limit=BATCH, offset=len(every), include=[])["ids"]
-            every += page
-            if len(page) < BATCH:
-                return every
+            page = self.collection.get(limit=size, offset=offset, include=[*include])
+            offset += len(page["ids"])
+            if page["ids"]:
+                yield page
+            if len(page["ids"]) < size:
+                return
 
     def _cosine(self, distance: float) -> float:
         # Chroma's l2 is squared, which for unit vectors is twice the cosine distance.

@@ -124,7 +124,7 @@ class ChromaBase:
         while 4 * fetch <= self._held:
             try:
                 with failures_as_exceptions():
-                    hits = index.query(vector, fetch)
+                    hits = index.nearest(vector, fetch)
             except ChromaFailed as failure:
                 self._broken(index, failure)
                 return None
@@ -241,7 +241,7 @@ class ChromaBase:
         chosen = covered[:: max(1, len(covered) // _PROBES)][:_PROBES]
         misses = 0
         for vector in rows.take(chosen):
-            hits = index.query(vector, 1)
+            hits = index.nearest(vector, 1)
             misses += not hits or hits[0][1] < 0.999
         if misses > len(chosen) * _MISSES / _PROBES:
             raise ChromaFailed(f"{misses} of {len(chosen)} vectors are not found by a search for them")

@@ -102,12 +102,12 @@ class Rows:
     @property
     def dimension(self) -> int:
         """Length of a vector; 0 while there is none."""
-        return self.matrix.shape[1] or self.tail.shape[1]
+        return int(self.matrix.shape[1] or self.tail.shape[1])
 
     @property
     def kept(self) -> int:
         """How many rows are not gone."""
-        return len(self.keys) - np.count_nonzero(self.states == GONE).item()
+        return len(self.keys) - int(np.sum(self.states == GONE))
 
     def after(self, delta: VectorDelta, tail: Tail) -> Rows | None:
         """The next state; None when a key came back whose vector is not here any more."""

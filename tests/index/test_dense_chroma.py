@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
 import signal
@@ -261,13 +260,13 @@ def test_a_query_that_fails_is_answered_exactly_and_has_the_folder_rebuilt(
     feed.add(clustered(COUNT))
     with on_chroma(feed, tmp_path) as leg:
         assert leg.wait_for_chroma(60), leg.status()
-        real = ChromaIndex.query
+        real = ChromaIndex.nearest
 
         def panicky(self: ChromaIndex, vector: object, k: int) -> object:
-            monkeypatch.setattr(ChromaIndex, "query", real)
+            monkeypatch.setattr(ChromaIndex, "nearest", real)
             raise PanicException("index out of bounds")
 
-        monkeypatch.setattr(ChromaIndex, "query", panicky)
+        monkeypatch.setattr(ChromaIndex, "nearest", panicky)
         assert agrees(leg, feed)
         assert leg.wait_for_chroma(60), leg.status()
         assert serving(leg)
