@@ -15,9 +15,10 @@ _REMEMBERED = 20_000
 #: Above this many notes, a term that most of them hold is left out of the question: BM25 gives it no weight anyway.
 _FEW_NOTES = 50
 _MOST = 0.5
-#: Above this many notes, matching a term that one in twenty holds costs more than it tells beside rarer ones.
+#: Ranking walks the list of every term, about a microsecond for each note in it. Above this many notes the commonest
+#: terms are left out until the lists together are no longer than this share of the collection, but for the two rarest.
 _MANY_NOTES = 20_000
-_OFTEN = 0.05
+_WALKED = 0.04
 _ENOUGH_RARE = 2
 #: Share of the collection that may change before everything is counted anew.
 _DRIFT = 0.02
@@ -64,15 +65,23 @@ class Frequencies:
 def telling(frequencies: Mapping[str, int], total: int) -> list[str]:
     """The terms worth asking for, in order: those held by some note but not by most; the rarest one in any case.
 
-    In a large collection terms that more than one note in twenty holds are left out too, if two rarer ones remain.
+    In a large collection the commonest are left out too, as far as two rarer ones remain, to bound what ranking costs.
     """
     held = [term for term, count in frequencies.items() if count]
     if total <= _FEW_NOTES:
         return held
-    kept = [term for term in held if frequencies[term] <= _MOST * total]
-    if not kept:
-        return sorted(held, key=lambda term: frequencies[term])[:1]
+    rarest_first = sorted(held, key=lambda term: frequencies[term])
+    kept = {term for term in rarest_first if frequencies[term] <= _MOST * total} or set(rarest_first[:1])
     if total > _MANY_NOTES:
-        rare = [term for term in kept if frequencies[term] <= _OFTEN * total]
-        return rare if len(rare) >= _ENOUGH_RARE else sorted(kept, key=lambda term: frequencies[term])[:_ENOUGH_RARE]
-    return kept
+        kept &= set(_affordable(rarest_first, frequencies, _WALKED * total))
+    return [term for term in held if term in kept]
+
+
+def _affordable(rarest_first: Sequence[str], frequencies: Mapping[str, int], budget: float) -> list[str]:
+    taken: list[str] = []
+    for term in rarest_first:
+        budget -= frequencies[term]
+        if budget < 0 and len(taken) >= _ENOUGH_RARE:
+            break
+        taken.append(term)
+    return taken

@@ -103,7 +103,7 @@ class Ranker:
 
     def _ask(self, session: Session, query: Query, vector: Vector | None, gate: Gate, ranking: Ranking) -> list[Found]:
         legs = legs_of(query)
-        found = []
+        found: list[Found] = []
         if "dense" in legs and vector is not None:
             keys, cosines = self._dense.search(vector, self._settings.candidates, allowed=gate.allowed)
             found.append(Found("dense", keys.tolist(), cosines.tolist()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from amem.errors import InvalidInput
 from amem.note import Status
@@ -27,10 +27,8 @@ def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
         found += _true_at(wanted.as_of)
     found.append(notes.status.in_([str(status) for status in statuses]))
     for tag in wanted.tags:
-        term = tables.note_terms.alias()
-        found.append(
-            exists(select(1).where(term.c.role == "tag", term.c.term == tag.casefold(), term.c.note == notes.key))
-        )
+        term = tables.note_terms.c
+        found.append(notes.key.in_(select(term.note).where(term.role == "tag", term.term == tag.casefold())))
     if wanted.kinds:
         found.append(notes.kind.in_([str(kind) for kind in wanted.kinds]))
     for name in ("category", "speaker"):

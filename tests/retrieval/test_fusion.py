@@ -78,6 +78,7 @@ def test_moving_up_in_one_leg_never_lowers_a_note(legs: dict[str, list[int]]) ->
             continue
         last = keys[-1]
         before = [Found(name, each, [0.0] * len(each)) for name, each in legs.items()]
-        after = [Found(name, [last, *keys[:-1]] if name == leg else each, [0.0] * len(each))
-                 for name, each in legs.items()]
+        after = [
+            Found(name, [last, *keys[:-1]] if name == leg else each, [0.0] * len(each)) for name, each in legs.items()
+        ]
         assert relevance(after)[last] >= relevance(before)[last]
