@@ -42,7 +42,7 @@ format: $(READY) ## put the code into shape
 	@$(BIN)/ruff format
 
 bench: $(READY) ## print the benchmark tables (minutes; needs a quiet machine)
-	@set -e; for script in benchmarks/bench_*.py; do echo "==> $$script"; $(BIN)/python "$$script" $(ARGS); done
+	@set -e; for script in benchmarks/[!_]*.py; do echo "==> $$script"; $(BIN)/python "$$script" $(ARGS); done
 
 install: $(READY) ## set up .venv and nothing else
 
