@@ -23,7 +23,8 @@ def notes() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def questions() -> list[dict[str, Any]]:
-    return json.loads((DATA / "questions.json").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = json.loads((DATA / "questions.json").read_text(encoding="utf-8"))
+    return found
 
 
 def has_chinese(text: str) -> bool:
