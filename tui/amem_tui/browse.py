@@ -1,0 +1,307 @@
+"""The start screen: tags, the list of notes or of hits, and the open note."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from amem.query import Filter
+from amem_tui import changes
+from amem_tui.desk import CollectionChanged, Desk
+from amem_tui.dossier import open_dossier
+from amem_tui.editor import EditorScreen
+from amem_tui.log import LogScreen
+from amem_tui.note_list import PAGE, NoteList
+from amem_tui.note_pane import NotePane
+from amem_tui.phrases import one_line, plural
+from amem_tui.review import ReviewScreen
+from amem_tui.rows import Row, row_of_hit, row_of_note
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from amem.note import MemoryNote
+
+_HITS = 30
+#: A cursor that is held down passes notes nobody wants to read; this short rest leaves them unread.
+_REST = 0.04
+_EMPTY = """No notes yet.
+
+Press n to write the first one, or let an agent write here:
+
+  amem add "The first thing to remember"
+  amem import notes.jsonl
+
+New notes appear by themselves."""
+
+
+class BrowseScreen(Screen[None]):
+    """What is open and where the cursor stands; everything it shows comes from the collection."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Search", key_display="/"),
+        Binding("n", "new", "New"),
+        Binding("e", "edit", "Edit"),
+        Binding("d", "delete", "Delete"),
+        Binding("p", "pin", "Pin"),
+        Binding("u", "undo", "Undo"),
+        Binding("ctrl+r", "redo", "Redo", show=False),
+        Binding("t", "tags", "Tags"),
+        Binding("l", "log", "Log"),
+        Binding("r", "review", "Review"),
+        Binding("escape", "back", "Back", show=False),
+    ]
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+        self._tag: str | None = None
+        self._question = ""
+        self._trail: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="bar"):
+            yield Static(id="name")
+            yield Input(placeholder="/ to search", id="search", compact=True, select_on_focus=True)
+            yield Static(id="count")
+        with Horizontal(id="panes"):
+            yield OptionList(id="tags", compact=True)
+            yield NoteList(id="notes")
+            yield NotePane(self._desk.zone, id="note")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        name = self._desk.memory.settings.collection
+        self.query_one("#name", Static).update(
+            Content.assemble((" amem ", "bold $primary"), (name, "$foreground-muted"))
+        )
+        self.query_one("#tags").border_title = "Tags"
+        self._notes.focus()
+        self._reload()
+
+    @property
+    def _notes(self) -> NoteList:
+        return self.query_one(NoteList)
+
+    @property
+    def _pane(self) -> NotePane:
+        return self.query_one(NotePane)
+
+    @property
+    def _open(self) -> MemoryNote | None:
+        return None if self._pane.dossier is None else self._pane.dossier.note
+
+    @property
+    def _filter(self) -> Filter:
+        return Filter(tags=(self._tag,)) if self._tag is not None else Filter()
+
+    # -- what is listed ----------------------------------------------------------------------------------------
+
+    @work(exclusive=True, group="list")
+    async def _reload(self, *, place: int | None = None, keep: str | None = None) -> None:
+        """Read the list anew, and stay on the note with the id `keep` if it is near where it was."""
+        with self._desk.refusals():
+            if self._question:
+                await self._list_hits(place or 0)
+            else:
+                await self._list_notes(self._notes.cursor if place is None else place, keep)
+            await self._list_tags()
+            row = self._notes.row
+            if self._open is not None and self._notes.count:
+                await self._read(self._open.id)
+            elif row is not None:
+                await self._read(row.id)
+            else:
+                self._pane.show_hint(_EMPTY if not self._question and self._tag is None else "Nothing was found.")
+            self.refresh_bindings()
+
+    async def _list_notes(self, place: int, keep: str | None) -> None:
+        memory, wanted = self._desk.memory, self._filter
+        count = await self._desk.ask(partial(memory.count, wanted))
+        first = max(0, min(place, count - 1)) // PAGE
+        pages: dict[int, list[Row]] = {}
+        for page in {max(0, first - 1), first, first + 1}:
+            pages[page] = await self._page(page)
+        if keep is not None:
+            at = {row.id: page * PAGE + n for page, rows in pages.items() for n, row in enumerate(rows)}
+            place = at.get(keep, place)
+        self._notes.show(count, pages, place=place)
+        self._notes.border_title = Content("Notes" if self._tag is None else f"Notes tagged {one_line(self._tag)}")
+        self.query_one("#count", Static).update(Content(f"{plural(count, 'note')} "))
+
+    async def _list_hits(self, place: int) -> None:
+        self._notes.border_title = "Searching…"
+        search = partial(self._desk.memory.search, self._question, _HITS, filter=self._filter, touch=False)
+        try:
+            hits = await self._desk.ask(search)
+        finally:
+            self._notes.border_title = Content(f"Found for “{one_line(self._question, 40)}”")
+        self._notes.show(
+            len(hits), {0: [row_of_hit(hit, self._desk.zone) for hit in hits]}, explained=True, place=place
+        )
+        self.query_one("#count", Static).update(Content(f"{plural(len(hits), 'hit')} "))
+
+    async def _page(self, page: int) -> list[Row]:
+        ask = partial(self._desk.memory.list, self._filter, limit=PAGE, offset=page * PAGE)
+        return [row_of_note(note, self._desk.zone) for note in await self._desk.ask(ask)]
+
+    async def _list_tags(self) -> None:
+        counted = await self._desk.ask(self._desk.memory.tags)
+        total = await self._desk.ask(lambda: self._desk.memory.count(Filter()))
+        shown = self.query_one("#tags", OptionList)
+        place = shown.highlighted
+        shown.clear_options()
+        shown.add_option(Option(_tag_line("All notes", total), id="all"))
+        shown.add_options([Option(_tag_line(tag, number), id=f"tag {tag}") for tag, number in counted.items()])
+        shown.highlighted = min(place or 0, shown.option_count - 1)
+
+    @on(NoteList.PageWanted)
+    @work(group="page")
+    async def _fetch(self, event: NoteList.PageWanted) -> None:
+        with self._desk.refusals():
+            self._notes.fill(event.page, event.generation, await self._page(event.page))
+
+    @on(CollectionChanged)
+    def _catch_up(self) -> None:
+        row = self._notes.row
+        self._reload(place=self._notes.cursor, keep=None if row is None else row.id)
+
+    # -- what is open ------------------------------------------------------------------------------------------
+
+    @on(NoteList.Moved)
+    def _open_row(self, event: NoteList.Moved) -> None:
+        self._trail.clear()
+        self._turn_to(event.row.id)
+
+    @on(NoteList.Opened)
+    def _step_inside(self) -> None:
+        self._pane.focus_inside()
+
+    @on(NotePane.Followed)
+    def _follow(self, event: NotePane.Followed) -> None:
+        if self._open is not None:
+            self._trail.append(self._open.id)
+        self._turn_to(event.id)
+
+    @work(exclusive=True, group="note")
+    async def _turn_to(self, id: str) -> None:
+        await asyncio.sleep(_REST)
+        with self._desk.refusals():
+            await self._read(id)
+        self.refresh_bindings()
+
+    async def _read(self, id: str) -> None:
+        dossier = await self._desk.ask(partial(open_dossier, self._desk.memory, id))
+        if dossier is not None:
+            row = self._notes.row
+            await self._pane.show(dossier, row.why if row is not None and row.id == id else "")
+            return
+        self._pane.show_hint("This note is not here any more.\n\nThe log (l) says who deleted it, and can undo that.")
+
+    # -- keys --------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered: without an open note there is nothing to edit, delete or pin."""
+        return action not in ("edit", "delete", "pin") or self._open is not None
+
+    def action_search(self) -> None:
+        self.query_one("#search", Input).focus()
+
+    @on(Input.Submitted, "#search")
+    def _search(self, event: Input.Submitted) -> None:
+        self._question = event.value.strip()
+        self._start_over()
+
+    def action_back(self) -> None:
+        search = self.query_one("#search", Input)
+        if self._trail:
+            self._turn_to(self._trail.pop())
+        elif self._question or search.value:
+            search.clear()
+            self._question = ""
+            self._start_over()
+        elif self.focused is not self._notes:
+            self._notes.focus()
+            self.remove_class("-tags")
+        elif self._tag is not None:
+            self._tag = None
+            self._start_over()
+
+    def action_tags(self) -> None:
+        self.toggle_class("-tags")
+        self.query_one("#tags").focus()
+
+    @on(OptionList.OptionSelected, "#tags")
+    def _choose_tag(self, event: OptionList.OptionSelected) -> None:
+        chosen = event.option_id or "all"
+        self._tag = chosen.removeprefix("tag ") if chosen.startswith("tag ") else None
+        self.remove_class("-tags")
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """List something else, from its top."""
+        self._trail.clear()
+        self._pane.show_hint("")
+        self._notes.focus()
+        self._reload(place=0)
+
+    def action_new(self) -> None:
+        async def save(text: str) -> bool:
+            return await self._desk.carry_out(partial(self._add, text))
+
+        self.app.push_screen(EditorScreen("New note", "", save))
+
+    def _add(self, text: str) -> str:
+        id, said = changes.add(self._desk.memory, text)
+        self.app.call_from_thread(self._turn_to, id)
+        return said
+
+    def action_edit(self) -> None:
+        note = self._open
+        if note is None:
+            return
+
+        async def save(text: str) -> bool:
+            return await self._desk.carry_out(partial(changes.edit, self._desk.memory, note, text))
+
+        self.app.push_screen(EditorScreen("Edit note", note.content, save))
+
+    def action_delete(self) -> None:
+        if self._open is not None:
+            note, row = self._open, self._notes.row
+            if row is not None and row.id == note.id:
+                self._pane.show_hint("")  # so that the row that moves up into its place is opened next
+            self._change(partial(changes.delete, self._desk.memory, note))
+
+    def action_pin(self) -> None:
+        if self._open is not None:
+            self._change(partial(changes.pin, self._desk.memory, self._open))
+
+    def action_undo(self) -> None:
+        self._change(partial(changes.undo, self._desk.memory))
+
+    def action_redo(self) -> None:
+        self._change(partial(changes.redo, self._desk.memory))
+
+    @work(group="change")
+    async def _change(self, change: partial[str]) -> None:
+        await self._desk.carry_out(change)
+
+    def action_log(self) -> None:
+        self.app.push_screen(LogScreen(self._desk))
+
+    def action_review(self) -> None:
+        self.app.push_screen(ReviewScreen(self._desk))
+
+
+def _tag_line(tag: str, number: int) -> Content:
+    return Content.assemble((f"{number:>4} ", "$foreground-muted"), one_line(tag, 60))

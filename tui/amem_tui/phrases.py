@@ -1,0 +1,142 @@
+"""How things are said to the person who browses: times, kinds, makers, changes. Pure functions on amem's values."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+
+from amem.note import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime, tzinfo
+
+    from amem.storage import Operation, Version
+
+#: One cell each in every terminal font; none is drawn as a two-cell emoji.
+GLYPHS: Mapping[Kind, str] = {
+    Kind.EPISODE: "○",
+    Kind.FACT: "•",
+    Kind.PREFERENCE: "+",
+    Kind.DECISION: "=",
+    Kind.CONSTRAINT: "!",
+    Kind.CONFIG: "%",
+    Kind.CODE: "λ",
+    Kind.ERROR: "×",
+    Kind.QUESTION: "?",
+    Kind.CHITCHAT: "~",
+    Kind.PROCEDURE: "»",
+    Kind.TOPIC: "#",
+}
+_LONGEST = 160
+
+
+def clean(text: str) -> str:
+    """Text without control characters, so that no note can send commands to the terminal; lines stay lines."""
+    lines = text.replace("\r\n", "\n").replace("\t", "    ")
+    return "".join(char for char in lines if char == "\n" or unicodedata.category(char) != "Cc")
+
+
+def one_line(text: str, longest: int = _LONGEST) -> str:
+    """The text on one line, cut when it is longer."""
+    flat = " ".join(clean(text).split())
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def title(content: str) -> str:
+    """The note's first line that says something, without Markdown's marks for headings and lists."""
+    for line in content.splitlines():
+        bare = line.strip().lstrip("#>*- ").strip()
+        if bare:
+            return one_line(bare)
+    return one_line(content)
+
+
+def day(at: datetime | None, zone: tzinfo) -> str:
+    """``2026-03-12``, or blanks of the same width."""
+    return " " * 10 if at is None else at.astimezone(zone).strftime("%Y-%m-%d")
+
+
+def moment(at: datetime | None, zone: tzinfo) -> str:
+    """``2026-03-12 09:30``, or "no date"."""
+    return "no date" if at is None else at.astimezone(zone).strftime("%Y-%m-%d %H:%M")
+
+
+def plural(number: int, word: str) -> str:
+    """``1 note``, ``25 notes``, ``1,200 notes``."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def maker(actor: str) -> Content:
+    """Who did it: people as a green ●, programs that act for them as a blue ▲, machines that judge as a gold ◆."""
+    name = clean(actor) or "amem"
+    if name.split(":")[0] == "user":
+        return Content.assemble((f"● {_own_name(name, 'you')}", "$success"))
+    if name.split(":")[0] == "agent":
+        return Content.assemble((f"▲ {_own_name(name, 'agent')}", "$primary"))
+    return Content.assemble((f"◆ {name}", "$accent"))
+
+
+def changed(changes: Mapping[str, tuple[Any, Any]]) -> Content:
+    """Each changed field on its own lines, what it was and what it is."""
+    lines: list[Content] = []
+    for field, (before, after) in changes.items():
+        lines.append(Content.assemble((f"  {field}", "bold $secondary")))
+        if before not in (None, "", []):
+            lines.append(Content.assemble(("  - ", "$error"), (value(before), "$foreground-muted")))
+        if after not in (None, "", []):
+            lines.append(Content.assemble(("  + ", "$success"), value(after)))
+    return Content("\n").join(lines)
+
+
+def version(each: Version, zone: tzinfo) -> Content:
+    """One entry of a note's history."""
+    head = Content.assemble(
+        (f"v{each.version}", "bold"), (f"  {moment(each.at, zone)}  ", "$foreground-muted"), maker(each.actor)
+    )
+    why = f"{each.action}: {one_line(each.cause)}" if each.cause else each.action
+    # The first version records only that the note came to be; its text is what is shown already.
+    parts = [head, Content.assemble((f"  {why}", "$foreground-muted"))]
+    if each.version > 1:
+        parts.append(changed(each.changes))
+    return Content("\n").join(parts)
+
+
+def operation(each: Operation, zone: tzinfo) -> Content:
+    """One line of the log, and below it what was touched."""
+    # An operation that another set off stands indented below what it belongs to.
+    lead = "  └ " if each.parent is not None else ""
+    head = Content.assemble(
+        (f"{each.id:>5}  {moment(each.at, zone)}  ", "$foreground-muted"),
+        lead,
+        maker(each.actor),
+        (f"  {each.action}", "bold" if not each.undone else "strike"),
+        (f"  {one_line(each.cause, 60)}" if each.cause else "", ""),
+        (f"  {_extent(each)}", "$foreground-muted"),
+        ("  undone" if each.undone else "", "$warning"),
+    )
+    return head
+
+
+def value(held: Any) -> str:
+    """A field's value as a person reads it."""
+    if isinstance(held, list):
+        return ", ".join(one_line(str(each)) for each in held)
+    return one_line(str(held), 400)
+
+
+def _extent(each: Operation) -> str:
+    parts = []
+    if each.created:
+        parts.append(f"{plural(len(each.created), 'new note')}")
+    if each.notes:
+        parts.append(f"{plural(len(each.notes), 'note')} changed")
+    if each.links:
+        parts.append(plural(each.links, "link"))
+    return ", ".join(parts)
+
+
+def _own_name(actor: str, plain: str) -> str:
+    return actor.split(":", 1)[1] if ":" in actor else plain

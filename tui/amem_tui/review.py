@@ -1,0 +1,100 @@
+"""The review queue: changes that machines proposed and a person decides."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Footer, OptionList, Static
+from textual.widgets.option_list import Option
+
+from amem_tui import changes
+from amem_tui.desk import CollectionChanged, Desk
+from amem_tui.phrases import changed, maker, one_line, title
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.app import ComposeResult
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.storage import Review
+
+
+class ReviewScreen(Screen[None]):
+    """Open proposals, oldest first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "decide('accept')", "Accept"),
+        Binding("x", "decide('reject')", "Reject"),
+        Binding("u", "undo", "Undo"),
+        Binding("escape,r", "leave", "Back"),
+    ]
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+
+    def compose(self) -> ComposeResult:
+        yield Static(" Review", classes="heading")
+        yield OptionList(id="proposals", compact=True)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self._reload()
+
+    @on(CollectionChanged)
+    def _catch_up(self) -> None:
+        self._reload()
+
+    @work(exclusive=True)
+    async def _reload(self) -> None:
+        with self._desk.refusals():
+            waiting = await self._desk.ask(partial(_named, self._desk.memory))
+            shown = self.query_one(OptionList)
+            place = shown.highlighted or 0
+            shown.clear_options()
+            for review, name in waiting:
+                shown.add_option(Option(_proposal(review, name), id=str(review.id)))
+            if waiting:
+                shown.highlighted = min(place, len(waiting) - 1)
+            else:
+                shown.add_option(Option("Nothing waits for you.", disabled=True))
+
+    def action_decide(self, how: str) -> None:
+        chosen = self.query_one(OptionList).highlighted_option
+        if chosen is not None and chosen.id is not None:
+            decide: Callable[[AgenticMemorySystem, int], str] = getattr(changes, how)
+            self._change(partial(decide, self._desk.memory, int(chosen.id)))
+
+    def action_undo(self) -> None:
+        self._change(partial(changes.undo, self._desk.memory))
+
+    @work(group="change")
+    async def _change(self, change: partial[str]) -> None:
+        await self._desk.carry_out(change)
+
+    def action_leave(self) -> None:
+        self.dismiss()
+
+
+def _named(memory: AgenticMemorySystem) -> list[tuple[Review, str]]:
+    """Each open proposal with the title of the note it would change."""
+    waiting = []
+    for review in memory.reviews():
+        note = memory.read(review.note)
+        waiting.append((review, review.note[:8] if note is None else title(note.content)))
+    return waiting
+
+
+def _proposal(review: Review, name: str) -> Content:
+    sure = f"  {review.confidence:.0%} sure"
+    head = Content.assemble((name, "bold"))
+    who = Content.assemble(
+        "  ", maker(review.made_by), (sure, "$foreground-muted"), (f"  {one_line(review.reason)}", "")
+    )
+    return Content("\n").join([head, who, changed(review.changes), Content("")])
