@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_column, select
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_column, select, text
 
 from amem.note import Status
 from amem.storage import tables
@@ -27,20 +27,20 @@ _DELETE = delete(_TEXT).where(_TEXT.c.rowid == bindparam("wanted"))
 _FREQUENCIES = select(tables.note_vocabulary.c.term, tables.note_vocabulary.c.doc).where(
     tables.note_vocabulary.c.term.in_(bindparam("terms", expanding=True))
 )
-_TAGS = select(_COUNTS.c.term, _COUNTS.c.notes).where(_COUNTS.c.role == "tag").order_by(_COUNTS.c.notes.desc())
-_RARE = (
-    select(_TERMS.c.note)
-    .distinct()
-    .select_from(_TERMS.join(_COUNTS, (_COUNTS.c.role == _TERMS.c.role) & (_COUNTS.c.term == _TERMS.c.term)))
-    .where(
-        _TERMS.c.role.in_(("entity", "keyword")),
-        _TERMS.c.term.in_(bindparam("terms", expanding=True)),
-        _COUNTS.c.notes <= bindparam("most"),
-    )
-    .limit(bindparam("limit"))
-)
+# From the words to the notes, never the other way: SQLite would rather walk through every rare word there is.
+_RARE = text(
+    "SELECT DISTINCT held.note FROM term_counts AS used CROSS JOIN note_terms AS held"
+    " ON held.role = used.role AND held.term = used.term"
+    " WHERE used.role IN ('entity', 'keyword') AND used.term IN :terms AND +used.notes <= :most LIMIT :limit"
+).bindparams(bindparam("terms", expanding=True))
 #: More tags than this are not shown to an analyst; the most used come first.
 _SHOWN_TAGS = 500
+_TAGS = (
+    select(_COUNTS.c.term, _COUNTS.c.notes)
+    .where(_COUNTS.c.role == "tag")
+    .order_by(_COUNTS.c.notes.desc())
+    .limit(_SHOWN_TAGS)
+)
 
 
 def columns_of(note: MemoryNote) -> dict[str, str]:
@@ -163,7 +163,7 @@ class FullText:
 
     def tags(self) -> Mapping[str, int]:
         """The 500 most used tags and how many notes carry each, most used first."""
-        return {term: n for term, n in self._run(_TAGS.limit(_SHOWN_TAGS))}
+        return {term: n for term, n in self._run(_TAGS)}
 
     def _active(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """The unfiltered fast path: rank in FTS5 alone, then drop the few that are not active."""

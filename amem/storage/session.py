@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _INSERT = insert(tables.operations)
+_COUNTER = select(tables.counter.c.value)
 _COUNT_UP = update(tables.counter).values(value=tables.counter.c.value + 1).returning(tables.counter.c.value)
 
 
@@ -38,7 +39,7 @@ class Session:
     @property
     def counter(self) -> int:
         """The change counter as this transaction sees it."""
-        return int(self.connection.execute(select(tables.counter.c.value)).scalar_one())
+        return int(self.connection.execute(_COUNTER).scalar_one())
 
     @cached_property
     def seq(self) -> int:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, update
 
 from amem.errors import StorageError
 from amem.note import Status
@@ -22,6 +22,19 @@ if TYPE_CHECKING:
 
 _SPACES, _VECTORS, _NOTES = tables.spaces, tables.vectors, tables.notes
 _AT_ONCE = 500
+# Built once, as they run after every write.
+_ACTIVE = select(_SPACES).where(_SPACES.c.active == 1)
+_KNOWN = select(_VECTORS.c.hash, _VECTORS.c.vector).where(
+    _VECTORS.c.space == bindparam("space"), _VECTORS.c.hash.in_(bindparam("hashes", expanding=True))
+)
+_STATES = select(_NOTES.c.key, _NOTES.c.status).where(_NOTES.c.seq > bindparam("after"))
+_DEAD = select(tables.tombstones.c.note).where(tables.tombstones.c.seq > bindparam("after"))
+_CHANGED = (
+    select(_NOTES.c.key, _VECTORS.c.vector)
+    .select_from(_NOTES.join(_VECTORS, (_VECTORS.c.hash == _NOTES.c.text_hash)))
+    .where(_NOTES.c.vector_seq > bindparam("after"), _VECTORS.c.space == bindparam("space"))
+    .order_by(_NOTES.c.key)
+)
 #: States as the dense leg knows them.
 STATE = {Status.ACTIVE: 0, Status.SUPERSEDED: 1, Status.ARCHIVED: 2}
 GONE = 3
@@ -56,7 +69,7 @@ class Vectors:
 
     def space(self) -> Space | None:
         """The space in use; None in a collection that never embedded anything."""
-        row = self._run(select(_SPACES).where(_SPACES.c.active == 1)).mappings().one_or_none()
+        row = self._run(_ACTIVE).mappings().one_or_none()
         return None if row is None else Space(row["id"], row["model"], row["dimension"], row["recipe"])
 
     def add_space(self, model: str, dimension: int, recipe: str, *, active: bool) -> Space:
@@ -94,10 +107,8 @@ class Vectors:
         """The vectors that are already there."""
         found: dict[bytes, NDArray[np.float32]] = {}
         for start in range(0, len(hashes), _AT_ONCE):
-            statement = select(_VECTORS.c.hash, _VECTORS.c.vector).where(
-                _VECTORS.c.space == space.id, _VECTORS.c.hash.in_(list(hashes[start : start + _AT_ONCE]))
-            )
-            for hashed, blob in self._run(statement):
+            some = {"space": space.id, "hashes": list(hashes[start : start + _AT_ONCE])}
+            for hashed, blob in self._run(_KNOWN, some):
                 found[hashed] = np.frombuffer(blob, dtype="<f4")
         return found
 
@@ -133,23 +144,17 @@ class Vectors:
 
     def states(self, after: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """(key, state) of every note that changed in any way after that counter value, the purged included."""
-        rows = self._run(select(_NOTES.c.key, _NOTES.c.status).where(_NOTES.c.seq > after)).all()
-        dead = self._run(select(tables.tombstones.c.note).where(tables.tombstones.c.seq > after)).scalars().all()
+        rows = self._run(_STATES, {"after": after}).all()
+        dead = self._run(_DEAD, {"after": after}).scalars().all()
         keys = [key for key, _ in rows] + list(dead)
         states = [STATE.get(Status(status), GONE) for _, status in rows] + [GONE] * len(dead)
         return np.array(keys, dtype=np.int64), np.array(states, dtype=np.uint8)
 
     def changed(self, space: Space, after: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """(key, vector) of every note whose vector is new or changed after that counter value."""
-        statement = (
-            select(_NOTES.c.key, _VECTORS.c.vector)
-            .select_from(_NOTES.join(_VECTORS, (_VECTORS.c.hash == _NOTES.c.text_hash)))
-            .where(_NOTES.c.vector_seq > after, _VECTORS.c.space == space.id)
-            .order_by(_NOTES.c.key)
-        )
         keys: list[int] = []
         blob = bytearray()
-        for key, vector in self._run(statement):
+        for key, vector in self._run(_CHANGED, {"after": after, "space": space.id}):
             keys.append(key)
             blob += vector
         if len(blob) != len(keys) * space.dimension * 4:

@@ -62,7 +62,7 @@ class BatchVocabulary:
         self._session = session
         self._cache = cache
         self._stored_total = session.notes.count()
-        self._stored_tags = dict(session.text.tags())
+        self._stored_tags: Mapping[str, int] | None = None
         self._added = 0
         self._terms: Counter[str] = Counter()
         self._tags: Counter[str] = Counter()
@@ -76,9 +76,10 @@ class BatchVocabulary:
         return {term: n + self._terms[term] for term, n in stored.items()}
 
     def tags(self) -> Mapping[str, int]:
-        if not self._tags:
-            return self._stored_tags
-        return self._stored_tags | {tag: self._stored_tags.get(tag, 0) + n for tag, n in self._tags.items()}
+        if self._stored_tags is None:
+            self._stored_tags = self._session.text.tags()
+        stored = self._stored_tags
+        return {**stored, **{tag: stored.get(tag, 0) + n for tag, n in self._tags.items()}} if self._tags else stored
 
     def include(self, content: str, tags: Iterable[str]) -> None:
         """Count a note of the batch that is not stored yet."""
