@@ -37,6 +37,7 @@ _PROBES, _MISSES = 32, 8
 _TRIES = 3
 _LOOSE = 2_000
 _RETRY = 30.0
+_QUIET = 3.0
 
 
 class Coverage(Protocol):
@@ -214,12 +215,14 @@ class ChromaBase:
             except _Renumbered:
                 self._dirty = True
             with self._signal:
-                self._signal.wait_for(lambda: self._dirty)
+                woken = self._signal.wait_for(lambda: self._dirty, None if self._folder.settled else _QUIET)
+            if not woken:
+                self._folder.settle()
             rows = self._leg.rows
         if self._failure is not None:
             raise ChromaFailed(self._failure)
         self._index = None
-        self._folder.leave(first.space, first.dimension, len(index))
+        self._folder.settle()
         self._folder.close()
 
     def _reconcile(self, index: ChromaIndex, rows: Rows) -> None:
@@ -230,7 +233,9 @@ class ChromaBase:
         names = _names(rows, kept)
         inside = np.fromiter((name in held for name in names), dtype=np.bool_, count=len(names))
         stale = held.difference(names)
-        index.delete(stale)
+        if stale:
+            self._folder.disturb()
+            index.delete(stale)
         self._held = len(held) - len(stale)
         self._probe(index, rows, kept[inside])
         self._mark(rows, np.arange(len(rows.keys)), False)
@@ -252,6 +257,7 @@ class ChromaBase:
         if len(dead):
             # Uncovered first: a note that is restored meanwhile is then scanned until it is fed again.
             self._mark(rows, dead, False)
+            self._folder.disturb()
             index.delete(_names(rows, dead))
             self._held -= len(dead)
         fresh = np.flatnonzero(~rows.covered & (rows.states != GONE))
@@ -261,6 +267,7 @@ class ChromaBase:
                     return
                 self._state = f"feeding, {len(fresh) - start:,} of {len(rows.keys):,} vectors to go"
                 some = fresh[start : start + _FEED]
+                self._folder.disturb()
                 index.upsert(_names(rows, some), rows.take(some))
                 self._held += len(some)
                 self._mark(rows, some, True)

@@ -183,11 +183,14 @@ class Rows:
 
     def search_among(self, vector: Matrix, k: int, allowed: Keys) -> Hits:
         """The k nearest of these keys, whatever their state unless gone."""
-        rows = np.unique(self.find(allowed))
-        rows = rows[rows >= 0]
-        rows = rows[self.states[rows] != GONE]
-        few = len(rows) <= _FEW
-        scores = np.einsum("ij,j->i", self.take(rows), vector) if few else self._scores(vector)[rows]
+        if len(allowed) > _FEW:
+            rows = np.flatnonzero(np.isin(self.keys, allowed) & (self.states != GONE))
+            scores = self._scores(vector)[rows]
+        else:
+            rows = np.unique(self.find(allowed))
+            rows = rows[rows >= 0]
+            rows = rows[self.states[rows] != GONE]
+            scores = np.einsum("ij,j->i", self.take(rows), vector)
         return self.rank(vector, rows[contenders(scores, k)], k)
 
     def search_many(self, vectors: Matrix, k: int) -> list[Hits]:
@@ -197,9 +200,11 @@ class Rows:
         step = max(1, _AT_ONCE // max(1, len(self.keys)))
         for start in range(0, len(vectors), step):
             some = vectors[start : start + step]
-            scores = some @ self.matrix.T
+            scores = np.empty((len(some), len(self.keys)), dtype=np.float32)
+            edge = len(self.matrix)
+            np.matmul(some, self.matrix.T, out=scores[:, :edge])
             if len(self.tail):
-                scores = np.concatenate((scores, some @ self.tail.T), axis=1)
+                np.matmul(some, self.tail.T, out=scores[:, edge:])
             scores[:, inactive] = -np.inf
             hits += [self.rank(vector, contenders(row, k), k) for vector, row in zip(some, scores, strict=True)]
         return hits

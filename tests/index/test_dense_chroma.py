@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from conftest import MemoryFeed, clustered
 from filelock import FileLock
+from vector_feed import DIMENSION, MemoryFeed, clustered
 
 from amem.index import ACTIVE, ARCHIVED, GONE, DenseLeg
+from amem.index.chroma_folder import ChromaFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +120,7 @@ def test_a_second_run_opens_what_the_first_one_left(feed: MemoryFeed, tmp_path: 
     with on_chroma(feed, tmp_path) as leg:
         assert leg.wait_for_chroma(60), leg.status()
     label = json.loads((tmp_path / "chroma" / "amem.json").read_text())
-    assert (label["clean"], label["count"]) == (True, COUNT)
+    assert "chroma.sqlite3" in label["files"]
     feed.replace(keys[1], clustered(1, seed=77)[0])
     feed.mark(keys[2:30], GONE)
     feed.add(clustered(40, seed=5))
@@ -180,12 +181,14 @@ def garble_label(folder: Path) -> None:
     (folder / "amem.json").write_text("{")
 
 
-def miscount(folder: Path) -> None:
-    label = json.loads((folder / "amem.json").read_text())
-    (folder / "amem.json").write_text(json.dumps({**label, "count": label["count"] + 1}))
+def one_bit(folder: Path) -> None:
+    path = folder / "chroma.sqlite3"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
 
 
-@pytest.mark.parametrize("damage", [truncate, garble, lose_database, lose_vectors, garble_label, miscount])
+@pytest.mark.parametrize("damage", [truncate, garble, lose_database, lose_vectors, garble_label, one_bit])
 def test_a_broken_folder_is_moved_aside_and_rebuilt_while_search_goes_on(
     feed: MemoryFeed, tmp_path: Path, damage, caplog: pytest.LogCaptureFixture
 ):
@@ -200,6 +203,21 @@ def test_a_broken_folder_is_moved_aside_and_rebuilt_while_search_goes_on(
         assert agrees(leg, feed)
     assert len(list(tmp_path.glob("chroma.broken-*"))) == 1
     assert "moved aside" in caplog.text
+
+
+def test_ids_that_outlived_their_vectors_are_noticed(feed: MemoryFeed, tmp_path: Path):
+    feed.add(clustered(COUNT))
+    with on_chroma(feed, tmp_path) as leg:
+        assert leg.wait_for_chroma(60), leg.status()
+    folder = ChromaFolder(tmp_path)
+    folder.open(feed.space(), DIMENSION)
+    folder.close()
+    lose_vectors(tmp_path / "chroma")
+    folder.settle()
+    with on_chroma(feed, tmp_path) as leg:
+        assert leg.wait_for_chroma(60), leg.status()
+        assert agrees(leg, feed)
+    assert len(list(tmp_path.glob("chroma.broken-*"))) == 1
 
 
 def test_only_the_newest_broken_folder_is_kept(feed: MemoryFeed, tmp_path: Path):
@@ -364,7 +382,7 @@ def test_an_exact_base_never_imports_chroma(tmp_path: Path):
 FEEDING = """
     import sys, pathlib
     sys.path.insert(0, sys.argv[1])
-    from conftest import MemoryFeed, clustered
+    from vector_feed import DIMENSION, MemoryFeed, clustered
     from amem.index import DenseLeg
     feed = MemoryFeed()
     feed.add(clustered(6_000))
@@ -376,6 +394,22 @@ FEEDING = """
     for seed in range(1, 100):
         feed.add(clustered(1_000, seed=seed))
         leg.wait_for_chroma(60)
+"""
+
+
+RESTING = """
+    import json, pathlib, sys, time
+    sys.path.insert(0, sys.argv[1])
+    from vector_feed import MemoryFeed, clustered
+    from amem.index import DenseLeg
+    feed = MemoryFeed()
+    feed.add(clustered(6_000))
+    leg = DenseLeg(feed, folder=pathlib.Path(sys.argv[2]), base="chroma")
+    assert leg.wait_for_chroma(60)
+    while json.loads(pathlib.Path(sys.argv[3]).read_text())["files"] is None:
+        time.sleep(0.05)
+    print("at rest", flush=True)
+    time.sleep(60)
 """
 
 
@@ -393,3 +427,26 @@ def test_a_process_killed_while_it_feeds_chroma_costs_nothing(feed: MemoryFeed, 
         assert leg.wait_for_chroma(120), leg.status()
         assert serving(leg)
         assert agrees(leg, feed)
+
+
+def test_a_process_killed_while_it_rests_leaves_a_folder_that_is_used_again(feed: MemoryFeed, tmp_path: Path):
+    feed.add(clustered(6_000))
+    label = tmp_path / "chroma" / "amem.json"
+    arguments = [sys.executable, "-c", textwrap.dedent(RESTING), os.path.dirname(__file__), str(tmp_path), str(label)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "at rest\n"
+        process.send_signal(signal.SIGKILL)
+    left = {path.name for path in (tmp_path / "chroma").iterdir() if path.is_dir()}
+    with on_chroma(feed, tmp_path) as leg:
+        assert leg.wait_for_chroma(60), leg.status()
+        assert agrees(leg, feed)
+        assert left == {path.name for path in (tmp_path / "chroma").iterdir() if path.is_dir()}
+    assert list(tmp_path.glob("chroma.broken-*")) == []
+
+
+def test_a_process_that_ends_without_closing_leaves_it_in_order(feed: MemoryFeed, tmp_path: Path):
+    feed.add(clustered(6_000))
+    code = textwrap.dedent(RESTING).split("while")[0]
+    subprocess.run([sys.executable, "-c", code, os.path.dirname(__file__), str(tmp_path), ""], check=True)
+    assert json.loads((tmp_path / "chroma" / "amem.json").read_text())["files"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from conftest import DIMENSION, MemoryFeed, clustered
+from vector_feed import DIMENSION, MemoryFeed, clustered
 
 from amem.errors import InvalidInput
 from amem.index import ACTIVE, ARCHIVED, GONE, SUPERSEDED, DenseLeg

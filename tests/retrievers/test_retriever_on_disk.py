@@ -152,7 +152,7 @@ def test_a_copy_is_removed_when_the_process_ends(tmp_path: Path, words: Embedder
         import json, sys, tempfile
         sys.path.insert(0, sys.argv[1])
         tempfile.tempdir = sys.argv[2]
-        from conftest import WordEmbedder
+        from word_embedder import WordEmbedder
         from pathlib import Path
         from amem.retrievers import CopiedChromaRetriever
         copy = CopiedChromaRetriever(sys.argv[2] + "/source", "shared", embedder=WordEmbedder())

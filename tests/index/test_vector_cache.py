@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from conftest import MemoryFeed, clustered
+from vector_feed import MemoryFeed, clustered
 
 from amem.index import ACTIVE, ARCHIVED, GONE, DenseLeg
 
