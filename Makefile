@@ -50,7 +50,7 @@ pins: ## write constraints.txt anew from the newest versions that pyproject.toml
 	@$(PYTHON) -m venv --clear build/pins
 	@build/pins/bin/python -m pip --disable-pip-version-check install $(QUIET) -e ".[all,dev]" "torch==$(TORCH)"
 	@sed -n '/^#/p' constraints.txt > build/constraints.txt
-	@build/pins/bin/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' >> build/constraints.txt
+	@build/pins/bin/python -m pip freeze --all --exclude pip --exclude-editable | sed 's/+cpu$$//' | LC_ALL=C sort -f >> build/constraints.txt
 	@mv build/constraints.txt constraints.txt
 
 clean: ## remove .venv, caches and builds; never a note
