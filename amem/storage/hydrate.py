@@ -66,7 +66,7 @@ def _links(session: Session, notes: Mapping[str, MemoryNote], ids: Sequence[str]
         .select_from(links.outerjoin(target, target.c.id == links.c.target))
         # A link may point to a note that does not exist yet; one to a deleted note is not shown until it is restored.
         .where(links.c.source.in_(ids), func.coalesce(target.c.status, "") != str(Status.DELETED))
-        .order_by(links.c.at, links.c.target)
+        .order_by(links.c.at, links.c.key)
     )
     for source, end in session.connection.execute(statement):
         if end not in notes[source].links:

@@ -119,7 +119,7 @@ class Links:
             select(_LINKS)
             .select_from(_LINKS.outerjoin(note, note.c.id == other))
             .where(end, func.coalesce(note.c.status, "") != str(Status.DELETED))
-            .order_by(_LINKS.c.at, _LINKS.c.target, _LINKS.c.source)
+            .order_by(_LINKS.c.at, _LINKS.c.key)
         )
         return [link_of(row) for row in self._run(statement).mappings()]
 

@@ -99,7 +99,9 @@ CREATE TRIGGER note_terms_removed AFTER DELETE ON note_terms BEGIN
     DELETE FROM term_counts WHERE role = old.role AND term = old.term AND notes <= 0;
 END;
 
+-- The key keeps the order in which links were given: they are a list to whoever made them.
 CREATE TABLE links (
+    key INTEGER PRIMARY KEY,
     source TEXT NOT NULL,
     target TEXT NOT NULL,
     type TEXT NOT NULL,
@@ -108,8 +110,8 @@ CREATE TABLE links (
     made_by TEXT NOT NULL,
     at TEXT NOT NULL,
     operation INTEGER NOT NULL REFERENCES operations (id),
-    PRIMARY KEY (source, target, type)
-) WITHOUT ROWID;
+    UNIQUE (source, target, type)
+);
 CREATE INDEX links_target ON links (target);
 
 -- What each operation did: fields of notes, and links. `changes` is {field: [before, after]}.
@@ -221,9 +223,9 @@ CREATE INDEX tombstones_seq ON tombstones (seq);
 -- Rows hold our own tokens (amem.text), already folded, stemmed and separated by spaces.
 CREATE VIRTUAL TABLE note_text USING fts5 (
     content, keywords, tags, context, prefix = '2 3',
-    tokenize = "unicode61 remove_diacritics 0 tokenchars '_.-+#@'"
+    tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co' tokenchars '_.-+#@'"
 );
 CREATE VIRTUAL TABLE note_vocabulary USING fts5vocab (note_text, row);
 CREATE VIRTUAL TABLE source_text USING fts5 (
-    content, tokenize = "unicode61 remove_diacritics 0 tokenchars '_.-+#@'"
+    content, tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co' tokenchars '_.-+#@'"
 );
