@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from copy import copy
@@ -12,6 +13,7 @@ from amem.clock import SystemClock
 from amem.collection import StoreFeed, collection_names, existing_folder, folder_of
 from amem.errors import AmemError, CollectionExists, InvalidInput
 from amem.index import DenseLeg
+from amem.interop.settle import settle
 from amem.live import CollectionRetriever, Memories
 from amem.maintenance.doctor import Finding, examine
 from amem.maintenance.index import embed_missing, reindex
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.errors import AmemError
+    from amem.interop.settle import Debts
     from amem.llm_controller import LLMController
     from amem.note import Link, MemoryNote, Source
     from amem.protocols import Analyst, Embedder
@@ -43,6 +46,8 @@ if TYPE_CHECKING:
     from amem.storage import Operation, Review, UndoReport, Version
     from amem.tools import Toolbox
     from amem.writing.enrich import EnrichReport
+
+_log = logging.getLogger("amem")
 
 
 class AgenticMemorySystem:
@@ -165,8 +170,15 @@ class AgenticMemorySystem:
         receipts = self._pipeline.add(items, actor=self.actor, **how)
         before = self.evo_cnt
         self.evo_cnt += sum(1 for receipt in receipts if receipt.links or receipt.evolved)
-        if self.evo_cnt // self.settings.evo_threshold > before // self.settings.evo_threshold:
-            self.consolidate_memories()
+        try:
+            if self.settings.embed_recipe != "content":
+                # Evolution changed what is embedded of these; until it is embedded, only their words find them.
+                touched = {id for receipt in receipts for id in (receipt.id, *(each.id for each in receipt.evolved))}
+                embed_missing(self._store, self._vectorizer, sorted(touched))
+            if self.evo_cnt // self.settings.evo_threshold > before // self.settings.evo_threshold:
+                self.consolidate_memories()
+        except Exception as error:  # the notes are stored and acknowledged; the next consolidation makes up for it
+            _log.warning("the index is not up to date yet: %s", error)
         return receipts
 
     def update(self, id_or_note: str | MemoryNote, **fields: Any) -> bool:
@@ -204,7 +216,14 @@ class AgenticMemorySystem:
 
     def rename_tag(self, old: str, new: str) -> int:
         """Rename a tag everywhere, merging it into `new` where that is in use; returns how many notes changed."""
-        return self._editor.rename_tag(old, new, self.actor)
+        changed = self._editor.rename_tag(old, new, self.actor)
+        if changed and self.settings.embed_recipe != "content":
+            embed_missing(self._store, self._vectorizer)
+        return changed
+
+    def settle(self, debts: Debts, *, cause: str = "") -> int:
+        """Pay what an import owes its stored notes (links, old standing), as one operation; returns how many links."""
+        return settle(self._store, debts, actor=self.actor, cause=cause)
 
     # -- reading -----------------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ class Intake:
     """A checked note with what the pipeline must know of it.
 
     `given` are the fields the caller filled in, `links` the ids it wants linked, `reliability` how far its origin is
-    believed, `recalls` what another program had counted.
+    believed, `recalls` and `last_access` what another program had counted.
     """
 
     note: MemoryNote
@@ -43,6 +43,8 @@ class Intake:
     given: frozenset[str]
     links: tuple[str, ...]
     reliability: float
+    recalls: int = 0
+    last_access: datetime | None = None
 
 
 def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Settings, clock: Clock) -> Intake:
@@ -53,6 +55,11 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
     id = given.pop("id", None)
     if id is not None and (not isinstance(id, str) or not id.strip() or len(id) > 200):
         raise InvalidInput(f"an id must be a short text, not {id!r}")
+    recalls, last_access = _use_so_far(given, settings)
+    history = given.pop("evolution_history", None)
+    if history and isinstance(given.setdefault("metadata", {}), dict):
+        # Our own history is made of versions; what another program wrote down is kept as it was given.
+        given["metadata"] = {"evolution_history": history} | given["metadata"]
     values = clean(given, settings)
     links = tuple(values.pop("links", ()))
     now = clock.now()
@@ -70,7 +77,16 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
         **values,
     )
     filled = frozenset(name for name, value in values.items() if value not in (None, "", [], {}))
-    return Intake(note, new.source, filled, links, _reliability(new.source, actor))
+    return Intake(note, new.source, filled, links, _reliability(new.source, actor), recalls, last_access)
+
+
+def _use_so_far(given: dict[str, Any], settings: Settings) -> tuple[int, datetime | None]:
+    """A-Mem's counters, taken out of `given`: uses, and when the last one was."""
+    recalls = given.pop("retrieval_count", None) or 0
+    if isinstance(recalls, bool) or not isinstance(recalls, int) or not 0 <= recalls < 2**31:
+        raise InvalidInput(f"retrieval_count must be a whole number of at least 0, not {recalls!r}")
+    last = given.pop("last_accessed", None)
+    return recalls, as_timestamp(last, settings)[1] if last else None
 
 
 def _as_new_note(item: NewNote | Mapping[str, Any] | str) -> NewNote:

@@ -18,6 +18,7 @@ from amem.analysis import Draft, Evolution
 from amem.errors import AmemError, EmbedderMismatch, InvalidInput, MissingExtra, MissingModel
 from amem.note import Enrichment, Link, LinkType
 from amem.receipt import Cost, Receipt
+from amem.storage.rows import time_text
 from amem.writing.apply import Outcome, carry_out
 from amem.writing.guards import Plan, plan
 from amem.writing.intake import Intake, NewNote, take_in
@@ -298,6 +299,8 @@ class Pipeline:
         return run.operation[0]
 
     def _attach(self, session: Session, intake: Intake, key: int, operation: int, run: _Run) -> None:
+        if intake.recalls or intake.last_access:
+            session.usage.carry_over(key, intake.recalls, time_text(intake.last_access or session.now))
         if intake.source is not None:
             session.sources.attach(key, session.sources.put(intake.source, operation))
         for target in intake.links:
