@@ -1,0 +1,133 @@
+"""JSON Lines: one note for each line, written by hand, by another program, or by ``amem export``."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from amem.clock import parse_time
+from amem.errors import InvalidInput
+from amem.interop.decoding import decode
+from amem.interop.items import Incoming, Read, Refused, Standing, Wanted, source_id
+from amem.interop.records import EXPORT_MARK, source_of
+from amem.note import LinkType, Source, Status
+from amem.writing.intake import NewNote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import tzinfo
+
+_LONGEST_LINE = 16 << 20
+_PLAIN = frozenset(
+    {"content", "id", "time", "timestamp", "keywords", "tags", "entities", "links", "context", "category", "kind"}
+    | {"layer", "importance", "pinned", "valid_from", "valid_to", "metadata", "speaker", "conversation_id", "ordinal"}
+)
+
+
+def read_jsonl(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
+    """The notes of a JSONL stream; a line that cannot be used is refused by its number, the others go on.
+
+    Keys are those of a note (``time`` and ``timestamp`` mean the same). Unknown keys refuse the line, since a typing
+    error would otherwise lose what it names.
+    """
+    for number, place, line in _lines(stream):
+        where = f"line {number}"
+        if line is None:
+            yield Refused(where, f"longer than {_LONGEST_LINE >> 20} MB")
+            continue
+        if not line.strip():
+            continue
+        try:
+            yield _incoming(_object(decode(line, "the line", at=place)), name, number, zone)
+        except InvalidInput as error:
+            yield Refused(where, str(error))
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, int, bytes | None]]:
+    """(number from 1, byte position, line); None for a line that is too long to be one note."""
+    number = place = 0
+    while line := stream.readline(_LONGEST_LINE):
+        number += 1
+        began = place
+        place += len(line)
+        if line.endswith(b"\n") or len(line) < _LONGEST_LINE:
+            yield number, began, line
+            continue
+        while rest := stream.readline(_LONGEST_LINE):
+            place += len(rest)
+            if rest.endswith(b"\n"):
+                break
+        yield number, began, None
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise InvalidInput("JSON nested too deeply") from None
+    except ValueError as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise InvalidInput(f"not JSON: {reason}") from error
+    if not isinstance(value, dict):
+        raise InvalidInput('not a JSON object; write {"content": "..."}')
+    return value
+
+
+def _incoming(held: dict[str, Any], name: str, number: int, zone: tzinfo) -> Incoming:
+    if "content" not in held:
+        raise InvalidInput("no content")
+    if held.get(EXPORT_MARK) is not None:
+        return _exported(held, number)
+    unknown = sorted(held.keys() - _PLAIN)
+    if unknown:
+        raise InvalidInput(f"unknown key {', '.join(map(repr, unknown))}")
+    if "time" in held and "timestamp" in held:
+        raise InvalidInput("time and timestamp mean the same; give one")
+    content, time = held["content"], held.get("time", held.get("timestamp"))
+    fields = {key: value for key, value in held.items() if key not in ("content", "time", "timestamp", "id")}
+    at = None if time is None else _moment(time, zone)
+    speaker = held.get("speaker") if isinstance(held.get("speaker"), str) else None
+    ref = f"{name}:{number}"
+    identity = source_id("line", name, held.get("conversation_id"), str(time), str(speaker), str(content))
+    source = Source(identity, "line", held.get("conversation_id"), ref, speaker, at, str(content), held.get("ordinal"))
+    return Incoming(NewNote(content, time, source, fields), f"line {number}", id=_id(held))
+
+
+def _exported(held: dict[str, Any], number: int) -> Incoming:
+    """A line of ``amem export``: what amem keeps itself (trust, versions, usage) is made anew, the rest is taken."""
+    fields = {key: held[key] for key in _PLAIN - {"content", "id", "time", "timestamp", "links"} if key in held}
+    try:
+        sources = [source_of(each) for each in held.get("sources", [])]
+        wanted = tuple(_wanted(each) for each in held.get("links_out", []))
+        status = Status(held.get("status", Status.ACTIVE))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InvalidInput(f"not a line amem exported: {error}") from error
+    standing = None if status is Status.ACTIVE else Standing(status, held.get("superseded_by"))
+    note = NewNote(held["content"], held.get("timestamp"), sources[0] if sources else None, fields)
+    return Incoming(note, f"line {number}", wanted=wanted, id=_id(held), standing=standing, also=tuple(sources[1:]))
+
+
+def _wanted(link: dict[str, Any]) -> Wanted:
+    return Wanted(
+        str(link["target"]),
+        str(link["reason"]),
+        LinkType(link["type"]),
+        by_id=True,
+        confidence=float(link["confidence"]),
+        made_by=str(link["made_by"]),
+        at=datetime.fromisoformat(link["at"]),
+    )
+
+
+def _id(held: dict[str, Any]) -> str | None:
+    id = held.get("id")
+    if id is not None and (not isinstance(id, str) or not id.strip()):
+        raise InvalidInput(f"an id must be text, not {id!r}")
+    return id
+
+
+def _moment(time: Any, zone: tzinfo) -> datetime:
+    if not isinstance(time, str):
+        raise InvalidInput(f"a time must be text, not {type(time).__name__}")
+    return parse_time(time, zone)

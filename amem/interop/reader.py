@@ -1,0 +1,68 @@
+"""One door for everything ``amem import`` reads: a path or a stream in, notes out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, BinaryIO
+
+from amem.clock import zone
+from amem.errors import InvalidInput
+from amem.interop.decoding import decode, reading
+from amem.interop.formats import Format, recognise
+from amem.interop.items import Read, split_long
+from amem.interop.jsonl import read_jsonl
+from amem.interop.locomo import read_locomo
+from amem.interop.markdown import read_folder, read_markdown
+from amem.interop.text_file import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from amem.settings import Settings
+
+
+def read_path(path: Path, settings: Settings, format: Format | None = None) -> Iterator[Read]:
+    """The notes of a file or folder. Raises InvalidInput when it cannot be read at all or its format is not known."""
+    if path.is_dir():
+        if format not in (None, Format.MARKDOWN):
+            raise InvalidInput(f"{path} is a folder; only Markdown is read from folders")
+        limit = settings.max_note_chars
+        yield from split_long(read_folder(path, zone(settings.timezone), limit), limit)
+        return
+    with reading(path) as stream:
+        if not stream.read(1):
+            raise InvalidInput(f"{path} is empty", hint="there is nothing to import")
+        stream.seek(0)
+        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        yield from _read(stream, path.name, path, written, settings, format)
+
+
+def read_stream(stream: BinaryIO, settings: Settings, format: Format | None = None) -> Iterator[Read]:
+    """The notes of a stream that can be rewound, such as standard input kept in a temporary file."""
+    if not stream.read(1):
+        raise InvalidInput("standard input is empty", hint="there is nothing to import")
+    stream.seek(0)
+    yield from _read(stream, "stdin", None, None, settings, format)
+
+
+def _read(
+    stream: BinaryIO,
+    name: str,
+    path: Path | None,
+    written: datetime | None,
+    settings: Settings,
+    format: Format | None,
+) -> Iterator[Read]:
+    where, limit = zone(settings.timezone), settings.max_note_chars
+    items: Iterator[Read]
+    match format or recognise(stream, path):
+        case Format.MARKDOWN:
+            items = read_markdown(decode(stream.read(), name), name, written, where, limit)
+        case Format.JSONL:
+            items = read_jsonl(stream, name, where)
+        case Format.LOCOMO:
+            items = read_locomo(stream, name, where)
+        case _:
+            items = read_text(stream, name, written)
+    yield from split_long(items, limit)

@@ -1,0 +1,42 @@
+"""What an import still owes once its notes are stored: links between them, further sources, and their old standing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.interop.items import Standing
+    from amem.note import Link, Source
+    from amem.storage import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Debts:
+    """Links to make, and by note id the status to give back and sources to attach."""
+
+    links: Sequence[Link] = ()
+    standing: Mapping[str, Standing] = field(default_factory=dict)
+    sources: Mapping[str, Sequence[Source]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.links or self.standing or self.sources)
+
+
+def settle(store: Store, debts: Debts, *, actor: str, cause: str = "") -> int:
+    """Pay them in one transaction, as one operation that undo takes back; returns how many links were new."""
+    with store.write() as session:
+        fresh = [link for link in debts.links if session.links.get(link.source, link.target, link.type) is None]
+        if not (fresh or debts.standing or debts.sources):
+            return 0
+        operation = session.begin("import", actor, cause)
+        for id, sources in debts.sources.items():
+            key = session.notes.keys_of([id])[id]
+            for source in sources:
+                session.sources.attach(key, session.sources.put(source, operation))
+        for id, standing in debts.standing.items():
+            changes = {"status": str(standing.status), "superseded_by": standing.superseded_by}
+            session.notes.change(id, changes, operation)
+        return sum(session.links.put(link, operation) for link in fresh)
