@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from amem.analysis import Analysis, Evolution
 from amem.llm.offline.context import context_of
-from amem.llm.offline.entities import names
+from amem.llm.offline.entities import names, spelled
 from amem.llm.offline.importance import importance_of
 from amem.llm.offline.keyphrases import keyphrases
 from amem.llm.offline.kinds import kind_of
 from amem.llm.offline.linking import propose_links
 from amem.llm.offline.reading import read
+from amem.llm.offline.replies import leans, said_before
 from amem.llm.offline.rewriting import propose_rewrites
 from amem.llm.offline.tags import tags_for
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.analysis import Draft, Neighbour
+    from amem.llm.offline.reading import Reading
+    from amem.note import Kind
     from amem.protocols import Vocabulary
 
 
@@ -43,11 +46,11 @@ class OfflineAnalyst:
         kind = kind_of(reading)
         return Analysis(
             keywords=keywords,
-            context=context_of(draft, reading, kind, keywords, vocabulary),
-            tags=tags_for(reading, kind, keywords, vocabulary),
+            context=context_of(draft, reading, kind, keywords, found, vocabulary),
+            tags=tags_for(reading, kind, keywords, vocabulary, _leaned_on(draft, reading, kind)),
             kind=kind,
             importance=importance_of(reading, kind, found),
-            entities=found,
+            entities=spelled(found),
         )
 
     def evolve(
@@ -59,3 +62,8 @@ class OfflineAnalyst:
             links=tuple(ground.link for ground in grounds),
             rewrites=tuple(propose_rewrites(draft, analysis, grounds)),
         )
+
+
+def _leaned_on(draft: Draft, reading: Reading, kind: Kind) -> Reading | None:
+    """What was said before, if the note makes no sense without it."""
+    return read(said_before(draft.previous[-1])[1]) if draft.previous and leans(reading, kind) else None

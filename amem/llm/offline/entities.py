@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.lexicon import Sort, lexicon
 from amem.llm.offline.reading import read
+from amem.text.stopwords import words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from amem.llm.offline.reading import Reading, Word
 
@@ -21,14 +23,31 @@ _DATE = re.compile(
     r"|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]|(?:\d{4}年)\d{1,2}月|[一二三四五六七八九十]{1,3}月[一二三四五六七八九十]{1,3}[日号]"
 )
 _TITLE = re.compile(r"《([^《》\n]{1,40})》|“([^“”\n]{2,50})”|「([^「」\n]{2,40})」|(?<!\w)\"([^\"\n]{2,50})\"(?!\w)")
-_JOINERS = frozenset("of de da do dos van von der la le & y".split())  # noqa: SIM905
+_JOINERS = words("of de da do dos van von der la le & y")
 #: Institutions and places that a Chinese proper name ends in.
-_SUFFIXES = frozenset(
-    "公司 大学 医院 银行 机场 学院 中学 小学 餐厅 餐馆 饭店 酒店 书店 咖啡馆 咖啡店 茶馆 公园 博物馆 图书馆 美术馆 大厦 广场 "
-    "集团 研究所 火车站 地铁站 幼儿园 健身房 诊所 超市 民宿 乐队 项目".split()  # noqa: SIM905
+_SUFFIXES = words(
+    "公司 大学 医院 银行 机场 学院 中学 小学 餐厅 餐馆 饭店 酒店 书店 咖啡馆 咖啡店 茶馆 公园 博物馆 图书馆 美术馆 "
+    "大厦 广场 集团 研究所 火车站 地铁站 幼儿园 健身房 诊所 超市 民宿 乐队 项目"
 )
-_SUFFIX_CHARACTERS = frozenset("市省区县镇村路街山湖河岛寺桥")
-_HONORIFICS = frozenset("dr mr mrs ms prof st".split())  # noqa: SIM905
+_SUFFIX_CHARACTERS = frozenset("市省区县镇村路街山湖河岛寺桥海江")
+_HONORIFICS = words("dr mr mrs ms prof st sr sra")
+#: Words that end so are seldom names.
+_NOUN_ENDINGS = ("tion", "ness", "ment", "ity", "ing", "ism", "ogy", "ine", "s")
+_CALENDAR = words(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
+    "september october november december"
+)
+_APPOSITION = words("my our his her their the a an who whose")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name as written, and where it stands. A date is a name of a day."""
+
+    text: str
+    start: int
+    end: int
+    date: bool = False
 
 
 def entities(text: str) -> tuple[str, ...]:
@@ -37,27 +56,35 @@ def entities(text: str) -> tuple[str, ...]:
     A question typed in lower case names things without capitals ("where does ana live"): there every word that is not
     everyday English counts.
     """
-    return names(read(text))
+    return spelled(names(read(text)))
 
 
-def names(reading: Reading) -> tuple[str, ...]:
-    """`entities` of a text already taken apart."""
-    found: dict[str, tuple[int, str]] = {}
-    for start, name in sorted(_all(reading), key=lambda item: item[0]):
-        found.setdefault(name.casefold(), (start, name))
-    kept = [name for _, name in found.values()]
-    return tuple(kept[:_MOST])
+def spelled(found: Iterable[Name]) -> tuple[str, ...]:
+    """The names' texts, each once whatever its case; at most 12."""
+    texts: dict[str, str] = {}
+    for name in found:
+        texts.setdefault(name.text.casefold(), name.text)
+    return tuple(texts.values())[:_MOST]
 
 
-def _all(reading: Reading) -> Iterator[tuple[int, str]]:
-    for match in _DATE.finditer(reading.text):
-        yield match.start(), match[0]
-    for match in _TITLE.finditer(reading.text):
-        title = next(part for part in match.groups() if part is not None).strip()
-        if match[1] is not None or _reads_like_a_title(title):
-            yield match.start(), title
-    yield from _latin(reading)
-    yield from _chinese(reading)
+def names(reading: Reading) -> list[Name]:
+    """Every name in a text already taken apart, in order."""
+    found = [Name(match[0], match.start(), match.end(), date=True) for match in _DATE.finditer(reading.text)]
+    titles = list(_titles(reading.text))
+    inside = [*_latin(reading), *_chinese(reading)]
+    found += titles
+    found += [name for name in inside if not any(title.start <= name.start < title.end for title in titles)]
+    found.sort(key=lambda name: (name.start, name.end))
+    return found
+
+
+def _titles(text: str) -> Iterator[Name]:
+    for match in _TITLE.finditer(text):
+        at = match.lastindex or 1
+        title = match[at].strip()
+        if title and (at == 1 or _reads_like_a_title(title)):
+            start = match.start(at) + len(match[at]) - len(match[at].lstrip())
+            yield Name(title, start, start + len(title))
 
 
 def _reads_like_a_title(title: str) -> bool:
@@ -67,7 +94,7 @@ def _reads_like_a_title(title: str) -> bool:
     return len(title) <= 12 if not title.isascii() else title[0].isupper() and len(words) <= 6 and title[-1].isalnum()
 
 
-def _latin(reading: Reading) -> Iterator[tuple[int, str]]:
+def _latin(reading: Reading) -> Iterator[Name]:
     words = reading.words
     shouted = _shouted(reading)
     elsewhere = {word.text for word in words if word.capital and not word.first and not shouted[word.sentence]}
@@ -80,27 +107,59 @@ def _latin(reading: Reading) -> Iterator[tuple[int, str]]:
         if not marked[at]:
             at += 1
             continue
-        end = _run_end(words, marked, at)
-        start = words[at].start
-        if at and words[at - 1].text.casefold() in _HONORIFICS and start - words[at - 1].end <= 2:
-            start = words[at - 1].start
-        yield start, reading.text[start : words[end - 1].end]
-        if end < len(words) and words[end].sort is Sort.NUMBER and not words[end].gap and words[end - 1].capital:
-            yield start, reading.text[start : words[end].end]
+        end = _run_end(reading, marked, at)
+        start = _run_start(reading, at)
+        yield Name(reading.text[start : words[end - 1].end], start, words[end - 1].end)
+        numbered = end < len(words) and words[end].sort is Sort.NUMBER and not words[end].gap
+        if numbered and words[end - 1].capital and not words[end - 1].person:
+            yield Name(reading.text[start : words[end].end], start, words[end].end)
         at = end
 
 
-def _run_end(words: tuple[Word, ...], marked: list[bool], at: int) -> int:
+def _run_start(reading: Reading, at: int) -> int:
+    """Where the name whose first full word is word `at` starts: at its initials or at "Dr." before it."""
+    words = reading.words
+    while at and reading.text[words[at - 1].end : words[at].start] in (". ", " "):
+        before = words[at - 1].text
+        initial = len(before) == 1 and before.isupper() and reading.text[words[at - 1].end] == "."
+        if not initial and before.casefold() not in _HONORIFICS:
+            break
+        at -= 1
+    return words[at].start
+
+
+def _run_end(reading: Reading, marked: list[bool], at: int) -> int:
+    """Where the name that begins at word `at` ends: capitals side by side, "of" and initials between them."""
+    words = reading.words
     end = at + 1
-    while end < len(words) and not words[end].gap and not words[end - 1].possessive:
-        joins = words[end].text in _JOINERS and end + 1 < len(words) and marked[end + 1] and not words[end + 1].gap
-        if marked[end] and not words[end].shaped and not words[end - 1].shaped:
+    while end < len(words) and not words[end - 1].possessive:
+        last, word = words[end - 1], words[end]
+        after = end + 1 if end + 1 < len(words) and marked[end + 1] and words[end + 1].capital else None
+        if (
+            len(word.text) == 1
+            and word.capital
+            and after
+            and reading.text[word.end : words[after].start] in (". ", " ")
+        ):
+            end += 2
+        elif word.gap:
+            break
+        elif marked[end] and not word.shaped and not last.shaped:
             end += 1
-        elif joins and words[end - 1].capital and words[end + 1].capital:
+        elif word.capital and word.sort in (Sort.WEAK, Sort.TIME) and last.capital and not last.shaped:
+            # "Perfect Days": within a name any word may stand, but not the day after it.
+            if word.text.casefold() in _CALENDAR:
+                break
+            end += 1
+        elif word.text in _JOINERS and after and not words[after].gap and last.capital:
             end += 2
         else:
             break
     return end
+
+
+def _strong(word: Word) -> bool:
+    return any(weight == 2 for _, weight in lexicon().cues.get(word.key, ()))
 
 
 def _shouted(reading: Reading) -> list[bool]:
@@ -118,8 +177,11 @@ def _is_name(reading: Reading, at: int, shouted: list[bool], elsewhere: set[str]
     if word.sort in (Sort.STOP, Sort.NUMBER, Sort.TIME) or len(word.text) > 60:
         return False
     if word.shaped:
-        return not (word.text.islower() and word.text.isalpha()) and not (shouted[word.sentence] and word.known)
-    if not word.capital:
+        everyday = word.known and word.text.isupper() and not _strong(word)
+        return not (word.text.islower() and word.text.isalpha()) and not (
+            everyday or (shouted[word.sentence] and word.known)
+        )
+    if not word.capital or word.text.casefold() in _HONORIFICS:
         return False
     gazetteer = word.person or word.place
     if shouted[word.sentence]:
@@ -144,11 +206,18 @@ def _opens_as_name(reading: Reading, at: int, gazetteer: bool) -> bool:
         return gazetteer and (capital_next or word.possessive or (following is not None and following.verb))
     if following is None:
         return False
-    acts = following.verb or (following.text in ("and", "&") and at + 2 < len(words) and words[at + 2].capital)
+    after = words[at + 2] if at + 2 < len(words) else None
+    if following.gap:
+        return following.text in _APPOSITION
+    if following.cjk:
+        return True
+    if following.text in ("is", "was", "has") and after is not None:
+        return after.text in _APPOSITION or not word.text.endswith(_NOUN_ENDINGS)
+    acts = following.verb or (following.text in ("and", "&") and after is not None and after.capital)
     return word.possessive or capital_next or (acts and not following.text.endswith("ing"))
 
 
-def _uncapitalised(reading: Reading) -> Iterator[tuple[int, str]]:
+def _uncapitalised(reading: Reading) -> Iterator[Name]:
     """Names in text typed without capitals: known ones, and in a question whatever is not everyday English."""
     asks = reading.text.rstrip().endswith("?") or (
         bool(reading.words) and reading.words[0].text in ("who", "what", "when", "where", "why", "how", "which", "does")
@@ -157,24 +226,23 @@ def _uncapitalised(reading: Reading) -> Iterator[tuple[int, str]]:
         if word.cjk or word.sort in (Sort.STOP, Sort.NUMBER, Sort.TIME, Sort.WEAK):
             continue
         if (word.person or word.place or asks) and (not word.known or word.shaped):
-            yield word.start, word.text
+            yield Name(word.text, word.start, word.end)
 
 
-def _chinese(reading: Reading) -> Iterator[tuple[int, str]]:
+def _chinese(reading: Reading) -> Iterator[Name]:
     words = reading.words
     for at, word in enumerate(words):
         if not word.cjk:
             continue
         before = words[at - 1] if at and not word.gap else None
-        if word.person or word.place:
-            yield word.start, word.text
-        if before is None or before.sort is not Sort.CONTENT:
-            continue
-        proper = not before.known or before.place
-        if (proper and (word.text in _SUFFIXES or word.text in _SUFFIX_CHARACTERS)) and before.end - before.start + len(
-            word.text
-        ) <= 16:
-            yield before.start, reading.text[before.start : word.end]
-    for word in words:
-        if word.cjk and not word.known and len(word.text) >= 3 and word.text[-1] in _SUFFIX_CHARACTERS:
-            yield word.start, word.text
+        own = word.text in _SUFFIXES or (
+            word.text in _SUFFIX_CHARACTERS and before is not None and len(before.text) > 1
+        )
+        if own and before is not None and before.sort is Sort.CONTENT and (not before.known or before.place):
+            yield Name(reading.text[before.start : word.end], before.start, word.end)
+        if (
+            word.person
+            or word.place
+            or (not word.known and len(word.text) >= 3 and word.text[-1] in _SUFFIX_CHARACTERS)
+        ):
+            yield Name(word.text, word.start, word.end)

@@ -11,6 +11,7 @@ from amem.note import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from amem.llm.offline.entities import Name
     from amem.llm.offline.reading import Reading
 
 _BY_KIND = {
@@ -38,7 +39,7 @@ _HEDGED = re.compile(
 )
 
 
-def importance_of(reading: Reading, kind: Kind, names: Sequence[str]) -> float:
+def importance_of(reading: Reading, kind: Kind, names: Sequence[Name]) -> float:
     """0..1, two decimals. A constraint outweighs a decision, that a preference, and small talk weighs least."""
     value = _BY_KIND[kind]
     if kind in (Kind.CHITCHAT, Kind.QUESTION) and not names:

@@ -32,11 +32,16 @@ class Sort(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A broad subject: its tag in both languages, and the other names it may go by in a collection."""
+    """A broad subject: its tag in both languages, other names it may go by, how a sentence says it."""
 
     english: str
     chinese: str
     aliases: tuple[str, ...]
+    said: str
+
+    def phrase(self, chinese: bool) -> str:
+        """The theme as a sentence names it."""
+        return self.chinese if chinese else self.said
 
     def tag(self, chinese: bool) -> str:
         """The tag in the note's language."""
@@ -72,6 +77,12 @@ def stem(word: str) -> str:
     return terms[0] if terms else word.casefold()
 
 
+@lru_cache(maxsize=1 << 16)
+def terms_of(phrase: str) -> frozenset[str]:
+    """The index terms of a keyword or name, remembered."""
+    return frozenset(index_terms(phrase))
+
+
 @cache
 def lexicon() -> Lexicon:
     """The one lexicon, read on first use."""
@@ -88,6 +99,7 @@ def lexicon() -> Lexicon:
         ("verb", Sort.WEAK),
         ("reaction", Sort.WEAK),
         ("time", Sort.TIME),
+        ("unit", Sort.NUMBER),
         ("function", Sort.STOP),
     ):
         for word in chinese[section]:
@@ -97,18 +109,23 @@ def lexicon() -> Lexicon:
         if len(verb) == 1:
             for ending in _VERB_ENDINGS:
                 sorts.setdefault(verb + ending, Sort.WEAK)
+    nouns = frozenset(stem(cue[1:]) for cue in cues if cue.startswith("="))
+    phrases = frozenset(_phrase(word) for word in english["collocation"]) | frozenset(cue for cue in cues if " " in cue)
     common = stems["verb"] | stems["adjective"] | stems["adverb"] | stems["time"] | stems["reaction"] | stems["noun"]
     return Lexicon(
         themes=themes,
         cues=cues,
-        phrases=frozenset(_phrase(word) for word in english["collocation"])
-        | frozenset(cue for cue in cues if " " in cue),
+        phrases=phrases,
         verbs=stems["verb"],
         adjectives=stems["adjective"] | stems["adverb"],
         times=stems["time"],
         reactions=stems["reaction"],
-        nouns=stems["noun"],
-        known=common | frozenset(cues) | frozenset(stem(word) for word in ENGLISH),
+        nouns=stems["noun"] | nouns,
+        known=common
+        | nouns
+        | frozenset(cues)
+        | frozenset(word for phrase in phrases for word in phrase.split())
+        | frozenset(stem(word) for word in ENGLISH),
         persons=frozenset(english["person"]),
         places=frozenset(english["place"]),
         chinese=sorts,
@@ -146,15 +163,15 @@ def _themes() -> tuple[tuple[Theme, ...], dict[str, tuple[tuple[int, int], ...]]
     chinese: set[str] = set()
     for line in _lines("themes.txt"):
         if line.startswith("["):
-            english, own, aliases = (part.strip() for part in line.strip("[]").split("|"))
-            themes.append(Theme(english, own, tuple(aliases.split())))
+            english, own, aliases, *said = (part.strip() for part in line.strip("[]").split("|"))
+            themes.append(Theme(english, own, tuple(aliases.split()), said[0] if said else english.replace("-", " ")))
             chinese.add(own)
             continue
         strength, _, words = line.partition(":")
         for word in words.split():
             if is_cjk(word):
                 chinese.add(word)
-            key = word if is_cjk(word) else _phrase(word)
+            key = word if is_cjk(word) or word.startswith("=") else _phrase(word)
             weights = cues.setdefault(key, {})
             weights[len(themes) - 1] = max(weights.get(len(themes) - 1, 0), 2 if strength == "strong" else 1)
     return tuple(themes), {cue: tuple(weights.items()) for cue, weights in cues.items()}, chinese

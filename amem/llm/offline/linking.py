@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.analysis import ProposedLink
-from amem.llm.offline.lexicon import Sort
+from amem.llm.offline.lexicon import Sort, terms_of
 from amem.llm.offline.reading import CHINESE_FROM, read
 from amem.note import Kind, LinkType
 from amem.text import cjk_share, index_terms
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 _MOST = 4
 #: Cosine that is enough by itself. The default embedder knows little Chinese and finds any two Chinese texts alike.
 _ALONE, _ALONE_CHINESE = 0.6, 0.88
-#: Cosine that is enough when a specific name or phrase is shared; small talk and questions need more.
-_WITH_SHARED, _TALK = 0.35, 0.55
+#: Cosine that is enough when several specific names or phrases are shared, one word, one of several words; small talk
+#: and questions need more.
+_WITH_MANY, _WITH_ONE, _WITH_PHRASE, _TALK = 0.35, 0.42, 0.28, 0.55
 _RESTATES = 0.86
+#: One shared phrase in the cause a note gives means that neighbour only if they are this close.
+_CAUSAL = 0.6
 #: A phrase in more notes than this (and than this share of them) is too common to tie two together.
-_COMMON, _COMMON_SHARE = 4, 0.12
+_COMMON, _COMMON_SHARE = 4, 0.08
 _CAUSE_BEHIND = re.compile(
     r"\b(?:because(?: of)?|since|due to|owing to|thanks to|caused by|as a result of)\b|因为|由于|起因是|多亏", re.I
 )
@@ -67,11 +70,11 @@ def propose_links(
 
 def _phrases(draft: Draft, analysis: Analysis, reading: Reading) -> dict[str, frozenset[str]]:
     """What the new note could share, with its terms: names and keywords, without speakers, dates and empty words."""
-    telling = {term for word in reading.words if word.sort >= Sort.COMMON for term in index_terms(word.text)}
+    telling = {term for word in reading.words if word.sort is Sort.CONTENT for term in terms_of(word.text)}
     return {
         phrase: terms
         for phrase in (*analysis.entities, *analysis.keywords)
-        if (terms := frozenset(index_terms(phrase))) & telling and not _speaks(draft.speaker, phrase)
+        if (terms := terms_of(phrase)) & telling and not _speaks(draft.speaker, phrase)
     }
 
 
@@ -84,10 +87,17 @@ def _shared(phrases: dict[str, frozenset[str]], reading: Reading, neighbour: Nei
     theirs = set(index_terms(neighbour.content))
     mine = set(index_terms(reading.text))
     telling = frozenset().union(*phrases.values()) if phrases else frozenset()
-    held = {phrase: terms for phrase, terms in phrases.items() if terms <= theirs}
+    their_text, my_text = neighbour.content.casefold(), reading.text.casefold()
+    held = {phrase: terms for phrase, terms in phrases.items() if terms <= theirs and _literal(phrase, their_text)}
     for phrase in (*neighbour.entities, *neighbour.keywords):
-        terms = frozenset(index_terms(phrase))
-        if terms and terms <= mine and terms & telling and not _speaks(neighbour.speaker, phrase):
+        terms = terms_of(phrase)
+        if (
+            terms
+            and terms <= mine
+            and terms & telling
+            and _literal(phrase, my_text)
+            and not _speaks(neighbour.speaker, phrase)
+        ):
             held.setdefault(phrase, terms)
     kept: list[str] = []
     for phrase, terms in sorted(held.items(), key=lambda item: -len(item[1])):
@@ -96,9 +106,14 @@ def _shared(phrases: dict[str, frozenset[str]], reading: Reading, neighbour: Nei
     return kept
 
 
+def _literal(phrase: str, text: str) -> bool:
+    """Numbers are shared only as they stand: "Pi 4" is not in "Pi 5 ... v0.4"."""
+    return phrase.casefold() in text or not any(character.isdigit() for character in phrase)
+
+
 def _specific(phrases: Iterable[str], vocabulary: Vocabulary) -> set[str]:
     """Those of the phrases that few notes of the collection hold."""
-    terms = {phrase: index_terms(phrase) for phrase in phrases}
+    terms = {phrase: terms_of(phrase) for phrase in phrases}
     if not terms:
         return set()
     counts = vocabulary.document_frequency(sorted({term for own in terms.values() for term in own}))
@@ -111,7 +126,11 @@ def _supported(analysis: Analysis, neighbour: Neighbour, shared: tuple[str, ...]
     if not shared:
         both = chinese and cjk_share(neighbour.content) >= CHINESE_FROM
         return not talk and neighbour.similarity >= (_ALONE_CHINESE if both else _ALONE)
-    return neighbour.similarity >= (_TALK if talk else _WITH_SHARED)
+    if talk:
+        return neighbour.similarity >= _TALK
+    if any(len(terms_of(phrase)) > 2 or " " in phrase for phrase in shared):
+        return neighbour.similarity >= _WITH_PHRASE
+    return neighbour.similarity >= (_WITH_MANY if len(shared) > 1 else _WITH_ONE)
 
 
 def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Ground:
@@ -152,7 +171,8 @@ def _type(reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Li
     cause = _cause(reading.text)
     if cause and shared:
         terms = set(index_terms(cause))
-        if any(set(index_terms(phrase)) <= terms for phrase in shared):
+        named = sum(1 for phrase in shared if terms_of(phrase) <= terms)
+        if named > 1 or (named and neighbour.similarity >= _CAUSAL):
             return LinkType.CAUSED_BY
     if neighbour.similarity >= _RESTATES and _same_claim(reading.text, neighbour.content):
         return LinkType.SUPPORTS

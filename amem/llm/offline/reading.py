@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from amem.llm.offline.lexicon import Sort, lexicon, stem
 from amem.llm.offline.segmenting import segment
 from amem.text import cjk_share, is_cjk
 from amem.text.scripts import CJK
 from amem.text.sentences import sentence_ends
-from amem.text.stopwords import ENGLISH
+from amem.text.stopwords import ENGLISH, words
 from amem.text.terms import contract
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: From this share of Chinese among its letters on, a note is written in Chinese.
 CHINESE_FROM = 0.3
@@ -29,16 +33,29 @@ _SHAPED = re.compile(
 )
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*[a-z]?\d?")
 _NUMBER = re.compile(r"[\d.,:/\-]+(?:st|nd|rd|th|am|pm|%|k|s|x|ms|km|kg|g|ml|cm|mm|m|h)?", re.IGNORECASE)
+_QUOTES = frozenset("\"'“‘「『(（")
+_COLONS = frozenset(":：")
+_BYTE = re.compile(r"x[0-9A-Fa-f]{2}")
 #: Longer "words" are data (base64, a row of hashes), which says nothing to a reader.
 _LONGEST = 64
 #: After these a word that could be either is a verb, after those a noun.
-_BEFORE_VERB = frozenset(
+_BEFORE_VERB = words(
     "to i we you they he she it who will would can could should must may might not never dont didnt wont cant lets "
-    "please always usually often just also and then".split()  # noqa: SIM905
+    "please always usually often just also and then"
 )
-_BEFORE_NOUN = frozenset(
-    "the a an my our your his her their its this that these those of for in on with some any no every each "
-    "about from by at new old".split()  # noqa: SIM905
+_BEFORE_NOUN = words(
+    "the a an my our your his her their its this that these those of for in on with some any no every each about from "
+    "by at new old"
+)
+_NUMERALS = words(
+    "first second third fourth fifth sixth seventh eighth ninth tenth one two three four five six seven eight "
+    "nine ten eleven twelve thirteen fourteen fifteen sixteen twenty thirty forty fifty sixty seventy eighty "
+    "ninety hundred hundreds thousand thousands million half quarter dozen km kg g mg ml cl cm mm lb lbs oz ft mb "
+    "gb tb kb hz khz ghz eur usd gbp pct min mins hrs sec secs "
+)
+#: What code is made of says nothing about it.
+_SYNTAX = words(
+    "def return import elif else none true false self const let var func int str bool void print args kwargs"
 )
 
 
@@ -87,7 +104,7 @@ class Reading:
 def read(text: str) -> Reading:
     """Take `text` apart. Cached, since analysis and evolution read the same notes one after the other."""
     sentences = _sentences(text)
-    words: list[Word] = []
+    found: list[Word] = []
     at = 0
     place = -1
     for match in _WORD.finditer(text):
@@ -95,14 +112,19 @@ def read(text: str) -> Reading:
             at += 1
         first, place = place != at, at
         token = match[0]
-        gap = bool(words) and text[words[-1].end : match.start()] not in ("", " ")
+        gap = bool(found) and text[found[-1].end : match.start()] not in ("", " ")
         made = _cjk_words(token, match.start()) if is_cjk(token) else [_latin_word(token, match.start())]
         made[0].first, made[0].gap = first, gap or first
         for word in made:
             word.sentence = at
-        words += made
-    _tell_verbs_from_nouns(words)
-    return Reading(text, sentences, tuple(words), cjk_share(text) >= CHINESE_FROM)
+        # "Decision: ..." names what follows; a quotation begins with a capital of its own.
+        if first and len(made) == 1 and made[0].known and text[made[0].end : made[0].end + 1] in _COLONS:
+            made[0].sort = min(made[0].sort, Sort.WEAK)
+        if match.start() and text[match.start() - 1] in _QUOTES:
+            made[0].first = True
+        found += made
+    _tell_verbs_from_nouns(found)
+    return Reading(text, sentences, tuple(found), cjk_share(text) >= CHINESE_FROM)
 
 
 def _sentences(text: str) -> tuple[tuple[int, int], ...]:
@@ -116,10 +138,10 @@ def _sentences(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _cjk_words(run: str, offset: int) -> list[Word]:
-    words: list[Word] = []
+    found: list[Word] = []
     for part in segment(run):
         text = run[part.start : part.end]
-        words.append(
+        found.append(
             Word(
                 text,
                 offset + part.start,
@@ -132,7 +154,7 @@ def _cjk_words(run: str, offset: int) -> list[Word]:
                 place=text in lexicon().chinese_places,
             )
         )
-    return words
+    return found
 
 
 def _latin_word(token: str, offset: int) -> Word:
@@ -156,54 +178,60 @@ def _latin_word(token: str, offset: int) -> Word:
 @lru_cache(maxsize=1 << 15)
 def _look_up(token: str) -> tuple[str, str, Sort, bool, bool, bool, bool, bool]:
     """Of a Latin word: key, text without clitic, sort, known, shaped, verb, person, place."""
-    words = lexicon()
-    if len(token) > _LONGEST:
+    lists = lexicon()
+    if len(token) > _LONGEST or _BYTE.fullmatch(token):
         return token, token, Sort.STOP, False, False, False, False, False
     contracted = contract(token)
     bare = token[: len(contracted)] if token.startswith(contracted) else token
     folded = contracted.casefold()
     key = stem(contracted)
-    named = folded in words.persons, folded in words.places
+    named = folded in lists.persons, folded in lists.places
     shaped = _SHAPED.fullmatch(bare) is not None
     if _NUMBER.fullmatch(bare) and not (shaped and bare.startswith("v")):
         return key, bare, Sort.NUMBER, True, False, False, False, False
-    if folded in ENGLISH or (len(folded) == 1 and not shaped):
+    if folded in _NUMERALS:
+        return key, bare, Sort.NUMBER, True, False, False, False, False
+    inflected = key in ENGLISH and folded.endswith(("s", "ed", "ing"))
+    if folded in ENGLISH or inflected or folded in _SYNTAX or (len(folded) == 1 and not shaped):
         return key, bare, Sort.STOP, True, False, False, False, False
-    if shaped and not (bare.isupper() and key in words.known and key not in words.cues):
-        return key, bare, Sort.CONTENT, key in words.known, True, False, *named
-    known = key in words.known
-    verb = key in words.verbs
+    if shaped and not (bare.isupper() and key in lists.known and key not in lists.cues):
+        return key, bare, Sort.CONTENT, key in lists.known, True, False, *named
+    known = key in lists.known
+    verb = key in lists.verbs
     return key, bare, _sort(folded, key), known, False, verb, *named
 
 
 def _sort(folded: str, key: str) -> Sort:
-    words = lexicon()
-    if key in words.times:
+    lists = lexicon()
+    if key in lists.times:
         return Sort.TIME
-    cue = key in words.cues
-    if key in words.verbs:
+    cue = key in lists.cues
+    if f"={folded}" in lists.cues:
+        return Sort.CONTENT
+    if key in lists.verbs:
         return Sort.CONTENT if cue and folded.endswith("ing") else Sort.WEAK
-    if key in words.reactions or (key in words.adjectives and not cue):
+    if key in lists.reactions or (key in lists.adjectives and not cue):
         return Sort.WEAK
     if cue:
         return Sort.CONTENT
-    if key in words.nouns:
+    if key in lists.nouns:
         return Sort.COMMON
     if folded.endswith("ly") and len(folded) > 5:
         return Sort.WEAK
     return Sort.CONTENT
 
 
-def _tell_verbs_from_nouns(words: list[Word]) -> None:
-    """Settle the words that may be either by the word before them."""
-    before = None
+def _tell_verbs_from_nouns(words: Sequence[Word]) -> None:
+    """Settle the words that may be either by the word before them, and take "of course" for what it is."""
+    nouns, cues = lexicon().nouns, lexicon().cues
+    before: Word | None = None
     for word in words:
-        if word.verb and before is not None and not word.gap:
+        if before is not None and not word.gap and not word.cjk:
             previous = before.text.casefold()
-            if previous in _BEFORE_NOUN and before.sort is Sort.STOP or previous in ("new", "old"):
-                if word.key in lexicon().nouns or word.key in lexicon().cues:
-                    word.sort = Sort.CONTENT if word.key in lexicon().cues else Sort.COMMON
-                    word.verb = False
-            elif previous in _BEFORE_VERB and not word.text.endswith("ing"):
+            if previous == "of" and word.key == "cours":
+                word.sort = Sort.STOP
+            elif word.verb and previous in _BEFORE_NOUN and (word.key in nouns or word.key in cues):
+                word.sort, word.verb = (Sort.CONTENT if word.key in cues else Sort.COMMON), False
+            elif word.verb and previous in _BEFORE_VERB and not word.text.endswith("ing"):
                 word.sort = Sort.WEAK
         before = word

@@ -5,9 +5,11 @@ Nothing is ever taken away, so that every rewrite proposed here is safe to apply
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.analysis import Rewrite
+from amem.llm.offline.entities import names
 from amem.llm.offline.gist import gist_of, lowered
 from amem.llm.offline.lexicon import lexicon
 from amem.llm.offline.reading import CHINESE_FROM, read
@@ -26,7 +28,7 @@ _MOST_REWRITES = 2
 _MOST_TAGS, _MOST_NEW_TAGS = 8, 2
 _MOST_CLAUSES = 2
 _LONGEST_CONTEXT = 300
-_CLAUSE = 90
+_CLAUSE = {False: 90, True: 60}
 #: Links less certain than this change nothing in the neighbour; small talk never does.
 _SURE = 0.76
 _LATER = {False: "; later: ", True: "；后来："}
@@ -62,7 +64,7 @@ def _rewrite(draft: Draft, analysis: Analysis, ground: Ground) -> Rewrite | None
         reason = "；".join(said)
     else:
         said = [f"the new note places it under {' and '.join(added)}"] if added else []
-        said += [f"the new note says what came later of {topic}"] if clause else []
+        said += [f"the new note tells what came later of {topic}"] if clause else []
         reason = "; ".join(said)
     return Rewrite(
         neighbour.handle,
@@ -94,10 +96,16 @@ def _new_tags(analysis: Analysis, neighbour: Neighbour, chinese: bool) -> list[s
 
 def _touches(theme: int, terms: set[str], text: str, chinese: bool) -> bool:
     """Whether the old note holds a cue of that theme, be it a weak one."""
+    return any(cue in text if chinese else cue in terms for cue in _cues_by_theme().get(theme, ()))
+
+
+@cache
+def _cues_by_theme() -> dict[int, list[str]]:
+    cues: dict[int, list[str]] = {}
     for cue, weights in lexicon().cues.items():
-        if any(place == theme for place, _ in weights) and (cue in text if chinese else cue in terms):
-            return True
-    return False
+        for theme, _ in weights:
+            cues.setdefault(theme, []).append(cue)
+    return cues
 
 
 def _clause(draft: Draft, analysis: Analysis, ground: Ground, chinese: bool) -> str:
@@ -112,12 +120,12 @@ def _clause(draft: Draft, analysis: Analysis, ground: Ground, chinese: bool) -> 
     if not (set(ground.shared) & {*analysis.entities, *neighbour.entities} or len(ground.shared) > 1):
         return ""
     reading = read(draft.content)
-    gist = gist_of(reading, analysis.kind, analysis.keywords, _CLAUSE)
+    gist = gist_of(reading, analysis.kind, analysis.keywords, _CLAUSE[chinese])
     if not gist or gist.casefold() in context.casefold():
         return ""
     stop = next((end for end in ("。", ".") if context.endswith(end) and not context.endswith("..")), "")
     day = draft.at.date() if draft.at else None
     when = (f"（{iso(day, True)}）" if chinese else f" ({iso(day, False)})") if day else ""
-    body = gist if chinese else lowered(gist, reading)
+    body = gist if chinese else lowered(gist, names(reading))
     longer = f"{context.removesuffix(stop) if stop else context}{later}{body}{when}{stop or ('。' if chinese else '.')}"
     return longer if len(longer) <= _LONGEST_CONTEXT else ""

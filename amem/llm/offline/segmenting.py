@@ -20,6 +20,7 @@ _GIVEN = frozenset(
     "庆春燕红玉珍凤洁云莲荣晶妍茜秋珊莎锦青嘉琼婉娴瑾瑞晓欢枫芸菲舒影思毅俊健斌辉永良海波宁福祥彬昌康星光达岩茂诚振豪哲泽楠若诗"
     "琪瑶梦妮芬莺薇蕾蓉丹丽月珠翠香芝媛岚苑馨纯露澜希琦淑惠美亮安东南岭"
 )
+_FAMILIAR = frozenset("小老阿")
 _TITLES = ("老师", "医生", "教授", "经理", "先生", "女士", "小姐", "主任", "师傅", "大夫", "律师", "总", "哥", "姐")
 #: A new word longer than this is a stretch of text the lexicon knows nothing of.
 _LONGEST_NEW = 5
@@ -66,9 +67,9 @@ def segment(run: str) -> list[Segment]:
 
 def _names(run: str, start: int) -> list[int]:
     """Ends of the personal names that could begin at `start`."""
-    first, second, third = (run[start : start + 3] + "\0\0\0")[:3]
+    first, second, third = run[start : start + 1], run[start + 1 : start + 2], run[start + 2 : start + 3]
     ends: list[int] = []
-    if first in "小老阿" and second in _SURNAMES:
+    if first in _FAMILIAR and second in _SURNAMES:
         ends.append(start + 2)
     if first in _SURNAMES:
         ends += [start + 1 + len(title) for title in _TITLES if run.startswith(title, start + 1)]

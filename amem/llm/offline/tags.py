@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.lexicon import lexicon, stem
+from amem.llm.offline.lexicon import Sort, lexicon, stem
+from amem.llm.offline.reading import read
 from amem.note import Kind
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ _KIND_TAGS = {
 }
 
 
-def tags_for(reading: Reading, kind: Kind, keywords: Sequence[str], vocabulary: Vocabulary) -> tuple[str, ...]:
-    """2-5 lower-case tags in the note's language, the most telling first."""
+def tags_for(
+    reading: Reading, kind: Kind, keywords: Sequence[str], vocabulary: Vocabulary, before: Reading | None = None
+) -> tuple[str, ...]:
+    """2-5 lower-case tags in the note's language, the most telling first; `before` is what a short reply leans on."""
     existing = vocabulary.tags()
     chosen: dict[str, None] = {}
-    for theme in themes_of(reading)[:_THEMES]:
+    for theme in (themes_of(reading) or (themes_of(before) if before else []))[:_THEMES]:
         chosen[_spelled(theme, reading.chinese, existing)] = None
     reused = sorted(
         {tag for keyword in keywords for tag in _variants(keyword) if tag in existing}, key=lambda tag: -existing[tag]
@@ -55,6 +58,12 @@ def tags_for(reading: Reading, kind: Kind, keywords: Sequence[str], vocabulary: 
 
 def themes_of(reading: Reading) -> list[Theme]:
     """The themes that the note's words speak of, strongest first."""
+    return list(_themes(reading.text))
+
+
+@lru_cache(maxsize=256)
+def _themes(text: str) -> tuple[Theme, ...]:
+    reading = read(text)
     words = lexicon()
     weights: dict[int, float] = {}
     seen: set[str] = set()
@@ -67,13 +76,15 @@ def themes_of(reading: Reading) -> list[Theme]:
             weights[theme] = weights.get(theme, 0) + weight + ((" " in cue) or len(cue) > 3) * 0.5 - 0.01 * len(seen)
     ranked = sorted((weight, -theme) for theme, weight in weights.items() if weight >= _ENOUGH - 0.5)
     strongest = ranked[-1][0] if ranked else 0
-    return [words.themes[-place] for weight, place in reversed(ranked) if weight >= 0.4 * strongest]
+    return tuple(words.themes[-place] for weight, place in reversed(ranked) if weight >= 0.4 * strongest)
 
 
 def _cues(reading: Reading) -> Iterator[str]:
     keys = [word.key for word in reading.words]
     for at, key in enumerate(keys):
         yield key
+        if reading.words[at].sort >= Sort.COMMON:
+            yield f"={reading.words[at].text.casefold()}"
         for size in (2, 3):
             if at + size <= len(keys):
                 joined = keys[at : at + size]
@@ -131,8 +142,10 @@ def _variants(keyword: str) -> Iterator[str]:
 def _fillers(reading: Reading, kind: Kind, keywords: Sequence[str]) -> Iterator[str]:
     if kind not in (Kind.FACT, Kind.EPISODE) or not keywords:
         yield kind_tag(kind, reading.chinese)
+    telling = {word.text.casefold() for word in reading.words if word.sort >= Sort.COMMON}
     for keyword in keywords:
         low = keyword.casefold()
-        if len(low) <= 24 and not any(character.isdigit() for character in low):
-            yield low.replace(" ", "-")
+        slight = not any(part in telling or reading.chinese for part in low.split())
+        if len(low) <= 24 and not slight and not any(character.isdigit() for character in low):
+            yield "-".join(low.replace(".", "").split())
     yield kind_tag(kind, reading.chinese)
