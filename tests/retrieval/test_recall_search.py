@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from conftest import Collection
+    from asking import Collection
 
     from amem.protocols import Embedder, Matrix
 

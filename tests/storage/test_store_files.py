@@ -1,0 +1,287 @@
+"""The file: who may read it, what happens when it is damaged, newer, older, busy or read-only."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+from storing import change, put
+
+from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageReadOnly
+from amem.note import Status
+from amem.query import Filter
+from amem.storage import Store, tables
+from amem.storage.migrations import migrate, scripts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from amem.testing import FrozenClock
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_only_the_owner_can_read_what_is_written(folder: Path, clock: FrozenClock, tmp_path: Path) -> None:
+    old = os.umask(0o022)
+    try:
+        with closing(Store(folder, clock)) as store:
+            with store.write() as session:
+                put(session, "secret")
+            assert mode(folder) == 0o700
+            assert mode(folder.parent) == 0o700
+            for file in folder.iterdir():
+                assert mode(file) == 0o600, file.name
+            store.copy_to(tmp_path / "copies" / "one")
+            assert mode(tmp_path / "copies" / "one") == 0o700
+            assert mode(tmp_path / "copies" / "one" / "amem.db") == 0o600
+    finally:
+        os.umask(old)
+
+
+def test_a_note_is_there_after_the_collection_was_closed(folder: Path, clock: FrozenClock) -> None:
+    with closing(Store(folder, clock)) as store, store.write() as session:
+        id = put(session, "五点喝茶。", keywords=["tea", "茶"], metadata={"n": 42, "s": "42"})
+    with closing(Store(folder, clock)) as store, store.read() as session:
+        note = session.notes.get(id)
+    assert note is not None
+    assert (note.content, note.keywords, note.metadata) == (
+        "五点喝茶。",
+        ["tea", "茶"],
+        {"n": 42, "s": "42"},
+    )
+
+
+@pytest.mark.parametrize("content", ["42", "[1, 2]", "null", "true", '{"a": 1}', "é\u0301", "a\x00b"])
+def test_any_text_reads_back_as_it_was_written(store: Store, content: str) -> None:
+    with store.write() as session:
+        id = put(session, content)
+    with store.read() as session:
+        note = session.notes.get(id)
+    assert note is not None
+    assert note.content == content
+
+
+def test_a_write_that_fails_changes_nothing(store: Store) -> None:
+    def write_half() -> None:
+        with store.write() as session:
+            put(session, "lost")
+            raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError, match="half way"):
+        write_half()
+    with store.read() as session:
+        assert session.notes.count() == 0
+        assert session.text.document_frequency(["lost"]) == {"lost": 0}
+        assert session.operations.log() == []
+
+
+@pytest.mark.parametrize("damage", ["header", "middle", "text"])
+def test_a_damaged_file_is_called_damaged(folder: Path, clock: FrozenClock, damage: str) -> None:
+    with closing(Store(folder, clock)) as store, store.write() as session:
+        for n in range(300):
+            put(session, f"note {n} " + "word " * 50)
+    file = folder / "amem.db"
+    data = bytearray(file.read_bytes())
+    if damage == "text":
+        data = bytearray(b"this is not a database at all" * 100)
+    elif damage == "header":
+        data[:100] = os.urandom(100)
+    else:
+        for page in range(1, len(data) // 4096):
+            data[page * 4096 : page * 4096 + 200] = b"\xff" * 200
+    file.write_bytes(data)
+
+    def read_all() -> None:
+        with closing(Store(folder, clock)) as store, store.read() as session:
+            session.notes.page(Filter(), limit=500)
+            session.text.search(["word"], 50)
+
+    with pytest.raises(StorageCorrupt) as caught:
+        read_all()
+    assert "amem copy" in caught.value.hint
+
+
+def test_a_collection_of_a_newer_program_is_left_alone(folder: Path, clock: FrozenClock) -> None:
+    Store(folder, clock).close()
+    with closing(sqlite3.connect(folder / "amem.db")) as raw:
+        raw.execute("PRAGMA user_version = 999")
+    with pytest.raises(SchemaTooNew, match="999") as caught:
+        Store(folder, clock)
+    assert caught.value.hint == "upgrade amem"
+
+
+def test_opening_again_migrates_nothing(folder: Path, clock: FrozenClock) -> None:
+    Store(folder, clock).close()
+    before = (folder / "amem.db").read_bytes()
+    Store(folder, clock).close()
+    assert (folder / "amem.db").read_bytes() == before
+    assert [file.name for file in folder.iterdir()] == ["amem.db"]
+
+
+def test_every_table_is_described_with_the_columns_it_has() -> None:
+    with closing(sqlite3.connect(":memory:")) as raw:
+        migrate(raw, None)
+        made = {
+            name: {row[1] for row in raw.execute(f"PRAGMA table_info({name})")}
+            for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if not name.startswith(("sqlite_", "note_text_", "source_text_"))
+        }
+        assert raw.execute("PRAGMA user_version").fetchone()[0] == max(scripts())
+    described = {
+        each.name: {column.name for column in each.columns} - {"rowid"}
+        for each in vars(tables).values()
+        if hasattr(each, "columns") and hasattr(each, "name")
+    }
+    assert described == made
+
+
+class TestReadOnly:
+    """A collection in a folder that may not be written to (root may write anywhere, so the question is intercepted)."""
+
+    @pytest.fixture
+    def locked(self, folder: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch) -> Path:
+        with closing(Store(folder, clock)) as store, store.write() as session:
+            put(session, "Tea.", id="tea")
+        monkeypatch.setattr("amem.storage.database.os.access", lambda *_: False)
+        return folder
+
+    def test_it_can_be_read(self, locked: Path, clock: FrozenClock) -> None:
+        with closing(Store(locked, clock)) as store:
+            assert store.read_only
+            with store.read() as session:
+                assert session.notes.get("tea") is not None
+                assert [key for key, _ in session.text.search(["tea"], 5)] == [1]
+
+    def test_writing_is_refused_with_a_hint(self, locked: Path, clock: FrozenClock) -> None:
+        with closing(Store(locked, clock)) as store:
+            with pytest.raises(StorageReadOnly) as caught, store.write():
+                pass
+            assert "permissions" in caught.value.hint
+
+    def test_reading_leaves_no_file_behind(self, locked: Path, clock: FrozenClock) -> None:
+        with closing(Store(locked, clock)) as store, store.read() as session:
+            session.notes.count()
+        assert [file.name for file in locked.iterdir()] == ["amem.db"]
+
+    def test_an_old_schema_is_refused(self, locked: Path, clock: FrozenClock) -> None:
+        with closing(sqlite3.connect(locked / "amem.db")) as raw:
+            raw.execute("PRAGMA user_version = 0")
+        with pytest.raises(StorageReadOnly, match="old schema"):
+            Store(locked, clock)
+
+
+def test_a_reader_sees_one_moment_while_others_write(file_store: Store) -> None:
+    with file_store.read() as session:
+        assert session.notes.count() == 0
+        with file_store.write() as writing:
+            put(writing, "later")
+        assert session.notes.count() == 0
+    with file_store.read() as session:
+        assert session.notes.count() == 1
+
+
+def test_a_bounded_wait_ends_with_busy(folder: Path, clock: FrozenClock) -> None:
+    with closing(Store(folder, clock)) as one, closing(Store(folder, clock)) as other:
+        with one.write() as session:
+            put(session, "first")
+            with pytest.raises(StorageBusy), other.write(wait=0.05):
+                pass
+        with other.write(wait=0.05) as session:
+            put(session, "second")
+        with one.read() as session:
+            assert session.notes.count() == 2
+
+
+def test_threads_of_one_process_wait_for_each_other_too(store: Store) -> None:
+    refused = []
+
+    def impatient() -> None:
+        try:
+            with store.write(wait=0.05):
+                pass
+        except StorageBusy as error:
+            refused.append(error)
+
+    with store.write() as session:
+        put(session, "mine")
+        thread = threading.Thread(target=impatient)
+        thread.start()
+        thread.join()
+    assert len(refused) == 1
+
+
+def test_threads_write_without_losing_a_note(store: Store) -> None:
+    failures: list[BaseException] = []
+
+    def work(who: int) -> None:
+        try:
+            for n in range(25):
+                with store.write() as session:
+                    put(session, f"note {n} of thread{who}", entities=[f"thread{who}"])
+                with store.read() as session:
+                    assert session.text.counts("entity", [f"thread{who}"])[f"thread{who}"] == n + 1
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(who,)) for who in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    with store.read() as session:
+        assert session.notes.count() == 100
+        assert session.counter == 100
+        assert session.text.document_frequency(["thread3"]) == {"thread3": 25}
+    assert store.check() == []
+
+
+def test_two_collections_in_memory_know_nothing_of_each_other(clock: FrozenClock) -> None:
+    with closing(Store(None, clock)) as one, closing(Store(None, clock)) as other:
+        with one.write() as session:
+            put(session, "mine")
+        with other.read() as session:
+            assert session.notes.count() == 0
+
+
+def test_a_copy_is_whole_and_apart(store: Store, clock: FrozenClock, tmp_path: Path) -> None:
+    with store.write() as session:
+        id = put(session, "Tea.")
+    store.copy_to(tmp_path / "copy")
+    with closing(Store(tmp_path / "copy", clock)) as copy:
+        with copy.write() as session:
+            change(session, id, content="Coffee.")
+        assert copy.check() == []
+    with store.read() as session:
+        note = session.notes.get(id)
+    assert note is not None
+    assert note.content == "Tea."
+
+
+def test_the_counter_moves_with_every_change_and_never_with_use(store: Store) -> None:
+    def counter() -> int:
+        with store.read() as session:
+            return session.counter
+
+    assert counter() == 0
+    with store.write() as session:
+        id = put(session, "Tea.")
+        put(session, "Coffee.")
+    assert counter() == 1
+    with store.write() as session:
+        change(session, id, content="Green tea.")
+    assert counter() == 2
+    with store.write() as session:
+        session.usage.touch([1])
+    assert counter() == 2
+    with store.write() as session:
+        change(session, id, action="delete", status=str(Status.DELETED))
+    assert counter() == 3
