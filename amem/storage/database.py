@@ -109,6 +109,9 @@ class Database:
             if raw is None:
                 return
             try:
+                # A full-text index keeps the words of deleted rows in its older segments until they are merged.
+                for index in ("note_text", "source_text"):
+                    raw.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
                 raw.execute("VACUUM")
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
@@ -151,7 +154,7 @@ class Database:
     def _prepare(self, folder: Path) -> None:
         assert self.path is not None
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _make_private(folder)
             if not self.path.exists():
                 _create_private(self.path)
         except PermissionError as error:
@@ -241,6 +244,13 @@ def explain(error: BaseException | None, path: Path | None) -> StorageError:
 def _begin(connection: Connection) -> None:
     writing = connection.get_execution_options().get("amem_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _make_private(folder: Path) -> None:
+    # mkdir(parents=True) gives its mode to the last folder only.
+    for each in [*reversed(folder.parents), folder]:
+        if not each.exists():
+            each.mkdir(mode=0o700, exist_ok=True)
 
 
 def _create_private(path: Path) -> None:
