@@ -200,11 +200,12 @@ class DenseLeg:
     def _caught_up(self, rows: Rows | None) -> Rows:
         """`rows` with everything committed since, or everything anew."""
         for _ in range(_ATTEMPTS):
-            space, counter = self._feed.space(), self._feed.counter()
+            counter, space = self._feed.counter(), self._feed.space()
             if rows is not None and (rows.space != space or rows.seq > counter):
                 rows = None
             delta = self._feed.delta(0 if rows is None else rows.seq)
-            if self._feed.space() != space:
+            # Without a commit in between, all three answers are of one moment.
+            if delta.seq != counter and self._feed.space() != space:
                 continue
             if rows is None:
                 return self._anew(space, delta)
