@@ -31,7 +31,7 @@ class NotesApp(App[None]):
 
     TITLE = "amem"
     CSS_PATH = "styles.tcss"
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 (Textual declares it so)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark", "keys", "Help", key_display="?"),
         Binding("q", "quit", "Quit"),
@@ -48,6 +48,10 @@ class NotesApp(App[None]):
         self.push_screen(BrowseScreen(self._desk))
         self.run_worker(self._desk.follow(self._follow_every), group="follow")
 
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """A grey for what matters less, readable on light and dark themes alike."""
+        return {"muted": "#8b93a3"}
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Textual's own commands, and every key of the screen by its name."""
         yield from super().get_system_commands(screen)
@@ -62,9 +66,9 @@ class NotesApp(App[None]):
 
     def action_keys(self) -> None:
         """Show the keys of the screen at hand."""
-        keys = {
-            active.binding.action: (self.get_key_display(active.binding), active.binding.description)
-            for active in self.screen.active_bindings.values()
-            if active.node in (self, self.screen) and active.binding.description and not active.binding.system
-        }
-        self.push_screen(HelpScreen([*keys.values(), *_LIST_KEYS]))
+        known = [*type(self.screen).BINDINGS, *NotesApp.BINDINGS]
+        keys = [
+            (binding.key_display or self.get_key_display(binding), binding.description)
+            for binding in Binding.make_bindings(known)
+        ]
+        self.push_screen(HelpScreen([*keys, *_LIST_KEYS]))

@@ -81,9 +81,7 @@ class BrowseScreen(Screen[None]):
 
     def on_mount(self) -> None:
         name = self._desk.memory.settings.collection
-        self.query_one("#name", Static).update(
-            Content.assemble((" amem ", "bold $primary"), (name, "$foreground-muted"))
-        )
+        self.query_one("#name", Static).update(Content.assemble((" amem ", "bold $primary"), (name, "$muted")))
         self.query_one("#tags").border_title = "Tags"
         self._notes.focus()
         self._reload()
@@ -107,13 +105,13 @@ class BrowseScreen(Screen[None]):
     # -- what is listed ----------------------------------------------------------------------------------------
 
     @work(exclusive=True, group="list")
-    async def _reload(self, *, place: int | None = None, keep: str | None = None) -> None:
+    async def _reload(self, *, place: int = 0, keep: str | None = None) -> None:
         """Read the list anew, and stay on the note with the id `keep` if it is near where it was."""
-        with self._desk.refusals():
+        with self._desk.refusals(self._pane.show_hint):
             if self._question:
-                await self._list_hits(place or 0)
+                await self._list_hits(place)
             else:
-                await self._list_notes(self._notes.cursor if place is None else place, keep)
+                await self._list_notes(place, keep)
             await self._list_tags()
             row = self._notes.row
             if self._open is not None and self._notes.count:
@@ -304,4 +302,4 @@ class BrowseScreen(Screen[None]):
 
 
 def _tag_line(tag: str, number: int) -> Content:
-    return Content.assemble((f"{number:>4} ", "$foreground-muted"), one_line(tag, 60))
+    return Content.assemble((f"{number:>4} ", "$muted"), one_line(tag, 60))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
-from amem.note import Enrichment, Status
-from amem.query import Filter
+from amem.note import Enrichment
+from amem_tui.naming import titles
 from amem_tui.phrases import one_line, plural, title
 
 if TYPE_CHECKING:
@@ -29,19 +29,20 @@ def edit(memory: AgenticMemorySystem, note: MemoryNote, content: str) -> str:
     note.content = content
     if not memory.update(note):
         raise NoteNotFound("this note was deleted meanwhile", hint="copy your text and save it as a new note")
-    return f"Changed “{title(content)}”"
+    return f"Changed {_quoted(title(content))}"
 
 
 def delete(memory: AgenticMemorySystem, note: MemoryNote) -> str:
     """Hide a note."""
-    return f"Deleted “{title(note.content)}”; u brings it back" if memory.delete(note.id) else "It was gone already"
+    gone = memory.delete(note.id)
+    return f"Deleted {_quoted(title(note.content))}; u brings it back" if gone else "It was gone already"
 
 
 def pin(memory: AgenticMemorySystem, note: MemoryNote) -> str:
     """Keep a note from fading, or let it fade again."""
     pinned = not note.pinned
     memory.pin(note.id, pinned)
-    return f"{'Pinned' if pinned else 'Unpinned'} “{title(note.content)}”"
+    return f"{'Pinned' if pinned else 'Unpinned'} {_quoted(title(note.content))}"
 
 
 def undo(memory: AgenticMemorySystem, operation: int | None = None) -> str:
@@ -98,14 +99,10 @@ def _what(memory: AgenticMemorySystem, operation: int) -> str:
     if found is None:
         return f"operation {operation}"
     about = [*found.created, *found.notes]
-    what = _name(memory, about[0]) if about else one_line(found.cause)
+    what = _quoted(titles(memory, about[:1])[about[0]]) if about else one_line(found.cause)
     more = f" and {len(about) - 1} more" if len(about) > 1 else ""
     return f"operation {found.id}, {found.action} {what}{more}".rstrip()
 
 
-def _name(memory: AgenticMemorySystem, id: str) -> str:
-    note = memory.read(id)
-    if note is None:  # undoing an add leaves the note deleted; its title says best what went
-        gone = memory.list(Filter(statuses=(Status.DELETED,)), limit=_LOOK_BACK, order="recorded")
-        note = next((each for each in gone if each.id == id), None)
-    return f"“{title(note.content)}”" if note is not None else id[:8]
+def _quoted(name: str) -> str:
+    return f"“{one_line(name, 50)}”"

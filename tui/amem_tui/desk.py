@@ -52,8 +52,7 @@ class Desk:
         """Compare the collection with what was seen last, and tell every open screen when it changed."""
         seen, self._pulse = self._pulse, await self.ask(self._feel)
         if seen is not None and seen != self._pulse:
-            for screen in self._app.screen_stack:
-                screen.post_message(CollectionChanged())
+            self._announce()
 
     async def follow(self, every: float) -> None:
         """Look again and again. A collection that cannot be read is said once, and once more when it is back."""
@@ -67,8 +66,13 @@ class Desk:
             else:
                 if self._silent:
                     self.say("The collection can be read again.")
+                    self._announce()
                 self._silent = False
             await asyncio.sleep(every)
+
+    def _announce(self) -> None:
+        for screen in self._app.screen_stack:
+            screen.post_message(CollectionChanged())
 
     def say(self, message: str) -> None:
         """Tell the person, in a corner of the screen."""
@@ -76,17 +80,22 @@ class Desk:
 
     def refuse(self, error: AmemError) -> None:
         """Say what went wrong and what to do next."""
-        message = f"{error}\n{error.hint}" if error.hint else str(error)
-        self._app.notify(clean(message), severity="error", timeout=8, markup=False)
+        self._app.notify(_words(error), severity="error", timeout=8, markup=False)
 
     @contextmanager
-    def refusals(self) -> Iterator[None]:
-        """Turn an AmemError of the block into a toast."""
+    def refusals(self, show: Callable[[str], None] | None = None) -> Iterator[None]:
+        """Turn an AmemError of the block into a toast, and hand its words to `show` as well."""
         try:
             yield
         except AmemError as error:
             self.refuse(error)
+            if show is not None:
+                show(_words(error))
 
     def _feel(self) -> tuple[int, int]:
         newest = self.memory.log(limit=1)
         return self.memory.count(), newest[0].id if newest else 0
+
+
+def _words(error: AmemError) -> str:
+    return clean(f"{error}\n{error.hint}" if error.hint else str(error))

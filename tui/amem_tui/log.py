@@ -13,12 +13,16 @@ from textual.widgets.option_list import Option
 
 from amem_tui import changes
 from amem_tui.desk import CollectionChanged, Desk
+from amem_tui.naming import titles
 from amem_tui.phrases import operation
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-_SHOWN = 300
+    from amem.memory_system import AgenticMemorySystem
+    from amem.storage import Operation
+
+_SHOWN = 200
 
 
 class LogScreen(Screen[None]):
@@ -49,15 +53,17 @@ class LogScreen(Screen[None]):
     @work(exclusive=True)
     async def _reload(self) -> None:
         with self._desk.refusals():
-            found = await self._desk.ask(partial(self._desk.memory.log, limit=_SHOWN))
+            found = await self._desk.ask(partial(_newest, self._desk.memory))
             shown = self.query_one(OptionList)
             before = shown.highlighted_option
             shown.clear_options()
-            shown.add_options([Option(operation(each, self._desk.zone), id=str(each.id)) for each in found])
+            shown.add_options(
+                [Option(operation(each, about, self._desk.zone), id=str(each.id)) for each, about in found]
+            )
             if not found:
                 shown.add_option(Option("Nothing has happened yet.", disabled=True))
                 return
-            ids = [str(each.id) for each in found]
+            ids = [str(each.id) for each, _ in found]
             shown.highlighted = ids.index(before.id) if before is not None and before.id in ids else 0
 
     def action_undo(self) -> None:
@@ -74,3 +80,13 @@ class LogScreen(Screen[None]):
 
     def action_leave(self) -> None:
         self.dismiss()
+
+
+def _newest(memory: AgenticMemorySystem) -> list[tuple[Operation, str]]:
+    """The newest operations, each with the title of the first note it is about."""
+    found = memory.log(limit=_SHOWN)
+    held = {each.id: (*each.created, *each.notes)[:1] for each in found}
+    # What only made links is about the note whose arrival set it off.
+    about = {each.id: held[each.id] or held.get(each.parent or 0, ()) for each in found}
+    named = titles(memory, [id for ids in about.values() for id in ids])
+    return [(each, "".join(named[id] for id in about[each.id])) for each in found]

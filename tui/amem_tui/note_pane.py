@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Label, Markdown, OptionList, Static, TabbedContent, TabPane
+from textual.widgets import Markdown, OptionList, Static, TabbedContent, TabPane
 from textual.widgets.option_list import Option
 
 from amem_tui.phrases import GLYPHS, clean, maker, moment, one_line, title, version
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _TABS = {"text": "Note", "links": "Links", "backlinks": "Backlinks", "history": "History", "sources": "Sources"}
 
-_ABOUT = ("found", "context", "keywords", "tags", "read", "id")
+_ABOUT = ("found", "context", "keywords", "tags", "read", "trust", "id")
 
 
 class NotePane(Vertical):
@@ -49,8 +49,8 @@ class NotePane(Vertical):
                 with Vertical(id="about"):
                     for name in _ABOUT:
                         with Horizontal(classes="field"):
-                            yield Label(name)
-                            yield Static(id=f"about-{name}")
+                            yield Static(name, classes="label")
+                            yield Static(id=f"about-{name}", classes="value")
             with TabPane(_TABS["links"], id="links"):
                 yield OptionList(id="link-list", compact=True)
             with TabPane(_TABS["backlinks"], id="backlinks"):
@@ -63,10 +63,10 @@ class NotePane(Vertical):
     def on_mount(self) -> None:
         self.show_hint("")
 
-    def show_hint(self, hint: str | Content) -> None:
+    def show_hint(self, hint: str) -> None:
         """Show a sentence instead of a note."""
         self.dossier = None
-        self.query_one("#hint", Static).update(hint)
+        self.query_one("#hint", Static).update(Content(hint))
         self.set_class(True, "-empty")
         self.border_title = "Note"
 
@@ -133,11 +133,10 @@ class NotePane(Vertical):
 def _head(note: MemoryNote, zone: tzinfo) -> Content:
     parts = [
         Content.assemble((f"{GLYPHS[note.kind]} {note.kind}", "$secondary")),
-        Content.assemble((moment(note.at, zone), "$foreground-muted")),
-        Content.assemble((f"trust {note.trust:.2f}", "$foreground-muted")),
+        Content.assemble((moment(note.at, zone), "$muted")),
     ]
     if note.speaker:
-        parts.append(Content.assemble((one_line(note.speaker, 30), "$foreground-muted")))
+        parts.append(Content.assemble((one_line(note.speaker, 30), "$muted")))
     if note.pinned:
         parts.append(Content.assemble(("▪ pinned", "$accent")))
     return Content("   ").join(parts)
@@ -150,24 +149,25 @@ def _about(note: MemoryNote, why: str) -> dict[str, Content]:
         "keywords": Content(one_line(", ".join(note.keywords), 400)),
         "tags": Content(one_line("  ".join(f"#{tag}" for tag in note.tags), 400)),
         "read": Content.assemble("by ", maker(note.analyst)) if note.analyst else Content(str(note.enrichment)),
-        "id": Content.assemble((note.id, "$foreground-muted")),
+        "trust": Content(f"{note.trust:.2f}"),
+        "id": Content.assemble((note.id, "$muted")),
     }
 
 
 def _link(link: Link, title_there: str | None) -> Content:
-    there = (title_there, "") if title_there is not None else (f"{link.target[:8]} is not here", "$foreground-muted")
+    there = (title_there, "") if title_there is not None else (f"{link.target[:8]} is not here", "$muted")
     head = Content.assemble((f"{link.type}  ", "$secondary"), there)
     reason = f"  {one_line(link.reason)}" if link.reason else ""
-    foot = Content.assemble("  ", maker(link.made_by), (reason, "$foreground-muted"))
+    foot = Content.assemble("  ", maker(link.made_by), (reason, "$muted"))
     return Content("\n").join([head, foot])
 
 
 def _sources(sources: tuple[Source, ...], zone: tzinfo) -> Content:
     if not sources:
-        return Content.assemble(("Written directly; there is no source behind it.", "$foreground-muted"))
+        return Content.assemble(("Written directly; there is no source behind it.", "$muted"))
     blocks = []
     for source in sources:
         where = " ".join(part for part in (source.kind, source.conversation, source.ref, source.speaker) if part)
-        head = Content.assemble((one_line(where), "bold"), (f"  {moment(source.at, zone)}", "$foreground-muted"))
+        head = Content.assemble((one_line(where), "bold"), (f"  {moment(source.at, zone)}", "$muted"))
         blocks.append(Content("\n").join([head, Content(clean(source.text))]))
     return Content("\n\n").join(blocks)

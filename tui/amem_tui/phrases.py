@@ -85,7 +85,7 @@ def changed(changes: Mapping[str, tuple[Any, Any]]) -> Content:
     for field, (before, after) in changes.items():
         lines.append(Content.assemble((f"  {field}", "bold $secondary")))
         if before not in (None, "", []):
-            lines.append(Content.assemble(("  - ", "$error"), (value(before), "$foreground-muted")))
+            lines.append(Content.assemble(("  - ", "$error"), (value(before), "$muted")))
         if after not in (None, "", []):
             lines.append(Content.assemble(("  + ", "$success"), value(after)))
     return Content("\n").join(lines)
@@ -93,31 +93,29 @@ def changed(changes: Mapping[str, tuple[Any, Any]]) -> Content:
 
 def version(each: Version, zone: tzinfo) -> Content:
     """One entry of a note's history."""
-    head = Content.assemble(
-        (f"v{each.version}", "bold"), (f"  {moment(each.at, zone)}  ", "$foreground-muted"), maker(each.actor)
-    )
+    head = Content.assemble((f"v{each.version}", "bold"), (f"  {moment(each.at, zone)}  ", "$muted"), maker(each.actor))
     why = f"{each.action}: {one_line(each.cause)}" if each.cause else each.action
     # The first version records only that the note came to be; its text is what is shown already.
-    parts = [head, Content.assemble((f"  {why}", "$foreground-muted"))]
+    parts = [head, Content.assemble((f"  {why}", "$muted"))]
     if each.version > 1:
         parts.append(changed(each.changes))
     return Content("\n").join(parts)
 
 
-def operation(each: Operation, zone: tzinfo) -> Content:
-    """One line of the log, and below it what was touched."""
-    # An operation that another set off stands indented below what it belongs to.
-    lead = "  └ " if each.parent is not None else ""
-    head = Content.assemble(
-        (f"{each.id:>5}  {moment(each.at, zone)}  ", "$foreground-muted"),
+def operation(each: Operation, about: str, zone: tzinfo) -> Content:
+    """One line of the log, `about` a note of that title; what another operation set off is indented below it."""
+    lead = "└ " if each.parent is not None else ""
+    who = maker(each.actor)
+    return Content.assemble(
+        (f"{each.id:>5}  {moment(each.at, zone)}  ", "$muted"),
         lead,
-        maker(each.actor),
-        (f"  {each.action}", "bold" if not each.undone else "strike"),
-        (f"  {one_line(each.cause, 60)}" if each.cause else "", ""),
-        (f"  {_extent(each)}", "$foreground-muted"),
-        ("  undone" if each.undone else "", "$warning"),
+        who,
+        " " * max(2, 14 - who.cell_length - len(lead)),
+        (f"{each.action:<9}", "strike" if each.undone else "bold"),
+        ("undone  " if each.undone else "", "$warning"),
+        one_line(about or each.cause),
+        (f"  {_extent(each)}", "$muted"),
     )
-    return head
 
 
 def value(held: Any) -> str:
@@ -128,11 +126,8 @@ def value(held: Any) -> str:
 
 
 def _extent(each: Operation) -> str:
-    parts = []
-    if each.created:
-        parts.append(f"{plural(len(each.created), 'new note')}")
-    if each.notes:
-        parts.append(f"{plural(len(each.notes), 'note')} changed")
+    others = len({*each.created, *each.notes}) - 1
+    parts = [f"and {others} more"] if others > 0 else []
     if each.links:
         parts.append(plural(each.links, "link"))
     return ", ".join(parts)

@@ -14,7 +14,8 @@ from textual.widgets.option_list import Option
 
 from amem_tui import changes
 from amem_tui.desk import CollectionChanged, Desk
-from amem_tui.phrases import changed, maker, one_line, title
+from amem_tui.naming import titles
+from amem_tui.phrases import changed, maker, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,17 +85,16 @@ class ReviewScreen(Screen[None]):
 
 def _named(memory: AgenticMemorySystem) -> list[tuple[Review, str]]:
     """Each open proposal with the title of the note it would change."""
-    waiting = []
-    for review in memory.reviews():
-        note = memory.read(review.note)
-        waiting.append((review, review.note[:8] if note is None else title(note.content)))
-    return waiting
+    waiting = memory.reviews()
+    named = titles(memory, [review.note for review in waiting])
+    return [(review, named[review.note]) for review in waiting]
 
 
 def _proposal(review: Review, name: str) -> Content:
-    sure = f"  {review.confidence:.0%} sure"
-    head = Content.assemble((name, "bold"))
     who = Content.assemble(
-        "  ", maker(review.made_by), (sure, "$foreground-muted"), (f"  {one_line(review.reason)}", "")
+        "  ",
+        maker(review.made_by),
+        (f"  {review.confidence:.0%} sure  ", "$muted"),
+        one_line(review.reason),
     )
-    return Content("\n").join([head, who, changed(review.changes), Content("")])
+    return Content("\n").join([Content.assemble((name, "bold")), who, changed(review.changes), Content("")])

@@ -1,0 +1,84 @@
+"""Real collections on disk, with a scripted judgement in place of a language model's."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
+from amem.memory_system import AgenticMemorySystem
+from amem.note import Kind, LinkType
+from amem.settings import Settings
+from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from amem.analysis import Draft, Neighbour
+
+TEA = "Green tea at 80 degrees, never boiling"
+KETTLE = "The new kettle holds green tea at 80 degrees"
+CAT = "芝麻是只六岁的橘白猫，怕吸尘器 🐱"
+NOTES = (TEA, CAT, KETTLE)
+
+
+def analyse(draft: Draft) -> Analysis:
+    """Tags by subject; everything about tea is a preference."""
+    tea = "tea" in draft.content
+    return Analysis(
+        keywords=tuple(draft.content.split()[:2]),
+        context=f"About {draft.content[:12]}",
+        tags=("tea",) if tea else ("cat",),
+        kind=Kind.PREFERENCE if tea else Kind.FACT,
+    )
+
+
+def relate(draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour]) -> Evolution:
+    """Link what shares a tag, and propose a new context for it without being sure."""
+    near = [each for each in neighbours if set(each.tags) & set(analysis.tags)]
+    return Evolution(
+        links=tuple(ProposedLink(each.handle, LinkType.SUPPORTS, "both are about tea", 0.9) for each in near),
+        rewrites=tuple(Rewrite(each.handle, "How tea is made here", None, "seen together", 0.5) for each in near),
+    )
+
+
+@pytest.fixture
+def open_home(tmp_path: Path) -> Iterator[Callable[..., AgenticMemorySystem]]:
+    """Opens the collection of a home of this test's own; called again, a second system on the same folder."""
+    opened: list[AgenticMemorySystem] = []
+
+    def open_one(actor: str = "user") -> AgenticMemorySystem:
+        settings = Settings(home=tmp_path, dense_base="exact", timezone="UTC", llm_backend="offline")
+        memory = AgenticMemorySystem(
+            settings=settings,
+            actor=actor,
+            clock=FrozenClock("2026-03-01T09:00", seed=f"clock {len(opened)}"),
+            embedder=HashEmbedder(),
+            analyst=ScriptedAnalyst(analyse, relate, name="scripted"),
+        )
+        opened.append(memory)
+        return memory
+
+    yield open_one
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def empty(open_home: Callable[..., AgenticMemorySystem]) -> AgenticMemorySystem:
+    """A collection without notes."""
+    return open_home()
+
+
+@pytest.fixture
+def memory(empty: AgenticMemorySystem) -> AgenticMemorySystem:
+    """Three notes, the kettle the newest: it links to the tea and proposes to rewrite it."""
+    clock = empty._clock
+    assert isinstance(clock, FrozenClock)
+    for content in NOTES:
+        empty.add(content)
+        clock.advance(timedelta(days=1))
+    return empty

@@ -1,0 +1,86 @@
+"""Driving the browser in tests: wait for what should become true instead of sleeping; say what is on the screen."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from amem_tui.app import NotesApp
+from amem_tui.note_list import NoteList
+from amem_tui.note_pane import NotePane
+from textual.widgets import OptionList, Static
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from textual.pilot import Pilot
+
+    from amem.memory_system import AgenticMemorySystem
+
+PATIENCE = 20.0
+
+
+@asynccontextmanager
+async def browsing(
+    memory: AgenticMemorySystem, size: tuple[int, int] = (120, 40), *, notes: int | None = None
+) -> AsyncIterator[Pilot[None]]:
+    """The app on this collection, once its list is there."""
+    app = NotesApp(memory, follow_every=0.05)
+    expected = memory.count() if notes is None else notes
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await wait_until(pilot, lambda: bool(app.screen.query(NoteList)))
+        await wait_until(pilot, lambda: listed(pilot).count == expected)
+        await wait_until(pilot, lambda: opened(pilot) is not None or hint(pilot) != "")
+        yield pilot
+
+
+async def wait_until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
+    """Let the app work until `true` holds; fail when it never does."""
+    async with asyncio.timeout(PATIENCE):
+        while not true():
+            await pilot.pause(0.01)
+
+
+def listed(pilot: Pilot[None]) -> NoteList:
+    return pilot.app.screen_stack[1].query_one(NoteList)
+
+
+def titles(pilot: Pilot[None]) -> list[str]:
+    """What the list shows, from the top."""
+    rows = [listed(pilot).row_at(place) for place in range(listed(pilot).count)]
+    return [row.title for row in rows if row is not None]
+
+
+def opened(pilot: Pilot[None]) -> str | None:
+    """The text of the open note."""
+    dossier = pilot.app.screen_stack[1].query_one(NotePane).dossier
+    return None if dossier is None else dossier.note.content
+
+
+def hint(pilot: Pilot[None]) -> str:
+    return said(pilot, "#hint", screen=1)
+
+
+def said(pilot: Pilot[None], selector: str, *, screen: int = -1) -> str:
+    """The words of a Static."""
+    return str(pilot.app.screen_stack[screen].query_one(selector, Static).visual)
+
+
+def options(pilot: Pilot[None], selector: str) -> list[str]:
+    """The lines of an option list on the screen in front."""
+    shown = pilot.app.screen.query_one(selector, OptionList)
+    return [str(option.prompt) for option in shown.options]
+
+
+def toasts(pilot: Pilot[None]) -> str:
+    """Everything that was said in a corner of the screen and is still there."""
+    return "\n".join(each.message for each in pilot.app._notifications)
+
+
+def screen_text(pilot: Pilot[None]) -> str:
+    """The whole screen as lines of text."""
+    width, height = pilot.app.size
+    strips = pilot.app.screen._compositor.render_strips(pilot.app.size)
+    assert all(strip.cell_length == width for strip in strips[:height])
+    return "\n".join(strip.text for strip in strips)
