@@ -95,6 +95,7 @@ class AgenticMemorySystem:
         self._folder = self._locate(in_memory=directory is None and settings is None, create=create)
         self._given_analyst = analyst
         self._chosen_analyst: Analyst | None = None
+        self._controller: LLMController | None = None
         self.evo_cnt = 0
         self._closed = False
         self._store = Store(self._folder, self._clock)
@@ -465,9 +466,11 @@ class AgenticMemorySystem:
     @property
     def llm_controller(self) -> LLMController:
         """A-Mem's way to the language model the settings name."""
-        from amem.llm_controller import LLMController
+        if self._controller is None:
+            from amem.llm_controller import LLMController
 
-        return LLMController.of(self.settings)
+            self._controller = LLMController.of(self.settings)
+        return self._controller
 
     def acting_as(self, actor: str) -> AgenticMemorySystem:
         """The same open collection under another name in the log; closing either closes both."""

@@ -71,14 +71,14 @@ class Settings(BaseSettings):
     llm_model: str = ""
     """Model name; without a prefix it belongs to the backend. Empty lets auto choose."""
     api_key: SecretStr | None = Field(
-        default=None, validation_alias=AliasChoices("api_key", "AMEM_API_KEY", "OPENAI_API_KEY")
+        default=None, validation_alias=AliasChoices("AMEM_API_KEY", "OPENAI_API_KEY")
     )
     """Key for the model server; never stored or logged."""
-    api_base: str = Field(default="", validation_alias=AliasChoices("api_base", "AMEM_API_BASE"))
+    api_base: str = ""
     """Base URL of an OpenAI-compatible server."""
     ollama_host: str = Field(
         default="http://127.0.0.1:11434",
-        validation_alias=AliasChoices("ollama_host", "AMEM_OLLAMA_HOST", "OLLAMA_HOST"),
+        validation_alias=AliasChoices("AMEM_OLLAMA_HOST", "OLLAMA_HOST"),
     )
     """Where Ollama listens."""
     llm_timeout: float = Field(default=60, gt=0)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.environment import defaults
 from amem.embedding.once import Once
 from amem.embedding.reason import first_line
 from amem.embedding.vectors import BATCH, rows_of
 from amem.errors import MissingModel, ServiceUnavailable
+from amem.litellm_import import import_litellm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,16 +68,3 @@ class LiteLLMEmbedder:
             ) from error
         rows = sorted(answer.data, key=lambda row: row["index"])
         return rows_of([row["embedding"] for row in rows], len(texts), self._name)
-
-
-def import_litellm() -> Any:
-    """LiteLLM, kept from two things it does while it is imported.
-
-    It would fetch its price list over the network, and read a ``.env`` of the current folder or one above.
-    """
-    with defaults(LITELLM_LOCAL_MODEL_COST_MAP="True", LITELLM_MODE="PRODUCTION"), warnings.catch_warnings():
-        # Deprecations between LiteLLM and pydantic are not the caller's to mend.
-        warnings.simplefilter("ignore")
-        import litellm
-    litellm.suppress_debug_info = True
-    return litellm

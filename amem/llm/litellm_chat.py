@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, InvalidInput, MissingModel, ServiceUnavailable
-from amem.llm.litellm_import import import_litellm
+from amem.litellm_import import import_litellm
 from amem.llm.usage import Usage
 
 if TYPE_CHECKING:

@@ -262,4 +262,7 @@ class Enricher:
 def _spent(analyst: Analyst) -> tuple[int, int, int]:
     """What an analyst has used so far: calls, tokens in, tokens out. Those that cost nothing keep no account."""
     usage = getattr(analyst, "usage", None)
-    return (0, 0, 0) if usage is None else (usage.calls, usage.tokens_in, usage.tokens_out)
+    if usage is None:
+        return 0, 0, 0
+    spent = usage.here  # this thread's alone: others may be asking the same model meanwhile
+    return spent.calls, spent.tokens_in, spent.tokens_out
