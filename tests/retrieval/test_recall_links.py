@@ -119,3 +119,11 @@ def test_a_neighbour_is_as_near_as_asked(tied: tuple[Collection, str, str]) -> N
     memory.link(hit, far, LinkType.SUPPORTS)
     near = Filter(minimum_cosine=0.4)
     assert far not in memory.found("PostgreSQL database moved", k=9, expand=True, filter=near)
+
+
+def test_deleted_notes_come_over_a_link_when_asked_for(tied: tuple[Collection, str, str]) -> None:
+    memory, hit, other = tied
+    memory.link(hit, other, LinkType.SUPPORTS)
+    memory.change(other, status=str(Status.DELETED))
+    everything = Filter(statuses=tuple(Status))
+    assert memory.found("PostgreSQL database", k=2, expand=True, filter=everything) == [hit, other]
