@@ -201,7 +201,11 @@ class AgenticMemorySystem:
 
     def purge(self, id: str) -> bool:
         """Destroy a note and its history for good; False when there is none. The only thing undo cannot take back."""
-        return self._editor.purge([id], self.actor) == 1
+        purged = self._editor.purge([id], self.actor) == 1
+        if purged:
+            self._dense.refresh()
+            self._dense.flush()
+        return purged
 
     def pin(self, id: str, pinned: bool = True) -> bool:
         """Keep a note from ever fading, or let it fade again; False when there is none."""

@@ -47,7 +47,7 @@ class DenseLeg:
         *,
         folder: Path | None,
         base: Literal["auto", "exact", "chroma"] = "auto",
-        chroma_from: int = 50_000,
+        chroma_from: int = 200_000,
     ) -> None:
         self._feed, self._folder = feed, folder
         self._wanted, self._chroma_from = base, chroma_from

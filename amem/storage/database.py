@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 FILE_NAME = "amem.db"
-_BUSY_SECONDS = 60.0
+BUSY_SECONDS = 60.0
 _CACHE_KIB = 65_536
 
 
@@ -43,7 +43,7 @@ class Database:
     Raises StorageReadOnly, StorageBusy, StorageFull, StorageCorrupt or SchemaTooNew.
     """
 
-    def __init__(self, folder: Path | None, *, busy_seconds: float = _BUSY_SECONDS) -> None:
+    def __init__(self, folder: Path | None, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.path = None if folder is None else folder / FILE_NAME
         self._busy_seconds = busy_seconds
         self._write_lock = threading.RLock()

@@ -34,7 +34,7 @@ _RARE = text(
     " WHERE used.role IN ('entity', 'keyword') AND used.term IN :terms AND +used.notes <= :most LIMIT :limit"
 ).bindparams(bindparam("terms", expanding=True))
 #: More tags than this are not shown to an analyst; the most used come first.
-_SHOWN_TAGS = 500
+_SHOWN_TAGS = 200
 _TAGS = (
     select(_COUNTS.c.term, _COUNTS.c.notes)
     .where(_COUNTS.c.role == "tag")
@@ -162,7 +162,7 @@ class FullText:
         return dict.fromkeys(wanted, 0) | found
 
     def tags(self) -> Mapping[str, int]:
-        """The 500 most used tags and how many notes carry each, most used first."""
+        """The 200 most used tags and how many notes carry each, most used first."""
         return {term: n for term, n in self._run(_TAGS)}
 
     def _active(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:

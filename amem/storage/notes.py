@@ -102,6 +102,9 @@ class Notes(NoteReading):
             values["normal"] = normal_hash(different["content"])
         recorded = {field: [before[field], value] for field, value in different.items()}
         self._record(row["key"], values["version"], operation, recorded)
+        if row["status"] == Status.DELETED and "status" in different:
+            # Whoever follows the vectors has thrown this one away.
+            values["vector_seq"] = self._session.seq
         self._run(_UPDATE, {"wanted": row["key"], "seq": self._session.seq, **values})
         if _INDEXED & set(different):
             self._index_again(row["key"], note_of({**row, **values}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from amem.storage.database import Database
+from amem.storage.database import BUSY_SECONDS, Database
 from amem.storage.session import Session
 
 if TYPE_CHECKING:
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """One collection's database; `folder` None keeps it in memory. Safe to use from many threads."""
+    """One collection's database; `folder` None keeps it in memory. Safe to use from many threads.
 
-    def __init__(self, folder: Path | None, clock: Clock) -> None:
+    `busy_seconds` is how long a write waits for other processes before StorageBusy.
+    """
+
+    def __init__(self, folder: Path | None, clock: Clock, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.folder = folder
         self._clock = clock
-        self._database = Database(folder)
+        self._database = Database(folder, busy_seconds=busy_seconds)
 
     @property
     def read_only(self) -> bool:

@@ -24,6 +24,7 @@ _SPACES, _VECTORS, _NOTES = tables.spaces, tables.vectors, tables.notes
 _AT_ONCE = 500
 # Built once, as they run after every write.
 _ACTIVE = select(_SPACES).where(_SPACES.c.active == 1)
+_COLLECTION = select(tables.meta.c.value).where(tables.meta.c.key == "collection")
 _KNOWN = select(_VECTORS.c.hash, _VECTORS.c.vector).where(
     _VECTORS.c.space == bindparam("space"), _VECTORS.c.hash.in_(bindparam("hashes", expanding=True))
 )
@@ -53,11 +54,12 @@ class Space:
     model: str
     dimension: int
     recipe: str
+    collection: str
 
     @property
     def fingerprint(self) -> str:
-        """One line that differs whenever vectors cannot be compared."""
-        return f"{self.model} {self.dimension} {self.recipe} #{self.id}"
+        """One line that differs whenever vectors cannot be compared, or belong to another collection."""
+        return f"{self.model} {self.dimension} {self.recipe} {self.collection}#{self.id}"
 
 
 class Vectors:
@@ -70,14 +72,14 @@ class Vectors:
     def space(self) -> Space | None:
         """The space in use; None in a collection that never embedded anything."""
         row = self._run(_ACTIVE).mappings().one_or_none()
-        return None if row is None else Space(row["id"], row["model"], row["dimension"], row["recipe"])
+        return None if row is None else self._space_of(row["id"], row["model"], row["dimension"], row["recipe"])
 
     def add_space(self, model: str, dimension: int, recipe: str, *, active: bool) -> Space:
         """Make a space; an active one needs that none is active yet (see `switch`)."""
         statement = insert(_SPACES).values(model=model, dimension=dimension, recipe=recipe, active=int(active))
         key = self._run(statement).lastrowid
         assert key is not None
-        return Space(int(key), model, dimension, recipe)
+        return self._space_of(int(key), model, dimension, recipe)
 
     def switch(self, space: Space, hashes: Mapping[int, bytes]) -> None:
         """Make `space` the one in use, give each note key its new text hash, and drop every other space."""
@@ -88,6 +90,9 @@ class Vectors:
             self._run(update(_NOTES).where(_NOTES.c.key == key).values(text_hash=hashed, vector_seq=seq, seq=seq))
         self._run(delete(_VECTORS).where(_VECTORS.c.space != space.id))
         self._run(delete(_SPACES).where(_SPACES.c.id != space.id))
+
+    def _space_of(self, id: int, model: str, dimension: int, recipe: str) -> Space:
+        return Space(id, model, dimension, recipe, str(self._run(_COLLECTION).scalar_one()))
 
     def drop_unused(self, space: Space) -> None:
         """Remove a space that never came into use."""

@@ -1,6 +1,8 @@
 -- The whole truth of a collection. Times are UTC text 'YYYY-MM-DDTHH:MM:SS.ffffffZ', so that they sort as they read.
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+-- Told apart from any other collection ever made, so that a cache left by another is never taken for this one's.
+INSERT INTO meta VALUES ('collection', lower(hex(randomblob(8))));
 
 -- One row, incremented in every writing transaction; stamps what changed so that caches can ask "since when".
 CREATE TABLE counter (id INTEGER PRIMARY KEY CHECK (id = 1), value INTEGER NOT NULL);
