@@ -1,0 +1,5 @@
+"""The command line: ``amem``."""
+
+from amem.cli.app import main
+
+__all__ = ["main"]

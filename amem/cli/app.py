@@ -1,0 +1,114 @@
+"""``amem``: the command line, thin over the API. Commands import what they use when they run, so that help is quick."""
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from amem import __version__
+from amem.cli import demo, log, manage, read, review, setup, transfer, write
+from amem.cli.context import Invocation
+from amem.cli.exits import guarded
+
+_HANDLER = "amem command line"
+_WITH_VALUE = ("--home", "--collection", "-c", "--env-file")
+
+
+class Amem(TyperGroup):
+    """The top command: lets global options stand anywhere, and turns every error into one line."""
+
+    def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:
+        words = globals_first(list(sys.argv[1:] if args is None else args))
+        use_utf8()
+        run = super().main
+        extra["standalone_mode"] = False
+        extra.setdefault("prog_name", "amem")
+        sys.exit(guarded(lambda: run(words, *rest, **extra), debug="--debug" in words))
+
+
+def globals_first(words: list[str]) -> list[str]:
+    """The arguments with the global options moved to the front, wherever they stood before a ``--``."""
+    front: list[str] = []
+    rest: list[str] = []
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word == "--":
+            rest += words[position:]
+            break
+        if word in _WITH_VALUE:
+            front += words[position : position + 2]
+            position += 2
+            continue
+        is_global = word == "--debug" or word.startswith(tuple(f"{name}=" for name in _WITH_VALUE if name[:2] == "--"))
+        (front if is_global else rest).append(word)
+        position += 1
+    return front + rest
+
+
+def use_utf8() -> None:
+    """Chinese notes must survive a pipe whatever the locale; a terminal that cannot show a letter shows a stand-in."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            if stream.isatty():
+                stream.reconfigure(errors="replace")
+            else:
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+app = typer.Typer(
+    name="amem",
+    cls=Amem,
+    help="A memory that agents write and people can read, trust and correct.",
+    epilog='Start with: amem demo, or amem add "something worth keeping".',
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"amem {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    context: typer.Context,
+    home: Annotated[str | None, typer.Option(help="Folder that holds the collections.", envvar=None)] = None,
+    collection: Annotated[str | None, typer.Option("--collection", "-c", help="Collection to use.")] = None,
+    env_file: Annotated[str | None, typer.Option(help="Read settings from this file, not <home>/.env.")] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show what happens, and tracebacks.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    context.obj = Invocation(home, collection, env_file, debug)
+    _configure_logging(debug)
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def _configure_logging(debug: bool) -> None:
+    import logging
+
+    logger = logging.getLogger("amem")
+    logger.handlers = [each for each in logger.handlers if each.get_name() != _HANDLER]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.set_name(_HANDLER)
+    # What goes wrong is said in the command's own words; the log is for those who ask for it.
+    handler.setLevel(logging.DEBUG if debug else logging.ERROR)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
+
+
+for room in (setup, demo, write, read, log, review, transfer, manage):
+    room.register(app)
+
+
+def main() -> None:
+    """The ``amem`` program."""
+    app()

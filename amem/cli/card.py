@@ -1,0 +1,82 @@
+"""One note, whole, as people read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.cli.hits import origin_of
+from amem.cli.render import console, on_terminal, one_line, short_id, styled, visible, when
+from amem.clock import zone
+from amem.note import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.note import Link, MemoryNote
+
+
+def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
+    """The note's text, its fields, its links in both directions with reasons, and where it came from."""
+    if not on_terminal():
+        for name, value in [("id", note.id), *_facts(memory, note)]:
+            print(f"{name}: {one_line(value)}")
+        print(f"\n{note.content}\n")
+        return
+    from rich.padding import Padding
+
+    out = console()
+    out.print(styled((short_id(note.id), "bold cyan"), f"  {note.kind}  ", (_tags(note), "green")))
+    out.print(Padding(styled(note.content), (1, 2)))
+    for name, value in _facts(memory, note):
+        out.print(Padding(styled((f"{name:<11}", "dim"), visible(value)), (0, 0, 0, 2)))
+    out.print()
+
+
+def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str, str]]:
+    local = zone(memory.settings.timezone)
+    yield "when", f"{when(note.at, local)} (recorded {when(note.recorded_at, local)})"
+    if note.context:
+        yield "context", note.context
+    yield "keywords", ", ".join(note.keywords)
+    yield "tags", ", ".join(note.tags)
+    if note.entities:
+        yield "entities", ", ".join(note.entities)
+    if note.speaker:
+        yield "speaker", note.speaker
+    if note.category and note.category != "Uncategorized":
+        yield "category", note.category
+    for name, value in note.metadata.items():
+        yield name, str(value)
+    yield "standing", _standing(note)
+    for link in memory.links(note.id):
+        yield "link", f"{link.type} → {_other(memory, link, link.target)}"
+    for link in memory.backlinks(note.id):
+        yield "linked by", f"{link.type} ← {_other(memory, link, link.source)}"
+    for source in memory.sources([note.id])[note.id]:
+        yield "source", f"{source.kind} {origin_of(source)}".strip()
+
+
+def _standing(note: MemoryNote) -> str:
+    parts = [str(note.status)] if note.status is not Status.ACTIVE else []
+    if note.superseded_by:
+        parts.append(f"by {short_id(note.superseded_by)}")
+    parts += [str(note.layer).replace("_", "-"), f"importance {note.importance:.2f}", f"trust {note.trust:.2f}"]
+    parts += ["pinned"] if note.pinned else []
+    parts.append(f"version {note.version}")
+    if note.analyst:
+        parts.append(f"analysed by {note.analyst}" if note.enrichment == "done" else f"analysis {note.enrichment}")
+    if note.retrieval_count:
+        parts.append(f"recalled {note.retrieval_count} times")
+    return ", ".join(parts)
+
+
+def _other(memory: AgenticMemorySystem, link: Link, id: str) -> str:
+    note = memory.read(id)
+    words = one_line(note.content, 60) if note is not None else "(not there)"
+    reason = f": {link.reason}" if link.reason else ""
+    return f"{short_id(id)} {words}{reason} ({link.made_by})"
+
+
+def _tags(note: MemoryNote) -> str:
+    return " ".join(f"#{tag}" for tag in note.tags)

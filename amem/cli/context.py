@@ -1,0 +1,121 @@
+"""What the global options say: which home, which collection, and how to open it."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.errors import CollectionNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import typer
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.settings import Settings
+
+
+@dataclass(slots=True)
+class Invocation:
+    """The global options of one call of ``amem``."""
+
+    home: str | None = None
+    collection: str | None = None
+    env_file: str | None = None
+    debug: bool = False
+
+    def settings(self) -> Settings:
+        """The settings for this home. Raises InvalidInput."""
+        from amem.settings import load_settings
+
+        return load_settings(self.home, env_file=self.env_file, collection=self.collection)
+
+    def command(self, *words: str) -> str:
+        """A command line that means this home and collection, to be copied into a shell."""
+        named = [(f"--{name}", value) for name in ("home", "collection") if (value := getattr(self, name)) is not None]
+        return shlex.join(["amem", *(word for pair in named for word in pair), *words])
+
+    @contextmanager
+    def memory(
+        self, *, create: bool = False, notify: bool = False, settings: Settings | None = None
+    ) -> Iterator[AgenticMemorySystem]:
+        """The collection, open. Reading commands leave `create` off. Raises CollectionNotFound and StorageError.
+
+        `notify` says on stderr who analyses; that a model has to be exported or fetched first is always said.
+        """
+        from amem.embedding import describe
+        from amem.memory_system import AgenticMemorySystem
+
+        settings = settings or self.settings()
+        # A command lives too short to profit from Chroma, and importing it takes a second.
+        settings = settings.model_copy(update={"dense_base": "exact"})
+        speak = notify or not describe(settings).ready
+        with AgenticMemorySystem(
+            settings=settings, create=create, actor="user", notify=tell if speak else None
+        ) as memory:
+            yield memory
+
+    @contextmanager
+    def browsed(self) -> Iterator[AgenticMemorySystem | None]:
+        """The collection for a command that lists things; None, with a word on stderr, when nothing was ever added.
+
+        Raises CollectionNotFound for a collection that was named and is not there.
+        """
+        with ExitStack() as stack:
+            memory = None
+            try:
+                memory = stack.enter_context(self.memory())
+            except CollectionNotFound:
+                if self.collection is not None:
+                    raise
+                tell('no notes yet: add one with amem add "...", or see amem demo')
+            yield memory
+
+
+def invocation(context: typer.Context) -> Invocation:
+    """The global options that a command was called with."""
+    found = context.obj
+    assert isinstance(found, Invocation)
+    return found
+
+
+def tell(line: str) -> None:
+    """Talk to the person at the terminal: one line on stderr."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def at_terminal() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A bar with rate and time left on stderr while something takes its time; nothing when stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text("" if not task.speed else f"{task.speed:,.1f}/s")
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,143 @@
+"""``amem demo``: a year of an invented person's notes, written, linked, evolved and asked about before your eyes."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+import shutil
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from amem.cli.context import Invocation, invocation, progress, tell
+from amem.cli.options import Json
+from amem.cli.render import count, print_json
+
+if TYPE_CHECKING:
+    from amem.interop.importing import ImportReport
+    from amem.memory_system import AgenticMemorySystem
+    from amem.receipt import Receipt
+    from amem.settings import Settings
+
+CAUSE = "amem demo"
+_COLLECTION = "demo"
+#: Says that the folder beside it was made by the demo, which may therefore start it afresh.
+_MARK = ".made-by-amem-demo"
+_HITS = 3
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's command."""
+    app.command(rich_help_panel="Start")(demo)
+
+
+def demo(
+    context: typer.Context,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start over even if you added notes of your own.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Watch a year of somebody's notes become a linked collection, and ask it five questions."""
+    call = invocation(context)
+    if call.collection is None:
+        call.collection = _COLLECTION
+    settings = call.settings()
+    if settings.llm_backend == "auto":
+        # Quick, and the same for everybody; name a backend in the settings to see a model do it.
+        settings = settings.model_copy(update={"llm_backend": "offline"})
+    folder = _clear(call, settings, fresh=fresh)
+    started = perf_counter()
+    receipts: list[Receipt] = []
+    with call.memory(create=True, settings=settings) as memory:
+        (folder / _MARK).touch(mode=0o600)
+        report = _load(memory, settings, receipts)
+        seconds = perf_counter() - started
+        if as_json:
+            print_json(_record(memory, report, seconds))
+        else:
+            _tell_story(call, memory, receipts, report, seconds)
+
+
+def _clear(call: Invocation, settings: "Settings", *, fresh: bool) -> Path:
+    """The demo's folder, emptied if the demo made it. Raises InvalidInput when it holds somebody's notes."""
+    from amem.collection import folder_of
+    from amem.errors import InvalidInput
+
+    folder = folder_of(settings.home, settings.collection)
+    if not folder.exists():
+        return folder
+    other = f"amem --collection {settings.collection}-2 demo"
+    if not (folder / _MARK).is_file() or folder.is_symlink():
+        raise InvalidInput(f"the collection {settings.collection!r} was not made by the demo", hint=f"try {other}")
+    if not fresh:
+        with call.memory(settings=settings) as memory:
+            own = [
+                each for each in memory.log(limit=10_000) if each.action in ("add", "import") and each.cause != CAUSE
+            ]
+        if own:
+            raise InvalidInput(
+                f"the collection {settings.collection!r} holds notes that were added since the last demo",
+                hint=f"give --fresh to lose them, or try {other}",
+            )
+    shutil.rmtree(folder)
+    return folder
+
+
+def _load(memory: "AgenticMemorySystem", settings: "Settings", receipts: "list[Receipt]") -> "ImportReport":
+    from amem.interop.demo_data import demo_folder
+    from amem.interop.formats import Format
+    from amem.interop.importing import Importer
+    from amem.interop.reader import read_path
+
+    items = read_path(demo_folder() / "year.jsonl", settings, Format.JSONL)
+    with progress("reading a year of notes") as bar:
+        return Importer(memory, cause=CAUSE, progress=bar, on_receipt=receipts.append).run(items)
+
+
+def _record(memory: "AgenticMemorySystem", report: "ImportReport", seconds: float) -> dict[str, Any]:
+    from amem.interop.demo_data import demo_questions
+
+    answers = [
+        {
+            "question": each.question,
+            "good_answer": each.good_answer,
+            "hits": [hit.to_dict() for hit in memory.search_agentic(each.question, _HITS, touch=False)],
+        }
+        for each in demo_questions()
+    ]
+    where = {"collection": memory.settings.collection, "path": str(memory.folder)}
+    return where | report.to_dict() | {"seconds": round(seconds, 2), "questions": answers}
+
+
+def _tell_story(
+    call: Invocation,
+    memory: "AgenticMemorySystem",
+    receipts: "list[Receipt]",
+    report: "ImportReport",
+    seconds: float,
+) -> None:
+    from amem.cli.story import Story
+    from amem.interop.demo_data import demo_questions
+
+    story = Story(memory, receipts)
+    story.opening(seconds)
+    story.analysis()
+    story.links()
+    story.evolution()
+    story.summary(report)
+    for each in demo_questions():
+        story.answer(each, _HITS)
+    story.closing(
+        [
+            (call.command("search", "who is Inês?"), "ask something else"),
+            (call.command("why", "why did I leave Kestrel Freight?"), "see how every answer earned its place"),
+            (call.command("log", "--since", "today"), "see what was written, linked and rewritten; undo any of it"),
+            (call.command("show", receipts[-1].id[:8]), "see one note with its links"),
+            (call.command("tui"), "browse the notes in the terminal"),
+            (f'amem add "{_FIRST}"', "begin your own memory"),
+        ]
+    )
+    if report.refused:
+        tell(f"{count(report.refused, 'line')} could not be read")
+
+
+_FIRST = "The bakery on the corner is closed on Mondays"

@@ -1,0 +1,65 @@
+"""A note's text in the person's own editor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from amem.errors import AmemError, InvalidInput
+
+if TYPE_CHECKING:
+    from amem.memory_system import AgenticMemorySystem
+    from amem.note import MemoryNote
+
+
+def edit_content(memory: AgenticMemorySystem, note: MemoryNote) -> bool:
+    """Let the person edit the note's content; False when they left it as it was.
+
+    Raises InvalidInput when no editor runs; what was typed is kept in a file when it cannot be saved.
+    """
+    descriptor, name = tempfile.mkstemp(prefix="amem-", suffix=".md")
+    path = Path(name)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(note.content)
+    keep = False
+    try:
+        _run([*_editor(), name])
+        content = path.read_text(encoding="utf-8")
+        # Most editors end a file with a line break of their own.
+        content = content if note.content.endswith("\n") else content.rstrip("\n")
+        if content == note.content:
+            return False
+        try:
+            return memory.update(note, content=content)
+        except AmemError as error:
+            keep = bool(content.strip())
+            if keep:
+                error.hint = f"{error.hint}; your text is in {path}".lstrip("; ")
+            raise
+    finally:
+        if not keep:
+            path.unlink(missing_ok=True)
+
+
+def _editor() -> list[str]:
+    for name in ("VISUAL", "EDITOR"):
+        if command := os.environ.get(name, "").strip():
+            return shlex.split(command, posix=os.name != "nt")
+    for command in ("notepad",) if os.name == "nt" else ("nano", "vim", "vi"):
+        if shutil.which(command):
+            return [command]
+    raise InvalidInput("no editor found", hint="set EDITOR, or give --content and other fields")
+
+
+def _run(command: list[str]) -> None:
+    try:
+        code = subprocess.run(command, check=False).returncode
+    except OSError as error:
+        raise InvalidInput(f"cannot start the editor {command[0]}: {error.strerror}", hint="set EDITOR") from error
+    if code != 0:
+        raise InvalidInput(f"the editor {command[0]} ended with code {code}; nothing was changed")

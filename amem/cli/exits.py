@@ -1,0 +1,79 @@
+"""How commands end: exit codes, and every error as one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class ExitCode(IntEnum):
+    """What a shell learns from ``amem``."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    UNREACHABLE = 3
+    INTERRUPTED = 130
+
+
+def guarded(run: Callable[[], object], *, debug: bool) -> int:
+    """Run; whatever is raised becomes one line on stderr and an exit code (with `debug`, after a traceback)."""
+    import typer
+
+    from amem.errors import AmemError, ServiceUnavailable
+
+    try:
+        code = run()
+        sys.stdout.flush()
+        return code if isinstance(code, int) else ExitCode.OK
+    except BrokenPipeError:
+        return _quiet_pipe()
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except typer.Abort:
+        return _say("aborted", "", ExitCode.FAILED, debug)
+    except typer.TyperException as error:
+        hint = f"amem {_command_of(error)}--help says more" if error.exit_code == ExitCode.USAGE else ""
+        return _say(_lower(error.format_message()), hint, error.exit_code, debug)
+    except ServiceUnavailable as error:
+        return _say(str(error), error.hint, ExitCode.UNREACHABLE, debug)
+    except AmemError as error:
+        return _say(str(error), error.hint, ExitCode.FAILED, debug)
+    except OSError as error:
+        what = f"{error.strerror or error}" + (f": {error.filename}" if error.filename else "")
+        return _say(what, "", ExitCode.FAILED, debug)
+    except Exception as error:
+        return _say(f"unexpected {type(error).__name__}: {error}", "run it again with --debug", ExitCode.FAILED, debug)
+
+
+def _say(what: str, hint: str, code: int, debug: bool) -> int:
+    if debug:
+        import traceback
+
+        traceback.print_exc(file=sys.stderr)
+    line = " ".join(f"error: {what}{f' ({hint})' if hint else ''}".split())
+    print("".join(char if char.isprintable() else "?" for char in line), file=sys.stderr)
+    return code
+
+
+def _quiet_pipe() -> int:
+    """Whoever read us has seen enough; keep Python from complaining about it on the way out."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    return ExitCode.OK
+
+
+def _command_of(error: Exception) -> str:
+    context = getattr(error, "ctx", None)
+    path = getattr(context, "command_path", "amem").split(" ", 1)
+    return f"{path[1]} " if len(path) > 1 else ""
+
+
+def _lower(message: str) -> str:
+    message = message.rstrip(".")
+    return message[:1].lower() + message[1:]

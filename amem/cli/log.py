@@ -1,0 +1,129 @@
+"""Commands about what happened: the log, a note's history, undo and redo, the review queue."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem.cli.context import invocation, tell
+from amem.cli.options import Id, Json, moment
+from amem.cli.render import count, on_terminal, print_json, short_id
+
+if TYPE_CHECKING:
+    from amem.storage import UndoReport
+
+_PANEL = "Trust"
+#: Far more than a person reads; keeps one look at a huge import bounded.
+_MOST = 20_000
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.command(rich_help_panel=_PANEL)(log)
+    app.command(rich_help_panel=_PANEL)(history)
+    app.command(rich_help_panel=_PANEL)(undo)
+    app.command(rich_help_panel=_PANEL)(redo)
+
+
+def log(
+    context: typer.Context,
+    since: Annotated[str, typer.Option("--since", help="2026-03-01, 7d, 12h, today, yesterday, all.")] = "yesterday",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many operations.")] = 40,
+    actor: Annotated[str | None, typer.Option("--actor", help="Only what this one did: user, agent, ...")] = None,
+    everything: Annotated[bool, typer.Option("--all", "-a", help="Every step an operation set off.")] = False,
+    as_json: Json = False,
+) -> None:
+    """What was written, linked and rewritten since yesterday, by whom; each line can be undone by its number."""
+    from amem.cli.logbook import Logbook, nested, print_log
+    from amem.clock import zone
+
+    call = invocation(context)
+    with call.browsed() as memory:
+        if memory is None:
+            return print_json([]) if as_json else None
+        timezone = memory.settings.timezone
+        start = None if since == "all" else moment(since, timezone)
+        trees = nested(memory.log(since=start, limit=_MOST, actor=actor))[:limit]
+        book = Logbook(memory)
+        if as_json:
+            return print_json([book.record(tree) for tree in trees])
+        print_log(book, trees, zone(timezone), everything=everything)
+        total = memory.count()
+        waiting = len(memory.reviews())
+    if not trees:
+        tell(
+            "nothing happened" if since == "all" else f"nothing since {since}; see further back with --since 7d or all"
+        )
+    elif on_terminal():
+        tell(f"{count(total, 'note')} in all; take one back with: {call.command('undo')} OP")
+    if waiting:
+        tell(f"{count(waiting, 'proposed change')} to decide: {call.command('review')}")
+
+
+def history(
+    context: typer.Context,
+    id: Id,
+    rollback: Annotated[int | None, typer.Option("--rollback", help="Set the note back to this version.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Every version of a note: what changed, by whom and why."""
+    from amem.cli.logbook import print_versions
+    from amem.clock import zone
+    from amem.interop.records import version_record
+
+    call = invocation(context)
+    with call.memory() as memory:
+        full = memory.resolve(id, deleted=True)
+        if rollback is not None:
+            fields = memory.rollback(full, rollback)
+            if as_json:
+                print_json({"id": full, "fields": list(fields)})
+            elif fields:
+                print(f"set back {', '.join(fields)} of {short_id(full)} to version {rollback}")
+                tell(f"undo with: {call.command('undo')}")
+            else:
+                tell(f"nothing differs from version {rollback}")
+            return
+        versions = memory.history(full)
+        timezone = memory.settings.timezone
+    if as_json:
+        print_json([version_record(version) for version in versions])
+    else:
+        print_versions(versions, zone(timezone))
+
+
+def undo(
+    context: typer.Context,
+    operation: Annotated[
+        int | None, typer.Argument(metavar="[OP]", help="Its number in the log; default: the newest.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Take back the newest operation, or the one named, with all it set off; later work stays."""
+    with invocation(context).memory() as memory:
+        report = memory.undo(operation)
+    _print_report("took back", report, as_json)
+
+
+def redo(context: typer.Context, as_json: Json = False) -> None:
+    """Do again what was undone last."""
+    with invocation(context).memory() as memory:
+        report = memory.redo()
+    _print_report("did again", report, as_json)
+
+
+def _print_report(what: str, report: "UndoReport", as_json: bool) -> None:
+    from amem.interop.records import undo_record
+
+    if as_json:
+        return print_json(undo_record(report))
+    notes = {note for note, item in report.reverted if not item.startswith("link ")}
+    links = sum(item.startswith("link ") for _, item in report.reverted)
+    parts = [count(len(notes), "note")] if notes or not links else []
+    parts += [count(links, "link")] if links else []
+    target = "" if what == "did again" else f" operation {report.undone}"
+    print(f"{what}{target}: {', '.join(parts)}")
+    for each in report.kept:
+        later = "" if each.operation is None else f", changed since by operation {each.operation}"
+        tell(f"left alone: {each.item} of {short_id(each.note)}{later}")

@@ -1,0 +1,184 @@
+"""Operations and versions in words: the log on one screen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from amem.cli.render import console, count, on_terminal, one_line, short_id, styled, when
+from amem.interop.records import operation_record
+from amem.note import Status
+from amem.query import Filter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import tzinfo
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.storage import Operation, Version
+
+_WORDS = 48
+_NAMED = 2
+_CHILDREN = 3
+#: What each action did to the notes it changed.
+_DID = {
+    "evolve": "rewrote",
+    "enrich": "analysed",
+    "update": "edited",
+    "delete": "deleted",
+    "restore": "restored",
+    "pin": "pinned",
+    "unpin": "unpinned",
+    "accept": "accepted a change of",
+    "rollback": "rolled back",
+    "retag": "retagged",
+    "undo": "took back",
+    "redo": "did again",
+    "import": "settled",
+    "merge": "merged",
+    "fade": "let fade",
+}
+
+
+@dataclass(slots=True)
+class Tree:
+    """An operation with what it set off, oldest child first."""
+
+    operation: Operation
+    children: list[Tree] = field(default_factory=list)
+
+
+def nested(operations: Iterable[Operation]) -> list[Tree]:
+    """The operations as trees, newest first; a child whose parent is not among them stands on its own."""
+    trees = {each.id: Tree(each) for each in sorted(operations, key=lambda each: each.id)}
+    tops: list[Tree] = []
+    for tree in trees.values():
+        parent = trees.get(tree.operation.parent or 0)
+        (tops if parent is None else parent.children).append(tree)
+    return tops[::-1]
+
+
+class Logbook:
+    """Says in words what operations did, reading each note at most once."""
+
+    def __init__(self, memory: AgenticMemorySystem) -> None:
+        self._memory = memory
+        self._words: dict[str, str] = {}
+        self._deleted: dict[str, str] | None = None
+
+    def summary(self, operation: Operation) -> str:
+        """One line: what was written, rewritten and linked."""
+        parts = []
+        if operation.created:
+            parts.append(f"wrote {self._name(operation.created, 'note')}")
+        if operation.notes:
+            parts.append(f"{_DID.get(operation.action, operation.action)} {self._name(operation.notes, '')}")
+        if operation.links:
+            did = {"unlink": "unlinked", "undo": "changed", "redo": "changed"}.get(operation.action, "linked")
+            parts.append(f"{did} {count(operation.links, 'link')}" if did == "changed" else f"{did} {operation.links}")
+        cause = operation.cause if operation.action not in ("evolve", "delete", "pin") else ""
+        if not parts:
+            return " ".join(part for part in (operation.action, cause) if part)
+        return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
+
+    def record(self, tree: Tree) -> dict[str, Any]:
+        """The tree as JSON: an operation with a summary in words and its children."""
+        return operation_record(tree.operation) | {
+            "summary": self.summary(tree.operation),
+            "children": [self.record(child) for child in tree.children],
+        }
+
+    def _name(self, ids: Sequence[str], what: str) -> str:
+        words = ", ".join(self._of(id) for id in ids[:_NAMED])
+        if len(ids) == 1:
+            return words
+        return f"{count(len(ids), what or 'note')}: {words}{', …' if len(ids) > _NAMED else ''}"
+
+    def _of(self, id: str) -> str:
+        if id not in self._words:
+            note = self._memory.read(id)
+            content = note.content if note is not None else self._of_deleted(id)
+            self._words[id] = f"“{one_line(content, _WORDS)}”" if content else f"{short_id(id)} (purged)"
+        return self._words[id]
+
+    def _of_deleted(self, id: str) -> str:
+        if self._deleted is None:
+            gone = self._memory.list(Filter(statuses=(Status.DELETED,)), limit=10_000)
+            self._deleted = {note.id: note.content for note in gone}
+        return self._deleted.get(id, "")
+
+
+def print_log(book: Logbook, trees: Sequence[Tree], zone: tzinfo, *, everything: bool) -> None:
+    """Newest first, what each set off below it; in a pipe ``id, parent, time, actor, action, state, summary``."""
+    if not on_terminal():
+        for operation in _flat(trees):
+            state = "undone" if operation.undone else ""
+            cells = (operation.id, operation.parent or "", operation.at.isoformat(), operation.actor, operation.action)
+            print("\t".join([*map(str, cells), state, one_line(book.summary(operation))]))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, expand=True)
+    made.add_column("op", no_wrap=True, justify="right")
+    made.add_column("when", no_wrap=True)
+    made.add_column("who", no_wrap=True)
+    made.add_column("what", ratio=1, no_wrap=True, overflow="ellipsis")
+    for tree in trees:
+        _add_rows(made, book, tree, zone, everything, depth=0)
+    console().print(made)
+
+
+def _add_rows(made: Any, book: Logbook, tree: Tree, zone: tzinfo, everything: bool, *, depth: int) -> None:
+    operation = tree.operation
+    style = "dim strike" if operation.undone else "dim" if depth else ""
+    undone = " undone" if operation.undone else ""
+    what = styled(("  " * depth + ("↳ " if depth else ""), "dim"), (book.summary(operation), style), (undone, "yellow"))
+    made.add_row(str(operation.id), when(operation.at, zone) if not depth else "", operation.actor, what)
+    shown = tree.children if everything else tree.children[:_CHILDREN]
+    for child in shown:
+        _add_rows(made, book, child, zone, everything, depth=depth + 1)
+    rest = [child.operation for child in tree.children[len(shown) :]]
+    if rest:
+        links, rewritten = sum(each.links for each in rest), sum(len(each.notes) for each in rest)
+        more = f"{count(len(rest), 'step')} more: {count(links, 'link')}, {count(rewritten, 'rewrite')} (--all)"
+        made.add_row("", "", "", styled(("  " * (depth + 1) + f"… {more}", "dim")))
+
+
+def _flat(trees: Iterable[Tree]) -> Iterable[Operation]:
+    for tree in trees:
+        yield tree.operation
+        yield from _flat(tree.children)
+
+
+def print_versions(versions: Sequence[Version], zone: tzinfo) -> None:
+    """Each version with what changed in it; in a pipe ``version, time, actor, action, fields``."""
+    if not on_terminal():
+        for version in versions:
+            cells = (version.version, version.at.isoformat(), version.actor, version.action, ",".join(version.changes))
+            print("\t".join(map(str, cells)))
+        return
+    out = console()
+    for version in versions:
+        head = f"  {when(version.at, zone)}  {version.actor}  {version.action}  (operation {version.operation})"
+        out.print(styled((f"version {version.version}", "bold cyan"), head))
+        if version.cause:
+            out.print(styled((f"    {version.cause}", "dim")))
+        if version.version > 1:
+            print_changes(version.changes)
+
+
+def print_changes(changes: Any) -> None:
+    """Fields with what they were and what they became."""
+    out = console()
+    for name, (before, after) in changes.items():
+        out.print(styled((f"    {name}", "bold")))
+        out.print(styled(("      - ", "red"), one_line(in_words(before), 400)), soft_wrap=False)
+        out.print(styled(("      + ", "green"), one_line(in_words(after), 400)), soft_wrap=False)
+
+
+def in_words(value: Any) -> str:
+    """A field's value for people."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "(none)"
+    return "(none)" if value in (None, "") else str(value)

@@ -1,0 +1,194 @@
+"""Commands that look after a collection: tags, enrichment, the index, copies, check-ups."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from amem.cli.context import invocation, progress, tell
+from amem.cli.exits import ExitCode
+from amem.cli.options import Json
+from amem.cli.render import console, count, on_terminal, print_json, print_table, styled
+
+if TYPE_CHECKING:
+    from amem.maintenance.doctor import Finding
+    from amem.settings import Settings
+
+_PANEL = "Look after"
+tags = typer.Typer(help="List, rename and merge tags.", invoke_without_command=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.add_typer(tags, name="tags", rich_help_panel=_PANEL)
+    app.command(rich_help_panel=_PANEL)(enrich)
+    app.command(rich_help_panel=_PANEL)(reindex)
+    app.command(rich_help_panel=_PANEL)(doctor)
+    app.command(rich_help_panel=_PANEL)(copy)
+    app.command(rich_help_panel=_PANEL)(collections)
+
+
+@tags.callback()
+def all_tags(context: typer.Context, as_json: Json = False) -> None:
+    """Every tag and how many notes carry it."""
+    if context.invoked_subcommand is None:
+        list_tags(context, as_json)
+
+
+@tags.command("list")
+def list_tags(context: typer.Context, as_json: Json = False) -> None:
+    """Every tag and how many notes carry it."""
+    with invocation(context).browsed() as memory:
+        found = {} if memory is None else memory.tags()
+    if as_json:
+        return print_json([{"tag": tag, "notes": number} for tag, number in found.items()])
+    print_table(("tag", "notes"), [(tag, str(number)) for tag, number in found.items()])
+
+
+@tags.command()
+def rename(context: typer.Context, old: str, new: str, as_json: Json = False) -> None:
+    """Rename a tag everywhere; where the new one is in use, the two become one."""
+    _retag(context, [old], new, as_json)
+
+
+@tags.command()
+def merge(
+    context: typer.Context,
+    old: Annotated[list[str], typer.Argument(metavar="TAG...", help="Tags to merge.", show_default=False)],
+    into: Annotated[str, typer.Option("--into", help="The tag they become.")],
+    as_json: Json = False,
+) -> None:
+    """Make several tags one."""
+    _retag(context, old, into, as_json)
+
+
+def _retag(context: typer.Context, old: list[str], new: str, as_json: bool) -> None:
+    from amem.errors import NotFound
+
+    call = invocation(context)
+    with call.memory() as memory:
+        known = {tag.casefold() for tag in memory.tags()}
+        for tag in old:
+            if tag.casefold() not in known:
+                raise NotFound(f"no note has the tag {tag!r}", hint="amem tags lists them")
+        changed = sum(memory.rename_tag(tag, new) for tag in old)
+    if as_json:
+        return print_json({"from": old, "to": new, "notes": changed})
+    print(f"{', '.join(old)} → {new}: {count(changed, 'note')}")
+    tell(f"undo with: {call.command('undo')}{' (once for each tag)' if len(old) > 1 else ''}")
+
+
+def enrich(
+    context: typer.Context,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most this many notes.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Finish notes whose analysis waits or failed."""
+    with invocation(context).memory(notify=True) as memory, progress("analysing") as bar:
+        report = memory.enrich(limit, progress=bar)
+    if as_json:
+        record = {"done": report.done, "failed": report.failed, "remaining": report.remaining}
+        print_json(record | {"errors": list(report.errors)})
+    else:
+        print(f"finished {report.done}, failed {report.failed}, waiting {report.remaining}")
+    for error in report.errors[:10]:
+        tell(error)
+    if report.failed:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def reindex(context: typer.Context, as_json: Json = False) -> None:
+    """Embed every note anew, as after a change of the embedding model."""
+    with invocation(context).memory(notify=True) as memory, progress("embedding") as bar:
+        done = memory.reindex(progress=bar)
+        model = memory.model_name
+    if as_json:
+        return print_json({"notes": done, "model": model})
+    print(f"embedded {count(done, 'note')} with {model}")
+
+
+def doctor(
+    context: typer.Context,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Check the database, the index, the models and what waits."""
+    from amem.errors import AmemError, CollectionNotFound
+    from amem.maintenance.doctor import Finding
+
+    findings: list[Finding]
+    try:
+        with invocation(context).memory() as memory:
+            findings = memory.doctor(repair=repair)
+    except CollectionNotFound:
+        raise
+    except AmemError as error:
+        findings = [Finding("error", "collection", str(error), error.hint)]
+    if as_json:
+        print_json([_finding(each) for each in findings])
+    elif on_terminal():
+        out = console()
+        for each in findings:
+            mark = {"ok": ("✓ ", "green"), "warning": ("! ", "yellow")}.get(each.level, ("✗ ", "red"))
+            out.print(
+                styled(mark, (f"{each.about}: ", "bold"), each.what, (f" ({each.hint})" if each.hint else "", "dim"))
+            )
+    else:
+        print_table((), [(each.level, each.about, each.what, each.hint) for each in findings])
+    if any(each.level == "error" for each in findings):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _finding(each: "Finding") -> dict[str, str]:
+    return {"level": each.level, "about": each.about, "what": each.what, "hint": each.hint}
+
+
+def copy(context: typer.Context, name: str, as_json: Json = False) -> None:
+    """Copy the collection, whole and consistent, to a new one in the same home."""
+    with invocation(context).memory() as memory:
+        folder = memory.copy(name)
+    if as_json:
+        return print_json({"name": name, "path": str(folder)})
+    print(folder)
+
+
+def collections(context: typer.Context, as_json: Json = False) -> None:
+    """List the collections of the home."""
+    from amem.collection import collection_names
+
+    settings = invocation(context).settings()
+    found = [_collection(settings, name) for name in collection_names(settings.home)]
+    if as_json:
+        return print_json(found)
+    rows = [
+        (each["name"], each["problem"] or f"{each['notes']:,}", f"{each['bytes'] / 1e6:.1f} MB", each["path"])
+        for each in found
+    ]
+    print_table(("name", "notes", "size", "path"), rows)
+    if not found:
+        tell(f"no collections in {settings.home}")
+
+
+def _collection(settings: "Settings", name: str) -> dict[str, Any]:
+    """Name, path, size and number of notes; a collection that does not open says why and spoils no list."""
+    from amem.clock import SystemClock
+    from amem.errors import StorageError
+    from amem.storage import Store
+
+    folder = settings.home / name
+    found: dict[str, Any] = {"name": name, "notes": None, "bytes": _size(folder), "path": str(folder), "problem": None}
+    try:
+        store = Store(folder, SystemClock())
+    except StorageError as error:
+        return found | {"problem": str(error)}
+    try:
+        with store.read() as session:
+            return found | {"notes": session.notes.count()}
+    finally:
+        store.close()
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

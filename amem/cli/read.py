@@ -1,0 +1,228 @@
+"""Commands that find and show notes."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from amem.cli.context import invocation, tell
+from amem.cli.options import (
+    AsOf,
+    Category,
+    Conversation,
+    Everything,
+    Ids,
+    Json,
+    Kinds,
+    Meta,
+    Since,
+    Speaker,
+    Tags,
+    Until,
+    as_filter,
+)
+from amem.cli.render import count, one_line, print_json, print_table, short_id, when
+
+if TYPE_CHECKING:
+    from amem.memory_system import AgenticMemorySystem
+
+_PANEL = "Find"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.command("list", rich_help_panel=_PANEL)(list_notes)
+    app.command(rich_help_panel=_PANEL)(show)
+    app.command(rich_help_panel=_PANEL)(search)
+    app.command(rich_help_panel=_PANEL)(why)
+
+
+def list_notes(
+    context: typer.Context,
+    tag: Tags = None,
+    kind: Kinds = None,
+    category: Category = None,
+    speaker: Speaker = None,
+    conversation: Conversation = None,
+    since: Since = None,
+    until: Until = None,
+    as_of: AsOf = None,
+    meta: Meta = None,
+    everything: Everything = False,
+    deleted: Annotated[bool, typer.Option("--deleted", help="Only deleted notes.")] = False,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = 30,
+    offset: Annotated[int, typer.Option(min=0, help="How many to skip.")] = 0,
+    order: Annotated[str, typer.Option(help="time, recorded or importance.")] = "time",
+    as_json: Json = False,
+) -> None:
+    """List notes, newest first."""
+    from dataclasses import replace
+
+    from amem.clock import zone
+    from amem.interop.records import note_record
+    from amem.note import Status
+
+    with invocation(context).browsed() as memory:
+        if memory is None:
+            return print_json([]) if as_json else None
+        timezone = memory.settings.timezone
+        wanted = as_filter(
+            timezone,
+            tags=tag,
+            kinds=kind,
+            category=category,
+            speaker=speaker,
+            conversation=conversation,
+            since=since,
+            until=until,
+            as_of=as_of,
+            meta=meta,
+            everything=everything,
+        )
+        if deleted:
+            wanted = replace(wanted, statuses=(Status.DELETED,))
+        notes = memory.list(wanted, limit=limit, offset=offset, order=order)
+        total = memory.count(wanted)
+    if as_json:
+        return print_json([note_record(note) for note in notes])
+    local = zone(timezone)
+    print_table(
+        ("id", "when", "kind", "note", "tags"),
+        [
+            (
+                short_id(note.id),
+                when(note.at, local, minutes=False),
+                str(note.kind) if note.status is Status.ACTIVE else str(note.status),
+                one_line(note.content),
+                " ".join(f"#{each}" for each in note.tags[:3]),
+            )
+            for note in notes
+        ],
+        wide="note",
+    )
+    if total > offset + len(notes):
+        tell(f"{len(notes)} of {count(total, 'note')}; see more with --limit or --offset")
+    elif not notes:
+        tell("no note passes" if total == 0 else "no more notes")
+
+
+def show(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
+    """Show notes whole: fields, links with their reasons, sources."""
+    from amem.interop.records import link_record, note_record, source_record
+
+    with invocation(context).memory() as memory:
+        notes = [memory.read(memory.resolve(id)) for id in dict.fromkeys(ids)]
+        shown = [note for note in notes if note is not None]
+        if not as_json:
+            from amem.cli.card import print_card
+
+            for note in shown:
+                print_card(memory, note)
+            return
+        sources = memory.sources([note.id for note in shown])
+        records = [
+            note_record(note)
+            | {
+                "links_out": [link_record(link) for link in memory.links(note.id)],
+                "links_in": [link_record(link) for link in memory.backlinks(note.id)],
+                "sources": [source_record(source) for source in sources[note.id]],
+            }
+            for note in shown
+        ]
+    print_json(records[0] if len(ids) == 1 else records)
+
+
+def search(
+    context: typer.Context,
+    query: Annotated[list[str], typer.Argument(help="The question, in your own words.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")] = 5,
+    tag: Tags = None,
+    kind: Kinds = None,
+    category: Category = None,
+    speaker: Speaker = None,
+    conversation: Conversation = None,
+    since: Since = None,
+    until: Until = None,
+    as_of: AsOf = None,
+    meta: Meta = None,
+    everything: Everything = False,
+    links: Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")] = True,
+    minimum: Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")] = None,
+    touch: Annotated[bool, typer.Option(help="Count the answers as used, which keeps them from fading.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Find notes by meaning, words, names and links, best first."""
+    from amem.clock import zone
+
+    with invocation(context).browsed() as memory:
+        if memory is None:
+            return print_json([]) if as_json else None
+        timezone = memory.settings.timezone
+        wanted = as_filter(
+            timezone,
+            tags=tag,
+            kinds=kind,
+            category=category,
+            speaker=speaker,
+            conversation=conversation,
+            since=since,
+            until=until,
+            as_of=as_of,
+            meta=meta,
+            everything=everything,
+        )
+        find = memory.search_agentic if links else memory.search
+        hits = find(" ".join(query), k, filter=wanted, touch=touch, minimum_score=minimum)
+    if as_json:
+        return print_json([hit.to_dict() for hit in hits])
+    from amem.cli.hits import print_hits
+
+    print_hits(hits, zone(timezone))
+    if not hits:
+        tell("nothing found")
+
+
+def why(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="The question.", show_default=False)],
+    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The note to explain; default: every hit.")] = None,
+    k: Annotated[int, typer.Option("-k", "--k", min=0, help="How many hits to explain.")] = 5,
+    as_json: Json = False,
+) -> None:
+    """Explain why a note is, or is not, among the answers."""
+    with invocation(context).memory() as memory:
+        if id is None:
+            explained = [(hit.content, hit.explanation) for hit in memory.search_agentic(query, k, touch=False)]
+        else:
+            full = memory.resolve(id)
+            note = memory.read(full)
+            explained = [("" if note is None else note.content, memory.explain(query, full))]
+    if as_json:
+        return print_json([{"content": content} | each.to_dict() for content, each in explained])
+    from amem.cli.hits import print_explanation
+
+    for content, each in explained:
+        print_explanation(content, each)
+    if not explained:
+        tell("nothing found")
+
+
+def print_links(memory: "AgenticMemorySystem", id: str, as_json: bool) -> None:
+    """A note's links in both directions."""
+    from amem.interop.records import link_record
+
+    out, back = memory.links(id), memory.backlinks(id)
+    if as_json:
+        print_json({"links_out": [link_record(link) for link in out], "links_in": [link_record(link) for link in back]})
+        return
+    rows: list[tuple[Any, ...]] = []
+    for arrow, found in (("→", out), ("←", back)):
+        for link in found:
+            other = link.target if arrow == "→" else link.source
+            note = memory.read(other)
+            words = one_line(note.content, 40) if note else "(not there)"
+            rows.append((arrow, str(link.type), short_id(other), words, link.reason, link.made_by))
+    print_table(("", "type", "id", "note", "reason", "by"), rows, wide="reason")
+    if not rows:
+        tell("no links")

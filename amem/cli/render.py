@@ -1,0 +1,132 @@
+"""How things look: Rich on a terminal, tab-separated lines in a pipe, JSON when asked."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import unicodedata
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime, tzinfo
+
+    from rich.console import Console, RenderableType
+    from rich.style import StyleType
+    from rich.text import Text
+
+_RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}")
+#: Format characters that could make a note look like something it is not: direction overrides and isolates.
+_DISGUISES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def print_json(value: Any) -> None:
+    """The value as indented JSON, letters of every script as themselves."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def json_line(value: Any) -> str:
+    """The value as one line of JSON Lines."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def on_terminal() -> bool:
+    """Whether standard output is a terminal that a person reads."""
+    return sys.stdout.isatty()
+
+
+def console() -> Console:
+    """Standard output as Rich sees it; nothing in a note is taken for markup."""
+    from rich.console import Console
+
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+
+
+def short_id(id: str) -> str:
+    """The first 8 characters of a random id; a name somebody chose stays whole."""
+    return id[:8] if _RANDOM_ID.fullmatch(id) else id
+
+
+def visible(text: str) -> str:
+    """The text with control characters shown, not obeyed: a note must not be able to drive the terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char in "\n\t" or not _drives(char) else _picture(char) for char in text)
+
+
+def one_line(text: str, width: int | None = None) -> str:
+    """The text on one line, cut to `width` terminal cells."""
+    line = " ".join(visible(text).split())
+    return line if width is None else cut(line, width)
+
+
+def cut(line: str, width: int) -> str:
+    """At most `width` terminal cells of a line; Chinese characters take two."""
+    from rich.cells import cell_len, set_cell_size
+
+    return line if cell_len(line) <= width else f"{set_cell_size(line, width - 1).rstrip()}…"
+
+
+def when(at: datetime | None, zone: tzinfo, *, minutes: bool = True) -> str:
+    """A time in the reader's zone, to the minute or the day; empty for None."""
+    if at is None:
+        return ""
+    return at.astimezone(zone).strftime("%Y-%m-%d %H:%M" if minutes else "%Y-%m-%d")
+
+
+def utc(at: datetime | None) -> str | None:
+    """A time for JSON."""
+    return None if at is None else at.astimezone(UTC).isoformat()
+
+
+def count(number: int, what: str, many: str | None = None) -> str:
+    """``1 note``, ``1,451 notes``."""
+    return f"{number:,} {what if number == 1 else many or what + 's'}"
+
+
+def styled(*parts: str | tuple[str, StyleType]) -> Text:
+    """Plain and styled parts as one text, control characters shown."""
+    from rich.text import Text
+
+    made = Text()
+    for part in parts:
+        text, style = (part, "") if isinstance(part, str) else part
+        made.append(visible(text), style)
+    return made
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = "", title: str = "") -> None:
+    """A table on a terminal, with the column `wide` taking what room is left; tab-separated lines in a pipe."""
+    if not on_terminal():
+        for row in rows:
+            print("\t".join(one_line(cell) for cell in row))
+        return
+    console().print(table(columns, rows, wide=wide, title=title))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = "", title: str = "") -> RenderableType:
+    """The table, as Rich draws it."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, title=title or None, title_justify="left", title_style="bold")
+    for column in columns:
+        if column == wide:
+            made.add_column(column, ratio=1, overflow="ellipsis", no_wrap=True)
+        else:
+            made.add_column(column, no_wrap=column in ("id", "when", "kind", "op", "version"), overflow="fold")
+    made.expand = bool(wide)
+    for row in rows:
+        made.add_row(*(styled(one_line(cell)) for cell in row))
+    return made
+
+
+def _drives(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cs") or char in _DISGUISES
+
+
+def _picture(char: str) -> str:
+    code = ord(char)
+    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"

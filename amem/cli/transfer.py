@@ -1,0 +1,185 @@
+"""``amem import`` and ``amem export``."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem.cli.context import invocation, progress, tell
+from amem.cli.exits import ExitCode
+from amem.cli.options import Category, Json, Kinds, Since, Speaker, Tags, Until, as_filter
+from amem.cli.render import count, json_line, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from amem.interop.formats import Format
+    from amem.interop.importing import Importer, ImportReport
+    from amem.interop.items import Read
+    from amem.settings import Settings
+
+_PANEL = "In and out"
+_NAMED = 10
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.command("import", rich_help_panel=_PANEL)(import_notes)
+    app.command(rich_help_panel=_PANEL)(export)
+
+
+def import_notes(
+    context: typer.Context,
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A file or folder; - is standard input.")],
+    format: Annotated[
+        str | None, typer.Option("--format", "-f", help="markdown, text, jsonl or locomo; default: by its shape.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Import a Markdown folder, a text or JSONL file, or a LoCoMo conversation; twice adds nothing twice."""
+    from amem.interop.importing import Importer
+
+    call = invocation(context)
+    settings = call.settings()
+    items = _first_read(_items(path, settings, _format(format)))
+    with call.memory(create=True, notify=True, settings=settings) as memory, progress("importing") as bar:
+        importer = Importer(memory, cause=f"import of {'standard input' if path == '-' else path}", progress=bar)
+        try:
+            report = importer.run(items)
+        except BaseException:
+            _say_stopped(importer)
+            raise
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print(_summary(report))
+        for each in report.skipped[:_NAMED]:
+            tell(f"skipped {each.where}: {each.why}")
+        if report.refused > _NAMED:
+            tell(f"... and {report.refused - _NAMED:,} more")
+        if report.operations:
+            tell("undo with: " + "; ".join(call.command("undo", str(each)) for each in report.operations))
+    if report.refused:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def export(
+    context: typer.Context,
+    path: Annotated[Path | None, typer.Argument(help="File to write; default: standard output.")] = None,
+    tag: Tags = None,
+    kind: Kinds = None,
+    category: Category = None,
+    speaker: Speaker = None,
+    since: Since = None,
+    until: Until = None,
+    active: Annotated[bool, typer.Option("--active", help="Leave out superseded and archived notes.")] = False,
+    versions: Annotated[bool, typer.Option("--versions", help="Every note's history too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write notes as JSON Lines, with links, reasons and sources, as import reads them back."""
+    from amem.errors import InvalidInput
+    from amem.interop.exporting import exported
+
+    if path is not None and path.exists() and not force:
+        raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
+    with invocation(context).memory() as memory:
+        wanted = as_filter(
+            memory.settings.timezone,
+            tags=tag,
+            kinds=kind,
+            category=category,
+            speaker=speaker,
+            since=since,
+            until=until,
+            everything=not active,
+        )
+        lines = (json_line(record) for record in exported(memory, wanted, versions=versions))
+        if path is None or str(path) == "-":
+            for line in lines:
+                print(line)
+            return
+        number = _write(path, lines)
+    if as_json:
+        print_json({"exported": number, "path": str(path)})
+    else:
+        tell(f"wrote {count(number, 'note')} to {path}")
+
+
+def _format(name: str | None) -> "Format | None":
+    from amem.errors import InvalidInput
+    from amem.interop.formats import Format
+
+    if name is None:
+        return None
+    try:
+        return Format(name.lower())
+    except ValueError:
+        raise InvalidInput(f"there is no format {name!r}", hint=f"the formats are {', '.join(Format)}") from None
+
+
+def _items(path: str, settings: "Settings", format: "Format | None") -> "Iterator[Read]":
+    from amem.interop.reader import read_path, read_stream
+
+    if path != "-":
+        yield from read_path(Path(path), settings, format)
+        return
+    import shutil
+    import sys
+    import tempfile
+
+    # Kept aside whole, so that its format and encoding are known before the first note is stored.
+    with tempfile.SpooledTemporaryFile(max_size=16 << 20) as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        kept.seek(0)
+        yield from read_stream(kept, settings, format)  # type: ignore[arg-type]
+
+
+def _first_read(items: "Iterator[Read]") -> "Iterator[Read]":
+    """The same items, the first one read already: what cannot be read at all makes no collection."""
+    from itertools import chain
+
+    first = next(items, None)
+    return items if first is None else chain([first], items)
+
+
+def _summary(report: "ImportReport") -> str:
+    parts = [f"imported {count(report.imported, 'note')}"]
+    if report.duplicates:
+        parts.append(f"{report.duplicates:,} known already")
+    if report.refused:
+        parts.append(f"skipped {report.refused:,}")
+    if report.links:
+        parts.append(count(report.links, "link"))
+    if report.evolved:
+        parts.append(count(report.evolved, "rewrite"))
+    if report.queued:
+        parts.append(f"{report.queued:,} to review")
+    if report.degraded:
+        parts.append(f"{report.degraded:,} to finish with amem enrich")
+    return ", ".join(parts)
+
+
+def _say_stopped(importer: "Importer") -> None:
+    if importer.report.imported:
+        done = count(importer.report.imported, "note")
+        tell(f"stopped after {done}, which are stored; the same import goes on from there")
+
+
+def _write(path: Path, lines: "Iterator[str]") -> int:
+    """Write beside the file and then put it in its place, so that a failure leaves no half export."""
+    import os
+
+    beside = path.with_name(f".{path.name}.part")
+    number = 0
+    try:
+        with os.fdopen(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+            for line in lines:
+                stream.write(f"{line}\n")
+                number += 1
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return number

@@ -1,0 +1,292 @@
+"""Commands that write and change notes."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from amem.cli.context import at_terminal, invocation, tell
+from amem.cli.options import Id, Ids, Json, pairs
+from amem.cli.render import count, on_terminal, one_line, print_json, short_id
+
+if TYPE_CHECKING:
+    from amem.memory_system import AgenticMemorySystem
+    from amem.receipt import Receipt
+
+_PANEL = "Write"
+
+Time = Annotated[str | None, typer.Option("--time", help="When it was said or happened: ISO 8601; default now.")]
+NewTags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; repeatable.")]
+NewKeywords = Annotated[list[str] | None, typer.Option("--keyword", help="A keyword; repeatable.")]
+NewMeta = Annotated[list[str] | None, typer.Option("--meta", help="Metadata as key=value; repeatable.")]
+NewKind = Annotated[str | None, typer.Option("--kind", help="What sort of note: fact, preference, decision, ...")]
+NewCategory = Annotated[str | None, typer.Option("--category", help="A category.")]
+NewSpeaker = Annotated[str | None, typer.Option("--speaker", help="Who said it.")]
+NewContext = Annotated[str | None, typer.Option("--context", help="One sentence on what it is about.")]
+NewImportance = Annotated[float | None, typer.Option("--importance", help="From 0 to 1.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.command(rich_help_panel=_PANEL)(add)
+    app.command(rich_help_panel=_PANEL)(edit)
+    app.command(rich_help_panel=_PANEL)(delete)
+    app.command(rich_help_panel=_PANEL)(restore)
+    app.command(rich_help_panel=_PANEL)(purge)
+    app.command(rich_help_panel=_PANEL)(pin)
+    app.command(rich_help_panel=_PANEL)(link)
+
+
+def add(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="The note; - reads it from standard input.", show_default=False)],
+    tag: NewTags = None,
+    time: Time = None,
+    category: NewCategory = None,
+    kind: NewKind = None,
+    speaker: NewSpeaker = None,
+    keyword: NewKeywords = None,
+    note_context: NewContext = None,
+    importance: NewImportance = None,
+    meta: NewMeta = None,
+    as_json: Json = False,
+) -> None:
+    """Remember a note: it is analysed, linked, and changes what it touches."""
+    fields = _fields(
+        tags=tag,
+        category=category,
+        kind=kind,
+        speaker=speaker,
+        keywords=keyword,
+        context=note_context,
+        importance=importance,
+        metadata=pairs(meta) if meta else None,
+    )
+    call = invocation(context)
+    content = _standard_input() if text == "-" else text
+    with call.memory(create=True) as memory:
+        receipt = memory.add(content, time=time, **fields)
+        if as_json:
+            print_json(receipt.to_dict())
+        elif on_terminal():
+            _show_receipt(memory, receipt)
+            if receipt.stored:
+                tell(f"undo with: {call.command('undo')}")
+        else:
+            print(receipt.id)
+    if receipt.error:
+        tell(f"the note is stored, but not fully analysed: {receipt.error} (finish it with: {call.command('enrich')})")
+
+
+def edit(
+    context: typer.Context,
+    id: Id,
+    content: Annotated[str | None, typer.Option("--content", help="New text; - reads standard input.")] = None,
+    tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="These tags instead; repeatable.")] = None,
+    add_tag: Annotated[list[str] | None, typer.Option("--add-tag", help="One more tag; repeatable.")] = None,
+    remove_tag: Annotated[list[str] | None, typer.Option("--remove-tag", help="A tag less; repeatable.")] = None,
+    time: Time = None,
+    category: NewCategory = None,
+    kind: NewKind = None,
+    speaker: NewSpeaker = None,
+    keyword: NewKeywords = None,
+    note_context: NewContext = None,
+    importance: NewImportance = None,
+    meta: Annotated[list[str] | None, typer.Option("--meta", help="Set metadata, key=value; repeatable.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Change a note: the given fields, or its text in $EDITOR. What you edit, machines leave alone."""
+    call = invocation(context)
+    with call.memory() as memory:
+        note = memory.read(memory.resolve(id))
+        assert note is not None
+        fields = _fields(
+            content=_standard_input() if content == "-" else content,
+            tags=tag,
+            timestamp=time,
+            category=category,
+            kind=kind,
+            speaker=speaker,
+            keywords=keyword,
+            context=note_context,
+            importance=importance,
+            metadata={**note.metadata, **pairs(meta)} if meta else None,
+        )
+        if add_tag or remove_tag:
+            gone = {each.casefold() for each in remove_tag or []}
+            kept = [each for each in fields.get("tags", note.tags) if each.casefold() not in gone]
+            fields["tags"] = [*kept, *(add_tag or [])]
+        if fields:
+            memory.update(note, **fields)
+        else:
+            from amem.cli.editor import edit_content
+
+            edit_content(memory, note)
+        after = memory.read(note.id)
+    assert after is not None
+    _say_changed(call.command("undo"), note.id, after.version != note.version, as_json)
+
+
+def delete(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
+    """Hide notes; undo or restore brings them back."""
+    call = invocation(context)
+    with call.memory() as memory:
+        found = _resolve(memory, ids)
+        for id in found:
+            memory.delete(id)
+    _say_done("deleted", found, as_json)
+    if not as_json:
+        tell(f"undo with: {call.command('undo')}{' (once for each)' if len(found) > 1 else ''}")
+
+
+def restore(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
+    """Bring back deleted, archived or superseded notes."""
+    with invocation(context).memory() as memory:
+        found = _resolve(memory, ids, deleted=True)
+        changed = [id for id in found if memory.restore(id)]
+    _say_done("restored", changed, as_json)
+    for id in found:
+        if id not in changed:
+            tell(f"{short_id(id)} was active already")
+
+
+def purge(
+    context: typer.Context,
+    ids: Ids,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Destroy notes and their history for good. The one thing that undo cannot take back."""
+    from amem.errors import InvalidInput
+
+    with invocation(context).memory() as memory:
+        found = _resolve(memory, ids, deleted=True)
+        if not yes:
+            for id in found:
+                note = memory.read(id)
+                tell(f"{short_id(id)}  {one_line(note.content, 80) if note else '(deleted)'}")
+            what = count(len(found), "note")
+            if not at_terminal():
+                raise InvalidInput(f"purging {what} cannot be undone", hint="give --yes if you mean it")
+            typer.confirm(f"Destroy {what} for good?", abort=True, err=True)
+        for id in found:
+            memory.purge(id)
+    _say_done("purged", found, as_json)
+
+
+def pin(
+    context: typer.Context,
+    ids: Ids,
+    off: Annotated[bool, typer.Option("--off", help="Let them fade again.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Keep notes from ever fading."""
+    with invocation(context).memory() as memory:
+        found = _resolve(memory, ids)
+        for id in found:
+            memory.pin(id, not off)
+    _say_done("unpinned" if off else "pinned", found, as_json)
+
+
+def link(
+    context: typer.Context,
+    source: Id,
+    target: Annotated[str | None, typer.Argument(metavar="[ID]", help="The note to link to.")] = None,
+    type: Annotated[str, typer.Option("--type", help="related, supports, contradicts, caused_by, ...")] = "related",
+    reason: Annotated[str, typer.Option("--reason", "-r", help="Why, in words.")] = "",
+    remove: Annotated[bool, typer.Option("--remove", help="Take the link away.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Link two notes, take a link away, or (with one id) show a note's links."""
+    from amem.errors import NotFound
+    from amem.interop.records import link_record
+
+    call = invocation(context)
+    with call.memory() as memory:
+        start = memory.resolve(source)
+        if target is None:
+            from amem.cli.read import print_links
+
+            return print_links(memory, start, as_json)
+        end = _end(memory, start, target, type) if remove else memory.resolve(target)
+        if remove:
+            if not memory.unlink(start, end, type):
+                raise NotFound(
+                    f"{short_id(start)} has no link {type} to {short_id(end)}",
+                    hint=f"amem link {source} shows its links",
+                )
+            _say_done("unlinked", [start, end], as_json)
+        else:
+            made = memory.link(start, end, type, reason)
+            if as_json:
+                print_json(link_record(made))
+            else:
+                print(f"linked {short_id(start)} {made.type} {short_id(end)}")
+    if not as_json:
+        tell(f"undo with: {call.command('undo')}")
+
+
+def _end(memory: "AgenticMemorySystem", source: str, target: str, type: str) -> str:
+    """The end of a link to take away; it need not be a note that exists."""
+    ends = {each.target for each in memory.links(source) if str(each.type) == type and each.target.startswith(target)}
+    return ends.pop() if len(ends) == 1 else memory.resolve(target, deleted=True)
+
+
+def _resolve(memory: "AgenticMemorySystem", ids: list[str], *, deleted: bool = False) -> list[str]:
+    """Every id in full, each once; one that is wrong stops the command before anything is changed."""
+    return list(dict.fromkeys(memory.resolve(id, deleted=deleted) for id in ids))
+
+
+def _fields(**given: Any) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _standard_input() -> str:
+    import sys
+
+    from amem.interop.decoding import decode
+
+    return decode(sys.stdin.buffer.read(), "standard input").rstrip("\n")
+
+
+def _show_receipt(memory: "AgenticMemorySystem", receipt: "Receipt") -> None:
+    from amem.cli.render import console, styled
+
+    out = console()
+    if not receipt.stored:
+        out.print(styled("known already as ", (short_id(receipt.id), "bold cyan")))
+        return
+    note = memory.read(receipt.id)
+    assert note is not None
+    out.print(styled("stored ", (short_id(note.id), "bold cyan"), f"  {note.kind}  ", _tags(note.tags)))
+    if note.context:
+        out.print(styled(f"  {note.context}"))
+    for each in receipt.links:
+        out.print(styled(f"  {each.type} → ", (short_id(each.target), "cyan"), f"  {each.reason}"))
+    for change in receipt.evolved:
+        out.print(styled("  rewrote ", (short_id(change.id), "cyan"), f"  {', '.join(change.fields)}: {change.reason}"))
+    for item in receipt.queued:
+        out.print(styled("  waits for review: ", (short_id(item.id), "cyan"), f"  {item.reason}"))
+
+
+def _tags(tags: list[str]) -> tuple[str, str]:
+    return " ".join(f"#{tag}" for tag in tags), "green"
+
+
+def _say_done(what: str, ids: list[str], as_json: bool) -> None:
+    if as_json:
+        print_json({what: ids})
+    else:
+        for id in ids:
+            print(f"{what} {short_id(id)}")
+
+
+def _say_changed(undo: str, id: str, changed: bool, as_json: bool) -> None:
+    if as_json:
+        print_json({"changed": [id] if changed else []})
+    elif changed:
+        print(f"changed {short_id(id)}")
+        tell(f"undo with: {undo}")
+    else:
+        tell("nothing changed")
