@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _CLOSERS = re.escape("\"'”’」』）)]】》»")
 #: A possible end: Chinese stops end a sentence anywhere, Latin ones before white space only; a line end may be one.
 _END = re.compile(
-    rf"(?P<wide>[。！？；｡]+[{_CLOSERS}]*)|(?P<latin>(?<![.!?…])(?:[.!?]++|…++)[{_CLOSERS}]*+(?=\s|$))|(?P<line>\n\s*+)"
+    rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*)|(?P<latin>(?<![.!?…])(?:[.!?]++|…++)[{_CLOSERS}]*+(?=\s|$))|(?P<line>\n\s*+)"
 )
 _ABBREVIATIONS = words(
     """
@@ -22,7 +22,7 @@ _ABBREVIATIONS = words(
     """
 )
 #: These never end a sentence: a name or number follows.
-_BOUND = words("mr mrs ms dr prof st mt no nos fig figs eq sec vol vs cf e.g i.e")
+_BOUND = words("mr mrs ms dr prof sr sra st mt no nos fig figs eq sec vol vs cf e.g i.e")
 _LAST_WORD = re.compile(r"[\w.]+(?=\.[^\w]*$)")
 _LIST_ITEM = re.compile(r"(?:[-*+•#>]|\d{1,3}[.)、]|[a-zA-Z][.)]|[一二三四五六七八九十]+、)")
 _WRAP = 60

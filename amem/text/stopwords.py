@@ -12,19 +12,20 @@ def words(text: str) -> frozenset[str]:
 ENGLISH = words(
     """
     a about above across after again against ago ain all along already also although always am among an and any
-    anyone anything are aren arent around as at away back be became because become been before behind being below
-    between both but by came can cannot cant could couldnt did didnt do does doesnt doing done dont down during each
-    either else enough etc even ever every everyone everything few for from further get gets getting give given go
-    goes going gone gonna got gotta had hadnt has hasnt have havent having he her here hers herself him himself his
-    how however i if im in indeed into is isnt it its itself just kind least less let lets like lot lots made make
-    makes many may maybe me might mine more most much must mustnt my myself near need neednt neither never
-    nevertheless next no nobody none nor not nothing now of off often oh ok okay on once one ones only onto or other
-    others otherwise our ours ourselves out over own per perhaps please put quite rather really said same say says
-    see seem seems shall shant she should shouldnt since so some someone something sometimes soon still such take
-    than that the their theirs them themselves then there therefore these they thing things this those though
-    through thus till to together too toward towards under unless until up upon us use used using very via want was
-    wasnt way we well went were werent what whatever when whenever where whether which while who whoever whole whom
-    whose why will with within without wont would wouldnt yes yeah yet you your youre yours yourself yourselves
+    anyone anything are aren arent around as at away back be became because become been before behind beside besides
+    being below between both but by came can cannot cant could couldnt did didnt do does doesnt doing despite done
+    dont down during each either else enough etc even ever except every everyone everything few for from further get
+    gets getting give given go goes going gone gonna got gotta had hadnt has hasnt have havent having he her here
+    hers herself him himself his how however i if im in indeed into is isnt it its itself just kind least less let
+    lets like lot lots made make makes many may maybe me might mine more most much must mustnt my myself near need
+    neednt neither never nevertheless next no nobody none nor not nothing now of off often oh ok okay on once one
+    ones only onto or other others otherwise our ours ourselves out over own per perhaps please put quite rather
+    really said same say says see seem seems shall shant she should shouldnt since so some someone something
+    sometimes soon still such take than that the their theirs them themselves then there therefore these they thing
+    things this those though through thus till to together too toward towards under unless until up upon us use used
+    using very via want was wasnt way we well went were werent what whatever when whenever where whether which while
+    who whoever whole whom whose why will with within without wont would wouldnt yes yeah yet you your youre yours
+    yourself yourselves
     """
 )
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amem.text import FTS5_TOKENIZE, index_terms, prefix_terms, query_terms
+from amem.text import FTS5_TOKENIZE, index_terms, normalize, prefix_terms, query_terms, sentences
 
 
 def finds(question: str, note: str) -> bool:
@@ -127,3 +127,15 @@ def test_any_text_has_clean_terms(text: str) -> None:
         assert " " not in term
     assert set(query_terms(text)) <= set(index_terms(text))
     prefix_terms(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" + " " * 20_000 + "b", "!" * 20_000 + "x", "_" * 20_000, "." * 20_000 + "x", "\n" * 20_000 + "x"],
+    ids=["spaces", "exclamations", "underscores", "dots", "lines"],
+)
+def test_endless_runs_of_one_character_take_no_time(text: str) -> None:
+    # Each of these once took seconds: a pattern that backtracks is quadratic on them.
+    assert len(index_terms(text)) <= 2
+    assert len(sentences(text)) <= 2
+    assert normalize(text)

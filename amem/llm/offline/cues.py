@@ -6,7 +6,8 @@ import re
 
 from amem.note import Kind
 
-_SUBJECT = r"\b(?:i|we|he|she|they|(?-i:[A-Z]\w+))(?: really| absolutely| also| just| still| both| always| actually)*"
+_OFTEN = r"(?: really| absolutely| also| just| still| both| always| actually)*"
+_WHAT = r"\b(?! (?:that|it|this|your|the idea|to (?:see|hear|know|ask|invite|book)|how)\b)"
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -25,7 +26,7 @@ _PROCEDURE = _any(
     r"\bfirst\b[^?]{2,200}\b(?:then|next|after that|afterwards|finally)\b",
     r"步骤|第一步|操作方法|做法|流程[:：是]|教程|方法[:：]|首先[^？?]{1,100}(?:然后|其次|最后)",
     r"先[^。？?]{1,50}(?:再(?![看说来见议])|然后|接着|最后)|一、[^。]{2,120}二、",
-    r"(?:^|\n)\s*1[.)、][^\n]*\n\s*2[.)、]|\b1[.)] [^\n]{3,120} 2[.)] ",
+    r"(?:^|\s)1[.)、][^\n]{2,160}\s2[.)、]",
 )
 _CONSTRAINT = _any(
     r"\ballerg(?:ic|y)\b|\bintoleran(?:t|ce)\b|\bvegetarian since\b|\bvegan since\b",
@@ -52,8 +53,8 @@ _DECISION = _any(
 )
 _PREFERENCE = _any(
     r"\bprefer\w*\b|\bfavou?rites?\b|\bfond of\b|\bfan of\b|\bi'd rather\b|\bmy go-to\b|\bnot (?:my|his|her) thing\b",
-    _SUBJECT + r" (?:loves?|likes?|enjoys?|hates?|dislikes?|adores?|can(?:'t|not) stand|do(?:es)?n't like)\b"
-    r"(?! (?:that|it|this|your|the idea|to (?:see|hear|know|ask|invite|book)|how)\b)",
+    rf"\b(?:i|we|they){_OFTEN} (?:love|like|enjoy|hate|dislike|adore|can(?:'t|not) stand|don't like){_WHAT}",
+    rf"\b(?:he|she|(?-i:[A-Z]\w+)){_OFTEN} (?:loves|likes|enjoys|hates|dislikes|adores|doesn't like){_WHAT}",
     r"喜欢|最爱|偏好|偏爱|讨厌|更愿意|爱吃|爱喝|爱看|爱听|宁愿|宁可|受不了|情有独钟|不太爱|习惯用|钟爱",
 )
 _CONFIG = _any(

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.cues import cue_in
-from amem.llm.offline.lexicon import Sort, lexicon, stem
+from amem.llm.offline.lexicon import Sort, is_person, lexicon, stem
 from amem.note import Kind
 from amem.text.terms import contract
 
@@ -26,7 +26,8 @@ _LEAD_IN = re.compile(
 )
 _DECIDED = re.compile(
     r"^(?:(?:[A-Z]\w+|we|i|they|he|she|the team|my \w+)(?: and (?:i|[A-Z]\w+))?(?: have| has|'ve)?"
-    r"(?: finally| now| all| both)* (?:decided|agreed|chose|opted)(?: today| together)? to |decision: ?|decided to )"
+    r"(?: finally| now| all| both)* (?:decided|agreed|chose|opted)(?: today| together)? to "
+    r"|decision(?: at \w+)?: ?|decided to )"
     r"|^(?:(?:我们|我|他们|大家|团队|项目组)?(?:已经|最终|最后|一致)?决定(?:了)?[:：，,]?|决定[:：])",
     re.IGNORECASE,
 )
@@ -90,16 +91,19 @@ def _best_sentence(reading: Reading, kind: Kind, keywords: Sequence[str]) -> int
     reactions = lexicon().reactions
     weights = [0.0] * len(reading.sentences)
     for word in reading.words:
-        if word.sort >= Sort.COMMON and word.key not in reactions:
+        if word.sort >= Sort.COMMON and word.key not in reactions and not word.person:
             weights[word.sentence] += 1
+    telling = [keyword for keyword in keywords if not is_person(keyword)][:4]
     for at in range(len(weights)):
         sentence = reading.sentence(at)
         folded = sentence.casefold()
-        weights[at] = min(weights[at], 6) + sum(1 for keyword in keywords[:4] if keyword.casefold() in folded)
+        weights[at] = min(weights[at], 6) + sum(1 for keyword in telling if keyword.casefold() in folded)
         if cue_in(sentence, kind):
             weights[at] += 4
         asks = sentence.rstrip("\"'”’）) ").endswith(("?", "？"))
-        if asks != (kind is Kind.QUESTION):
+        if kind is Kind.QUESTION and asks:
+            weights[at] += 3
+        elif asks:
             weights[at] *= 0.3
         if _POINTS_BACK.match(sentence):
             weights[at] -= 2

@@ -65,9 +65,11 @@ def _score(phrase: Phrase, rarity: Mapping[str, float], length: int) -> float:
         value *= 1.2
     if phrase.name or any(word.shaped for word in phrase.words):
         value *= 1.1
+    if all(word.person for word in phrase.words):
+        value *= 0.75
     cues = lexicon().cues
     if any(weight == 2 for word in phrase.words for _, weight in cues.get(word.key, ())):
-        value *= 1.15
+        value *= 1.08
     return value
 
 

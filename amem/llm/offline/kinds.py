@@ -119,7 +119,7 @@ def is_small_talk(reading: Reading) -> bool:
         return False
     if reactions:
         return len(content) <= 1 + (reactions > 1)
-    return not content and not any(word.person or word.place or not word.known for word in reading.words)
+    return not content and all(word.sort in (Sort.STOP, Sort.WEAK) and word.known for word in reading.words)
 
 
 def _happened(reading: Reading, stated: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, lru_cache
@@ -69,6 +70,10 @@ class Lexicon:
     chinese_reactions: frozenset[str]
     longest_chinese: int
 
+    def cue_sort(self, cue: str) -> Sort:
+        """How telling a theme's cue is as a word of its own."""
+        return _cue_sort(self.cues[cue])
+
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
@@ -83,6 +88,17 @@ def terms_of(phrase: str) -> frozenset[str]:
     return frozenset(index_terms(phrase))
 
 
+def is_person(name: str) -> bool:
+    """Whether the gazetteer has a given name such as this."""
+    bare = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(mark for mark in bare if not unicodedata.combining(mark)) in lexicon().persons
+
+
+def is_place(name: str) -> bool:
+    """Whether the gazetteer has a place of this name."""
+    return name.casefold() in lexicon().places or name in lexicon().chinese_places
+
+
 @cache
 def lexicon() -> Lexicon:
     """The one lexicon, read on first use."""
@@ -91,7 +107,7 @@ def lexicon() -> Lexicon:
     themes, cues, chinese_cues = _themes()
     stems = {name: frozenset(stem(word) for word in words if "_" not in word) for name, words in english.items()}
     # Weaker readings come last and win: a word that is also a particle or a verb seldom makes a keyword.
-    sorts: dict[str, Sort] = dict.fromkeys(chinese_cues, Sort.CONTENT)
+    sorts: dict[str, Sort] = {word: _cue_sort(cues.get(word, ())) for word in chinese_cues}
     for section, sort in (
         ("noun", Sort.COMMON),
         ("place", Sort.CONTENT),
@@ -133,6 +149,10 @@ def lexicon() -> Lexicon:
         chinese_reactions=frozenset(chinese["reaction"]),
         longest_chinese=max(map(len, sorts)),
     )
+
+
+def _cue_sort(weights: tuple[tuple[int, int], ...]) -> Sort:
+    return Sort.COMMON if weights and all(weight == 1 for _, weight in weights) else Sort.CONTENT
 
 
 def _phrase(joined: str) -> str:

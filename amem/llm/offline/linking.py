@@ -10,7 +10,7 @@ from amem.analysis import ProposedLink
 from amem.llm.offline.lexicon import Sort, terms_of
 from amem.llm.offline.reading import CHINESE_FROM, read
 from amem.note import Kind, LinkType
-from amem.text import cjk_share, index_terms
+from amem.text import cjk_share, index_terms, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 _MOST = 4
 #: Cosine that is enough by itself. The default embedder knows little Chinese and finds any two Chinese texts alike.
 _ALONE, _ALONE_CHINESE = 0.6, 0.88
-#: Cosine that is enough when several specific names or phrases are shared, one word, one of several words; small talk
-#: and questions need more.
-_WITH_MANY, _WITH_ONE, _WITH_PHRASE, _TALK = 0.35, 0.42, 0.28, 0.55
+#: Cosine that is enough when many specific names or phrases are shared, two, one word, one of several words; small
+#: talk and questions need more.
+_WITH_MANY, _WITH_TWO, _WITH_ONE, _WITH_PHRASE, _TALK = 0.15, 0.32, 0.42, 0.28, 0.55
 _RESTATES = 0.86
 #: One shared phrase in the cause a note gives means that neighbour only if they are this close.
 _CAUSAL = 0.6
@@ -128,9 +128,11 @@ def _supported(analysis: Analysis, neighbour: Neighbour, shared: tuple[str, ...]
         return not talk and neighbour.similarity >= (_ALONE_CHINESE if both else _ALONE)
     if talk:
         return neighbour.similarity >= _TALK
+    if len(shared) > 2:
+        return neighbour.similarity >= _WITH_MANY
     if any(len(terms_of(phrase)) > 2 or " " in phrase for phrase in shared):
         return neighbour.similarity >= _WITH_PHRASE
-    return neighbour.similarity >= (_WITH_MANY if len(shared) > 1 else _WITH_ONE)
+    return neighbour.similarity >= (_WITH_TWO if len(shared) > 1 else _WITH_ONE)
 
 
 def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Ground:
@@ -168,11 +170,10 @@ def _listed(phrases: Sequence[str], chinese: bool) -> str:
 
 
 def _type(reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> LinkType:
-    cause = _cause(reading.text)
-    if cause and shared:
-        terms = set(index_terms(cause))
-        named = sum(1 for phrase in shared if terms_of(phrase) <= terms)
-        if named > 1 or (named and neighbour.similarity >= _CAUSAL):
+    cause = set(index_terms(_cause(reading.text)))
+    if any(terms_of(phrase) <= cause for phrase in shared):
+        words = {word.key for word in reading.words if word.sort >= Sort.COMMON}
+        if len(words & cause & set(index_terms(neighbour.content))) > 1 or neighbour.similarity >= _CAUSAL:
             return LinkType.CAUSED_BY
     if neighbour.similarity >= _RESTATES and _same_claim(reading.text, neighbour.content):
         return LinkType.SUPPORTS
@@ -185,7 +186,7 @@ def _cause(text: str) -> str:
     if behind:
         return re.split(r"[,;.。，；]\s", text[behind.end() :] + " ", maxsplit=1)[0]
     before = _CAUSE_BEFORE.search(text)
-    return text[: before.start()] if before else ""
+    return sentences(text[: before.start()])[-1] if before and text[: before.start()].strip() else ""
 
 
 def _same_claim(one: str, other: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.lexicon import Sort, lexicon, stem
+from amem.llm.offline.lexicon import Sort, is_person, lexicon, stem
 from amem.llm.offline.segmenting import segment
 from amem.text import cjk_share, is_cjk
 from amem.text.scripts import CJK
@@ -53,6 +53,8 @@ _NUMERALS = words(
     "ninety hundred hundreds thousand thousands million half quarter dozen km kg g mg ml cl cm mm lb lbs oz ft mb "
     "gb tb kb hz khz ghz eur usd gbp pct min mins hrs sec secs "
 )
+#: They say what sort of sentence follows, not what it is about.
+_FRAMES = words("decision question reminder update idea reason cause fix topic note notes")
 #: What code is made of says nothing about it.
 _SYNTAX = words(
     "def return import elif else none true false self const let var func int str bool void print args kwargs"
@@ -185,7 +187,7 @@ def _look_up(token: str) -> tuple[str, str, Sort, bool, bool, bool, bool, bool]:
     bare = token[: len(contracted)] if token.startswith(contracted) else token
     folded = contracted.casefold()
     key = stem(contracted)
-    named = folded in lists.persons, folded in lists.places
+    named = is_person(contracted), folded in lists.places
     shaped = _SHAPED.fullmatch(bare) is not None
     if _NUMBER.fullmatch(bare) and not (shaped and bare.startswith("v")):
         return key, bare, Sort.NUMBER, True, False, False, False, False
@@ -208,12 +210,14 @@ def _sort(folded: str, key: str) -> Sort:
     cue = key in lists.cues
     if f"={folded}" in lists.cues:
         return Sort.CONTENT
+    if folded in _FRAMES:
+        return Sort.WEAK
     if key in lists.verbs:
-        return Sort.CONTENT if cue and folded.endswith("ing") else Sort.WEAK
+        return lists.cue_sort(key) if cue and folded.endswith("ing") else Sort.WEAK
     if key in lists.reactions or (key in lists.adjectives and not cue):
         return Sort.WEAK
     if cue:
-        return Sort.CONTENT
+        return lists.cue_sort(key)
     if key in lists.nouns:
         return Sort.COMMON
     if folded.endswith("ly") and len(folded) > 5:
@@ -223,7 +227,8 @@ def _sort(folded: str, key: str) -> Sort:
 
 def _tell_verbs_from_nouns(words: Sequence[Word]) -> None:
     """Settle the words that may be either by the word before them, and take "of course" for what it is."""
-    nouns, cues = lexicon().nouns, lexicon().cues
+    lists = lexicon()
+    nouns, cues = lists.nouns, lists.cues
     before: Word | None = None
     for word in words:
         if before is not None and not word.gap and not word.cjk:
@@ -231,7 +236,7 @@ def _tell_verbs_from_nouns(words: Sequence[Word]) -> None:
             if previous == "of" and word.key == "cours":
                 word.sort = Sort.STOP
             elif word.verb and previous in _BEFORE_NOUN and (word.key in nouns or word.key in cues):
-                word.sort, word.verb = (Sort.CONTENT if word.key in cues else Sort.COMMON), False
+                word.sort, word.verb = (lists.cue_sort(word.key) if word.key in cues else Sort.COMMON), False
             elif word.verb and previous in _BEFORE_VERB and not word.text.endswith("ing"):
                 word.sort = Sort.WEAK
         before = word

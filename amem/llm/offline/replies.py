@@ -55,7 +55,11 @@ def reply_lead(draft: Draft, reading: Reading, kind: Kind, day: str, vocabulary:
 
 def _topic(before: Reading, chinese: bool, vocabulary: Vocabulary) -> str:
     topics = [theme.phrase(chinese) for theme in themes_of(before)[:1]]
-    topics += [word for word in keyphrases(before, (), vocabulary)[:3] if word.casefold() not in topics]
+    telling = {word.text.casefold() for word in before.words if word.sort >= Sort.COMMON and not word.person}
+    for phrase in keyphrases(before, (), vocabulary)[:4]:
+        words = {phrase.casefold(), *phrase.casefold().split()}
+        if words & telling and phrase.casefold() not in topics:
+            topics.append(phrase)
     return ("、" if chinese else ", ").join(topics[:3])
 
 

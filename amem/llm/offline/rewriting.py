@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from amem.analysis import Rewrite
 from amem.llm.offline.entities import names
 from amem.llm.offline.gist import gist_of, lowered
-from amem.llm.offline.lexicon import lexicon
+from amem.llm.offline.lexicon import is_person, is_place, lexicon, terms_of
 from amem.llm.offline.reading import CHINESE_FROM, read
 from amem.llm.offline.tags import is_kind_tag, theme_named
 from amem.llm.offline.times import iso
@@ -31,6 +31,8 @@ _LONGEST_CONTEXT = 300
 _CLAUSE = {False: 90, True: 60}
 #: Links less certain than this change nothing in the neighbour; small talk never does.
 _SURE = 0.76
+#: From this cosine on a shared person is what both notes are about, not only someone who was there.
+_CLOSE = 0.55
 _LATER = {False: "; later: ", True: "；后来："}
 
 
@@ -108,6 +110,19 @@ def _cues_by_theme() -> dict[int, list[str]]:
     return cues
 
 
+def _topics(ground: Ground, analysis: Analysis) -> list[str]:
+    """The shared phrases by which the new note continues the old one: a name or a fixed phrase, or two words.
+
+    A place, someone who happened to be there, or one common word is a reason to link two notes, but does not make one
+    the other's sequel.
+    """
+    named = {*analysis.entities, *ground.neighbour.entities}
+    close = ground.neighbour.similarity >= _CLOSE
+    topics = [phrase for phrase in ground.shared if not is_place(phrase) and (close or not is_person(phrase))]
+    telling = [phrase for phrase in topics if phrase in named or " " in phrase or len(terms_of(phrase)) > 2]
+    return topics if telling or len(topics) > 1 else []
+
+
 def _clause(draft: Draft, analysis: Analysis, ground: Ground, chinese: bool) -> str:
     """The neighbour's context with what came later at its end; empty when it should stay as it is."""
     neighbour = ground.neighbour
@@ -117,11 +132,12 @@ def _clause(draft: Draft, analysis: Analysis, ground: Ground, chinese: bool) -> 
         return ""
     if draft.at is not None and neighbour.at is not None and draft.at < neighbour.at:
         return ""
-    if not (set(ground.shared) & {*analysis.entities, *neighbour.entities} or len(ground.shared) > 1):
+    topics = _topics(ground, analysis)
+    if not topics:
         return ""
     reading = read(draft.content)
-    gist = gist_of(reading, analysis.kind, analysis.keywords, _CLAUSE[chinese])
-    if not gist or gist.casefold() in context.casefold():
+    gist = gist_of(reading, analysis.kind, topics, _CLAUSE[chinese])
+    if gist.casefold() in context.casefold() or not any(topic.casefold() in gist.casefold() for topic in topics):
         return ""
     stop = next((end for end in ("。", ".") if context.endswith(end) and not context.endswith("..")), "")
     day = draft.at.date() if draft.at else None

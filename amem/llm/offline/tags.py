@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.lexicon import Sort, lexicon, stem
+from amem.llm.offline.lexicon import Sort, is_person, lexicon, stem
 from amem.llm.offline.reading import read
 from amem.note import Kind
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 _LEAST, _MOST = 2, 5
 _THEMES = 3
-#: Cues needed before a theme counts: one strong or two weak.
-_ENOUGH = 2
+#: Weight of cues (2 for a strong one, 1 for a weak one, half a point for length) from which a theme counts, and from
+#: which it is still a better second tag than an invented one.
+_ENOUGH, _HINT = 1.5, 1.3
 _KIND_TAGS = {
     Kind.DECISION: ("decision", "决定"),
     Kind.CONSTRAINT: ("rule", "规则"),
@@ -45,10 +46,14 @@ def tags_for(
     for theme in (themes_of(reading) or (themes_of(before) if before else []))[:_THEMES]:
         chosen[_spelled(theme, reading.chinese, existing)] = None
     reused = sorted(
-        {tag for keyword in keywords for tag in _variants(keyword) if tag in existing}, key=lambda tag: -existing[tag]
+        {tag for keyword in keywords for tag in _variants(keyword) if tag in existing and not is_person(keyword)},
+        key=lambda tag: (-existing[tag], tag),
     )
     for tag in reused[: _MOST - len(chosen)]:
         chosen.setdefault(tag)
+    for theme in _themes(reading.text, _HINT):
+        if len(chosen) < _LEAST:
+            chosen.setdefault(_spelled(theme, reading.chinese, existing))
     for tag in _fillers(reading, kind, keywords):
         if len(chosen) >= _LEAST:
             break
@@ -58,11 +63,11 @@ def tags_for(
 
 def themes_of(reading: Reading) -> list[Theme]:
     """The themes that the note's words speak of, strongest first."""
-    return list(_themes(reading.text))
+    return list(_themes(reading.text, _ENOUGH))
 
 
-@lru_cache(maxsize=256)
-def _themes(text: str) -> tuple[Theme, ...]:
+@lru_cache(maxsize=512)
+def _themes(text: str, least: float) -> tuple[Theme, ...]:
     reading = read(text)
     words = lexicon()
     weights: dict[int, float] = {}
@@ -74,7 +79,7 @@ def _themes(text: str) -> tuple[Theme, ...]:
         for theme, weight in words.cues.get(cue, ()):
             # A phrase says more than a word, and an early word a little more than a late one.
             weights[theme] = weights.get(theme, 0) + weight + ((" " in cue) or len(cue) > 3) * 0.5 - 0.01 * len(seen)
-    ranked = sorted((weight, -theme) for theme, weight in weights.items() if weight >= _ENOUGH - 0.5)
+    ranked = sorted((weight, -theme) for theme, weight in weights.items() if weight >= least)
     strongest = ranked[-1][0] if ranked else 0
     return tuple(words.themes[-place] for weight, place in reversed(ranked) if weight >= 0.4 * strongest)
 
@@ -142,10 +147,10 @@ def _variants(keyword: str) -> Iterator[str]:
 def _fillers(reading: Reading, kind: Kind, keywords: Sequence[str]) -> Iterator[str]:
     if kind not in (Kind.FACT, Kind.EPISODE) or not keywords:
         yield kind_tag(kind, reading.chinese)
-    telling = {word.text.casefold() for word in reading.words if word.sort >= Sort.COMMON}
+    telling = {word.text.casefold() for word in reading.words if word.sort >= Sort.COMMON and not word.person}
     for keyword in keywords:
         low = keyword.casefold()
-        slight = not any(part in telling or reading.chinese for part in low.split())
-        if len(low) <= 24 and not slight and not any(character.isdigit() for character in low):
+        slight = low not in telling and not any(part in telling for part in low.split()) and low.isascii()
+        if len(low) <= 24 and not slight and not is_person(low) and not any(character.isdigit() for character in low):
             yield "-".join(low.replace(".", "").split())
     yield kind_tag(kind, reading.chinese)

@@ -100,7 +100,7 @@ def _english(match: re.Match[str], said: date) -> str:
 
 def _span(said: date, steps: int, span: str) -> str:
     if span == "year":
-        return str(said.year + steps)
+        return str(said.replace(year=said.year + steps, day=1).year)
     if span == "month":
         return _month(said, steps, False)
     monday = said - timedelta(days=said.weekday()) + timedelta(weeks=steps)
@@ -139,7 +139,8 @@ def _before(said: date, count: int, unit: str, chinese: bool) -> str:
         return f"{iso(monday, True)}那周" if chinese else f"week of {monday.isoformat()}"
     if unit == "month":
         return _month(said, -count, chinese)
-    return f"{said.year - count}年" if chinese else str(said.year - count)
+    year = said.replace(year=said.year - count, day=1).year
+    return f"{year}年" if chinese else str(year)
 
 
 def _month(said: date, steps: int, chinese: bool) -> str:
