@@ -1,0 +1,54 @@
+"""A disk without room: the write fails with StorageFull, and everything acknowledged before is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from amem import AgenticMemorySystem, load_settings
+from amem.errors import StorageFull
+from amem.testing import HashEmbedder, ScriptedAnalyst
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Workers
+
+
+def opened(home: Path) -> AgenticMemorySystem:
+    return AgenticMemorySystem(
+        settings=load_settings(home, dense_base="exact"), embedder=HashEmbedder(64), analyst=ScriptedAnalyst()
+    )
+
+
+def test_a_write_that_finds_no_room_is_storage_full_and_leaves_earlier_notes_intact(workers: Workers, tmp_path: Path):
+    worker = workers.start("write_until_full", "full", home=str(tmp_path), bytes=1_000_000)
+    worker.wait()
+    assert worker.status == 0
+    assert worker.saying("error") == ["StorageFull"]
+    assert "space" in worker.saying("hint")[0]
+    assert worker.stored
+    assert set(worker.saying("found")[0]) & set(worker.stored)
+
+    with opened(tmp_path) as memory:
+        assert {id: memory.memories[id].content for id in worker.stored} == worker.stored
+        assert len(memory.memories) == len(worker.stored) + 1
+        assert [finding for finding in memory.doctor() if finding.level == "error"] == []
+        assert memory.add("there is room again").stored
+
+
+def test_a_database_that_may_not_grow_refuses_the_note_and_goes_on_when_it_may(tmp_path: Path):
+    with opened(tmp_path) as memory:
+        kept = memory.add_note("the one that was there before")
+        with memory._store.read() as session:
+            pages = session.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            # The pool hands the same connection to the next write of this thread.
+            session.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 1}")
+        with pytest.raises(StorageFull, match=r"amem\.db"):
+            memory.add_notes([f"number {number} " + "takes a lot of room " * 500 for number in range(100)])
+        assert memory.read(kept) is not None
+        assert [hit.id for hit in memory.search("that was there before")] == [kept]
+        with memory._store.read() as session:
+            session.connection.exec_driver_sql("PRAGMA max_page_count = 1073741823")
+        assert memory.add("and now there is room").stored

@@ -1,0 +1,154 @@
+"""A process that has imported everything and forks a worker for each job, so that killing fifty of them stays cheap.
+
+Jobs come as lines of JSON on standard input; what happens to them goes to standard output, one line of JSON each, in
+the order it happened: ``{"started": pid}``, what the worker says, ``{"ended": pid, "status": n}``. A worker says that a
+note is stored only after ``add`` has returned.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import time
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import chromadb  # noqa: F401  # so that no worker need import it
+
+from amem import AgenticMemorySystem, load_settings
+from amem.errors import AmemError
+from amem.query import Query
+from amem.testing import HashEmbedder, ScriptedAnalyst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def say(**what: Any) -> None:
+    # One write of a short line: a worker that is killed has said all of it or nothing.
+    os.write(1, (json.dumps({"from": os.getpid(), **what}) + "\n").encode())
+
+
+def opened(job: dict[str, Any]) -> AgenticMemorySystem:
+    return AgenticMemorySystem(
+        settings=load_settings(job["home"], dense_base=job.get("base", "exact")),
+        embedder=HashEmbedder(64),
+        analyst=ScriptedAnalyst(),
+    )
+
+
+def write_for_ever(job: dict[str, Any]) -> None:
+    """Add notes, one by one and in batches, until killed; keep Chroma busy where it is the base."""
+    memory = opened(job)
+    say(ready=True)
+    number = 0
+    while True:
+        number += 1
+        if number % 5 == 0:
+            texts = [f"{job['name']}n{number}b{place} came in a batch" for place in range(4)]
+            for receipt, text in zip(memory.add_notes(texts), texts, strict=True):
+                say(stored=receipt.id, text=text)
+        else:
+            text = f"{job['name']}n{number} came alone"
+            say(stored=memory.add_note(text), text=text)
+        if job.get("base") == "chroma" and number % 3 == 0:
+            memory._dense.wait_for_chroma(10)
+
+
+def write(job: dict[str, Any]) -> None:
+    """Add `count` notes, each with a word of its own: the first quarter one by one, the rest in batches."""
+    texts = [f"{job['name']}n{number} noted by {job['name']}" for number in range(job["count"])]
+    alone = len(texts) // 4
+    with opened(job) as memory:
+        for text in texts[:alone]:
+            say(stored=memory.add_note(text), text=text)
+        for start in range(alone, len(texts), 10):
+            batch = texts[start : start + 10]
+            for receipt, text in zip(memory.add_notes(batch), batch, strict=True):
+                say(stored=receipt.id, text=text)
+
+
+def search(job: dict[str, Any]) -> None:
+    """Search until the file `stop` is there; say how often."""
+    with opened(job) as memory:
+        asked, most = 0, 0
+        while not os.path.exists(job["stop"]):
+            hits = memory.search(f"n{asked % 1000} noted", k=10)
+            assert all(hit["content"] for hit in hits)
+            seen = len(memory.memories)
+            assert seen >= most, "a note that was there is gone"
+            asked, most = asked + 1, seen
+        say(asked=asked)
+
+
+def write_until_full(job: dict[str, Any]) -> None:
+    """Add notes in a process that may write no file larger than `bytes`; say which error ended it."""
+    memory = opened(job)
+    memory.add_note("the first note, before the disk fills up")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (job["bytes"], job["bytes"]))
+    try:
+        for number in range(10_000):
+            text = f"full{number} " + "weighs a lot " * 300
+            say(stored=memory.add_note(text), text=text)
+    except AmemError as error:
+        say(error=type(error).__name__, message=str(error), hint=error.hint)
+    hits = memory.ask(Query("full0 weighs", 3))
+    say(found=[hit.id for hit in hits])
+
+
+def hold_write_lock(job: dict[str, Any]) -> None:
+    """Keep the database's write lock until the file `stop` is there."""
+    memory = opened(job)
+    with memory._store.write():
+        say(ready=True)
+        while not os.path.exists(job["stop"]):
+            time.sleep(0.01)
+
+
+JOBS = {each.__name__: each for each in (write_for_ever, write, search, write_until_full, hold_write_lock)}
+
+
+def run(job: dict[str, Any]) -> None:
+    try:
+        JOBS[job["do"]](job)
+    except BaseException:
+        say(failed=traceback.format_exc())
+        os._exit(1)
+    os._exit(0)
+
+
+def jobs() -> Iterator[dict[str, Any] | None]:
+    """Jobs as they come in, None every hundredth of a second without one; ends with the input."""
+    pending = b""
+    while True:
+        if not select.select([0], [], [], 0.01)[0]:
+            yield None
+            continue
+        read = os.read(0, 65_536)
+        if not read:
+            return
+        *lines, pending = (pending + read).split(b"\n")
+        yield from (json.loads(line) for line in lines)
+
+
+def main() -> None:
+    running: set[int] = set()
+    say(preloaded=True)
+    for job in jobs():
+        if job is not None:
+            pid = os.fork()
+            if pid == 0:
+                run(job)
+            running.add(pid)
+            say(started=pid, name=job["name"])
+        for pid in tuple(running):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                running.remove(pid)
+                say(ended=pid, status=status)
+
+
+if __name__ == "__main__":
+    main()
