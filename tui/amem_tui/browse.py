@@ -10,7 +10,6 @@ from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -22,6 +21,7 @@ from amem_tui.editor import EditorScreen
 from amem_tui.log import LogScreen
 from amem_tui.note_list import PAGE, NoteList
 from amem_tui.note_pane import NotePane
+from amem_tui.notes_screen import NotesScreen
 from amem_tui.phrases import one_line, plural
 from amem_tui.review import ReviewScreen
 from amem_tui.rows import Row, row_of_hit, row_of_note
@@ -43,8 +43,12 @@ Press n to write the first one, or let an agent write here:
 
 New notes appear by themselves."""
 
+_GONE = """This note is not here any more.
 
-class BrowseScreen(Screen[None]):
+The log (l) says who deleted it, and can undo that."""
+
+
+class BrowseScreen(NotesScreen):
     """What is open and where the cursor stands; everything it shows comes from the collection."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -62,11 +66,12 @@ class BrowseScreen(Screen[None]):
     ]
 
     def __init__(self, desk: Desk) -> None:
-        super().__init__()
-        self._desk = desk
+        super().__init__(desk)
         self._tag: str | None = None
         self._question = ""
         self._trail: list[str] = []
+        self._wanted: str | None = None
+        self._showing = asyncio.Lock()
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="bar"):
@@ -80,7 +85,7 @@ class BrowseScreen(Screen[None]):
         yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
-        name = self._desk.memory.settings.collection
+        name = self.memory.settings.collection
         self.query_one("#name", Static).update(Content.assemble((" amem ", "bold $primary"), (name, "$muted")))
         self.query_one("#tags").border_title = "Tags"
         self._notes.focus()
@@ -113,18 +118,18 @@ class BrowseScreen(Screen[None]):
             else:
                 await self._list_notes(place, keep)
             await self._list_tags()
-            row = self._notes.row
-            if self._open is not None and self._notes.count:
-                await self._read(self._open.id)
-            elif row is not None:
-                await self._read(row.id)
+            if self._wanted is None and self._notes.row is not None:
+                self._wanted = self._notes.row.id
+            if self._notes.count:
+                await self._show_wanted()
             else:
+                self._wanted = None
                 self._pane.show_hint(_EMPTY if not self._question and self._tag is None else "Nothing was found.")
             self.refresh_bindings()
 
     async def _list_notes(self, place: int, keep: str | None) -> None:
-        memory, wanted = self._desk.memory, self._filter
-        count = await self._desk.ask(partial(memory.count, wanted))
+        memory, wanted = self.memory, self._filter
+        count = await self.ask(partial(memory.count, wanted))
         first = max(0, min(place, count - 1)) // PAGE
         pages: dict[int, list[Row]] = {}
         for page in {max(0, first - 1), first, first + 1}:
@@ -138,9 +143,9 @@ class BrowseScreen(Screen[None]):
 
     async def _list_hits(self, place: int) -> None:
         self._notes.border_title = "Searching…"
-        search = partial(self._desk.memory.search, self._question, _HITS, filter=self._filter, touch=False)
+        search = partial(self.memory.search, self._question, _HITS, filter=self._filter, touch=False)
         try:
-            hits = await self._desk.ask(search)
+            hits = await self.ask(search)
         finally:
             self._notes.border_title = Content(f"Found for “{one_line(self._question, 40)}”")
         self._notes.show(
@@ -149,12 +154,12 @@ class BrowseScreen(Screen[None]):
         self.query_one("#count", Static).update(Content(f"{plural(len(hits), 'hit')} "))
 
     async def _page(self, page: int) -> list[Row]:
-        ask = partial(self._desk.memory.list, self._filter, limit=PAGE, offset=page * PAGE)
-        return [row_of_note(note, self._desk.zone) for note in await self._desk.ask(ask)]
+        ask = partial(self.memory.list, self._filter, limit=PAGE, offset=page * PAGE)
+        return [row_of_note(note, self._desk.zone) for note in await self.ask(ask)]
 
     async def _list_tags(self) -> None:
-        counted = await self._desk.ask(self._desk.memory.tags)
-        total = await self._desk.ask(lambda: self._desk.memory.count(Filter()))
+        counted = await self.ask(self.memory.tags)
+        total = await self.ask(lambda: self.memory.count(Filter()))
         shown = self.query_one("#tags", OptionList)
         place = shown.highlighted
         shown.clear_options()
@@ -190,20 +195,29 @@ class BrowseScreen(Screen[None]):
             self._trail.append(self._open.id)
         self._turn_to(event.id)
 
+    def _turn_to(self, id: str) -> None:
+        self._wanted = id
+        self._turn()
+
     @work(exclusive=True, group="note")
-    async def _turn_to(self, id: str) -> None:
+    async def _turn(self) -> None:
         await asyncio.sleep(_REST)
         with self._desk.refusals():
-            await self._read(id)
+            await self._show_wanted()
         self.refresh_bindings()
 
-    async def _read(self, id: str) -> None:
-        dossier = await self._desk.ask(partial(open_dossier, self._desk.memory, id))
-        if dossier is not None:
+    async def _show_wanted(self) -> None:
+        """Read the note that should be open and show it, or say that it is gone."""
+        async with self._showing:
+            id = self._wanted
+            if id is None:
+                return
+            dossier = await self.ask(partial(open_dossier, self.memory, id))
             row = self._notes.row
-            await self._pane.show(dossier, row.why if row is not None and row.id == id else "")
-            return
-        self._pane.show_hint("This note is not here any more.\n\nThe log (l) says who deleted it, and can undo that.")
+            if dossier is not None:
+                await self._pane.show(dossier, row.why if row is not None and row.id == id else "")
+            else:
+                self._pane.show_hint(_GONE)
 
     # -- keys --------------------------------------------------------------------------------------------------
 
@@ -221,7 +235,10 @@ class BrowseScreen(Screen[None]):
 
     def action_back(self) -> None:
         search = self.query_one("#search", Input)
-        if self._trail:
+        if self.has_class("-tags"):
+            self.remove_class("-tags")
+            self._notes.focus()
+        elif self._trail:
             self._turn_to(self._trail.pop())
         elif self._question or search.value:
             search.clear()
@@ -229,13 +246,12 @@ class BrowseScreen(Screen[None]):
             self._start_over()
         elif self.focused is not self._notes:
             self._notes.focus()
-            self.remove_class("-tags")
         elif self._tag is not None:
             self._tag = None
             self._start_over()
 
     def action_tags(self) -> None:
-        self.toggle_class("-tags")
+        self.add_class("-tags")
         self.query_one("#tags").focus()
 
     @on(OptionList.OptionSelected, "#tags")
@@ -248,6 +264,7 @@ class BrowseScreen(Screen[None]):
     def _start_over(self) -> None:
         """List something else, from its top."""
         self._trail.clear()
+        self._wanted = None
         self._pane.show_hint("")
         self._notes.focus()
         self._reload(place=0)
@@ -259,7 +276,7 @@ class BrowseScreen(Screen[None]):
         self.app.push_screen(EditorScreen("New note", "", save))
 
     def _add(self, text: str) -> str:
-        id, said = changes.add(self._desk.memory, text)
+        id, said = changes.add(self.memory, text)
         self.app.call_from_thread(self._turn_to, id)
         return said
 
@@ -269,30 +286,24 @@ class BrowseScreen(Screen[None]):
             return
 
         async def save(text: str) -> bool:
-            return await self._desk.carry_out(partial(changes.edit, self._desk.memory, note, text))
+            return await self._desk.carry_out(partial(changes.edit, self.memory, note, text))
 
         self.app.push_screen(EditorScreen("Edit note", note.content, save))
 
     def action_delete(self) -> None:
         if self._open is not None:
-            note, row = self._open, self._notes.row
-            if row is not None and row.id == note.id:
-                self._pane.show_hint("")  # so that the row that moves up into its place is opened next
-            self._change(partial(changes.delete, self._desk.memory, note))
+            self._delete(self._open)
+
+    @work(group="change")
+    async def _delete(self, note: MemoryNote) -> None:
+        self._wanted = None  # whatever moves up under the cursor is opened next
+        self._trail.clear()
+        if not await self._desk.carry_out(partial(changes.delete, self.memory, note)):
+            self._wanted = note.id
 
     def action_pin(self) -> None:
         if self._open is not None:
-            self._change(partial(changes.pin, self._desk.memory, self._open))
-
-    def action_undo(self) -> None:
-        self._change(partial(changes.undo, self._desk.memory))
-
-    def action_redo(self) -> None:
-        self._change(partial(changes.redo, self._desk.memory))
-
-    @work(group="change")
-    async def _change(self, change: partial[str]) -> None:
-        await self._desk.carry_out(change)
+            self.change(partial(changes.pin, self.memory, self._open))
 
     def action_log(self) -> None:
         self.app.push_screen(LogScreen(self._desk))

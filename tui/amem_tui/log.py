@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from amem_tui import changes
-from amem_tui.desk import CollectionChanged, Desk
+from amem_tui.desk import CollectionChanged
 from amem_tui.naming import titles
+from amem_tui.notes_screen import NotesScreen
 from amem_tui.phrases import operation
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SHOWN = 200
 
 
-class LogScreen(Screen[None]):
+class LogScreen(NotesScreen):
     """The newest operations."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,10 +33,6 @@ class LogScreen(Screen[None]):
         Binding("ctrl+r", "redo", "Redo"),
         Binding("escape,l", "leave", "Back"),
     ]
-
-    def __init__(self, desk: Desk) -> None:
-        super().__init__()
-        self._desk = desk
 
     def compose(self) -> ComposeResult:
         yield Static(" Log", classes="heading")
@@ -53,7 +49,7 @@ class LogScreen(Screen[None]):
     @work(exclusive=True)
     async def _reload(self) -> None:
         with self._desk.refusals():
-            found = await self._desk.ask(partial(_newest, self._desk.memory))
+            found = await self.ask(partial(_newest, self.memory))
             shown = self.query_one(OptionList)
             before = shown.highlighted_option
             shown.clear_options()
@@ -69,17 +65,7 @@ class LogScreen(Screen[None]):
     def action_undo(self) -> None:
         chosen = self.query_one(OptionList).highlighted_option
         if chosen is not None and chosen.id is not None:
-            self._change(partial(changes.undo, self._desk.memory, int(chosen.id)))
-
-    def action_redo(self) -> None:
-        self._change(partial(changes.redo, self._desk.memory))
-
-    @work(group="change")
-    async def _change(self, change: partial[str]) -> None:
-        await self._desk.carry_out(change)
-
-    def action_leave(self) -> None:
-        self.dismiss()
+            self.change(partial(changes.undo, self.memory, int(chosen.id)))
 
 
 def _newest(memory: AgenticMemorySystem) -> list[tuple[Operation, str]]:

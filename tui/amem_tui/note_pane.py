@@ -155,7 +155,7 @@ def _about(note: MemoryNote, why: str) -> dict[str, Content]:
 
 
 def _link(link: Link, title_there: str | None) -> Content:
-    there = (title_there, "") if title_there is not None else (f"{link.target[:8]} is not here", "$muted")
+    there = (one_line(title_there, 70), "") if title_there is not None else (f"{link.target[:8]} is not here", "$muted")
     head = Content.assemble((f"{link.type}  ", "$secondary"), there)
     reason = f"  {one_line(link.reason)}" if link.reason else ""
     foot = Content.assemble("  ", maker(link.made_by), (reason, "$muted"))

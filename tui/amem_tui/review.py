@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from amem_tui import changes
-from amem_tui.desk import CollectionChanged, Desk
+from amem_tui.desk import CollectionChanged
 from amem_tui.naming import titles
+from amem_tui.notes_screen import NotesScreen
 from amem_tui.phrases import changed, maker, one_line
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from amem.storage import Review
 
 
-class ReviewScreen(Screen[None]):
+class ReviewScreen(NotesScreen):
     """Open proposals, oldest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -35,10 +35,6 @@ class ReviewScreen(Screen[None]):
         Binding("u", "undo", "Undo"),
         Binding("escape,r", "leave", "Back"),
     ]
-
-    def __init__(self, desk: Desk) -> None:
-        super().__init__()
-        self._desk = desk
 
     def compose(self) -> ComposeResult:
         yield Static(" Review", classes="heading")
@@ -55,7 +51,7 @@ class ReviewScreen(Screen[None]):
     @work(exclusive=True)
     async def _reload(self) -> None:
         with self._desk.refusals():
-            waiting = await self._desk.ask(partial(_named, self._desk.memory))
+            waiting = await self.ask(partial(_named, self.memory))
             shown = self.query_one(OptionList)
             place = shown.highlighted or 0
             shown.clear_options()
@@ -70,17 +66,7 @@ class ReviewScreen(Screen[None]):
         chosen = self.query_one(OptionList).highlighted_option
         if chosen is not None and chosen.id is not None:
             decide: Callable[[AgenticMemorySystem, int], str] = getattr(changes, how)
-            self._change(partial(decide, self._desk.memory, int(chosen.id)))
-
-    def action_undo(self) -> None:
-        self._change(partial(changes.undo, self._desk.memory))
-
-    @work(group="change")
-    async def _change(self, change: partial[str]) -> None:
-        await self._desk.carry_out(change)
-
-    def action_leave(self) -> None:
-        self.dismiss()
+            self.change(partial(decide, self.memory, int(chosen.id)))
 
 
 def _named(memory: AgenticMemorySystem) -> list[tuple[Review, str]]:
