@@ -173,3 +173,9 @@ def test_rewrites_only_add(analyst: OfflineAnalyst, empty, count: int) -> None:
 
 def test_without_neighbours_there_is_nothing_to_say(analyst: OfflineAnalyst, empty) -> None:
     assert evolve(analyst, empty, MOVE) == Evolution()
+
+
+def test_a_shared_version_links_across_languages(analyst: OfflineAnalyst, empty) -> None:
+    old = neighbour(analyst, empty, MOVE, 0.18)
+    made = evolve(analyst, empty, "从 PostgreSQL 迁到 MySQL 8.4 的步骤：先停写，再导出，最后切换网关。", old)
+    assert "MySQL 8.4" in made.links[0].reason

@@ -33,6 +33,8 @@ _NOUNS = {
     Kind.PROCEDURE: ("procedure", "步骤"),
     Kind.TOPIC: ("topic", "主题"),
 }
+#: Kinds of which the person named first is the one who decided, likes, or did.
+_PERSONAL = (Kind.DECISION, Kind.PREFERENCE, Kind.CONSTRAINT)
 _UNCOUNTED = (Kind.CODE, Kind.CHITCHAT)
 
 
@@ -46,7 +48,7 @@ def context_of(
 ) -> str:
     """The sentence, in the note's language. Dates are given only as far as the draft and its words give them."""
     day = iso(draft.at.date(), reading.chinese) if draft.at else ""
-    who = draft.speaker or _subject(reading)
+    who = draft.speaker or (_subject(reading) if kind in _PERSONAL else None)
     if draft.previous and leans(reading, kind):
         lead = reply_lead(draft, reading, kind, day, vocabulary)
         return _sentence(lead, draft, named, reading.chinese, whole(reading, _GIST))

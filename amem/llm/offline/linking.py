@@ -24,7 +24,7 @@ _MOST = 4
 _ALONE, _ALONE_CHINESE = 0.6, 0.88
 #: Cosine that is enough when many specific names or phrases are shared, two, one word, one of several words; small
 #: talk and questions need more.
-_WITH_MANY, _WITH_TWO, _WITH_ONE, _WITH_PHRASE, _TALK = 0.15, 0.32, 0.42, 0.28, 0.55
+_WITH_MANY, _WITH_TWO, _WITH_ONE, _WITH_PHRASE, _TALK = 0.1, 0.32, 0.42, 0.24, 0.55
 _RESTATES = 0.86
 #: One shared phrase in the cause a note gives means that neighbour only if they are this close.
 _CAUSAL = 0.6
@@ -123,16 +123,18 @@ def _specific(phrases: Iterable[str], vocabulary: Vocabulary) -> set[str]:
 
 def _supported(analysis: Analysis, neighbour: Neighbour, shared: tuple[str, ...], chinese: bool) -> bool:
     talk = Kind.CHITCHAT in (analysis.kind, neighbour.kind) or neighbour.kind is Kind.QUESTION
+    # Between an English and a Chinese note cosine says little, a shared name or version much.
+    translated = chinese != (cjk_share(neighbour.content) >= CHINESE_FROM)
     if not shared:
-        both = chinese and cjk_share(neighbour.content) >= CHINESE_FROM
-        return not talk and neighbour.similarity >= (_ALONE_CHINESE if both else _ALONE)
+        return not talk and neighbour.similarity >= (_ALONE_CHINESE if chinese and not translated else _ALONE)
     if talk:
         return neighbour.similarity >= _TALK
-    if len(shared) > 2:
+    phrase = any(len(terms_of(phrase)) > 2 or " " in phrase for phrase in shared)
+    if len(shared) > 2 or (translated and (phrase or len(shared) > 1)):
         return neighbour.similarity >= _WITH_MANY
-    if any(len(terms_of(phrase)) > 2 or " " in phrase for phrase in shared):
+    if phrase:
         return neighbour.similarity >= _WITH_PHRASE
-    return neighbour.similarity >= (_WITH_TWO if len(shared) > 1 else _WITH_ONE)
+    return neighbour.similarity >= (_WITH_TWO if len(shared) > 1 or translated else _WITH_ONE)
 
 
 def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Ground:

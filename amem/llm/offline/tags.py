@@ -72,28 +72,31 @@ def _themes(text: str, least: float) -> tuple[Theme, ...]:
     words = lexicon()
     weights: dict[int, float] = {}
     seen: set[str] = set()
-    for cue in _cues(reading):
+    for cue, acts in _cues(reading):
         if cue in seen:
             continue
         seen.add(cue)
         for theme, weight in words.cues.get(cue, ()):
-            # A phrase says more than a word, and an early word a little more than a late one.
-            weights[theme] = weights.get(theme, 0) + weight + ((" " in cue) or len(cue) > 3) * 0.5 - 0.01 * len(seen)
+            # A phrase or long word says more than a short one, an early one a little more than a late one, and a weak
+            # cue used as a verb ("listens on", "most recent call") next to nothing.
+            worth = weight * (0.5 if acts and weight == 1 else 1) + (0.5 if len(cue) > 3 and not acts else 0)
+            weights[theme] = weights.get(theme, 0) + worth - 0.01 * len(seen)
     ranked = sorted((weight, -theme) for theme, weight in weights.items() if weight >= least)
     strongest = ranked[-1][0] if ranked else 0
     return tuple(words.themes[-place] for weight, place in reversed(ranked) if weight >= 0.4 * strongest)
 
 
-def _cues(reading: Reading) -> Iterator[str]:
+def _cues(reading: Reading) -> Iterator[tuple[str, bool]]:
+    """The words and phrases that could be cues, and whether each is used as a verb."""
     keys = [word.key for word in reading.words]
     for at, key in enumerate(keys):
-        yield key
-        if reading.words[at].sort >= Sort.COMMON:
-            yield f"={reading.words[at].text.casefold()}"
+        word = reading.words[at]
+        yield key, word.sort is Sort.WEAK
+        if word.sort >= Sort.COMMON:
+            yield f"={word.text.casefold()}", False
         for size in (2, 3):
             if at + size <= len(keys):
-                joined = keys[at : at + size]
-                yield ("" if reading.words[at].cjk else " ").join(joined)
+                yield ("" if word.cjk else " ").join(keys[at : at + size]), False
 
 
 def theme_named(tag: str) -> int | None:
