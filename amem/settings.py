@@ -50,7 +50,7 @@ class Settings(BaseSettings):
     embed_model: str = "all-MiniLM-L6-v2"
     """A sentence-transformers name, a path, ``ollama/<model>`` or any LiteLLM embedding model."""
     embed_recipe: Literal["content", "paper"] = "content"
-    """What is embedded: the content alone, or A-Mem's content + context + keywords + tags."""
+    """What is embedded: the speaker and the content, or A-Mem's content + context + keywords + tags (paper)."""
     dense_base: Literal["auto", "exact", "chroma"] = "auto"
     """Base of the dense leg: auto takes Chroma from 200,000 notes on, where it begins to pay."""
     lexical: Literal["fts5", "rank-bm25"] = "fts5"

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from amem.storage import Session, Store
 
 
-_EMBEDDED = {"content": ("content",), "paper": ("content", "context", "keywords", "tags")}
+_EMBEDDED = {"content": ("content", "speaker"), "paper": ("content", "context", "keywords", "tags")}
 
 
 def embedded_text(note: MemoryNote, recipe: str) -> str:
-    """What of a note is embedded: its content alone, or A-Mem's concatenation of all it knows (``paper``)."""
+    """What of a note is embedded: who said what, or A-Mem's concatenation of all it knows (``paper``)."""
     if recipe == "content":
-        return note.content
+        # Questions name people, and what a person said seldom does (docs/adr/0005).
+        return f"{note.speaker}: {note.content}" if note.speaker else note.content
     return f"{note.content} {note.context} {' '.join(note.keywords)} {' '.join(note.tags)}".strip()
 
 
