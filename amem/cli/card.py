@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.cli.hits import origin_of
-from amem.cli.render import console, on_terminal, one_line, short_id, styled, visible, when
+from amem.cli.render import console, on_terminal, one_line, print_wrapped, short_id, styled, when
 from amem.clock import zone
 from amem.note import Status
 
@@ -23,13 +23,13 @@ def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
             print(f"{name}: {one_line(value)}")
         print(f"\n{note.content}\n")
         return
-    from rich.padding import Padding
-
     out = console()
     out.print(styled((short_id(note.id), "bold cyan"), f"  {note.kind}  ", (_tags(note), "green")))
-    out.print(Padding(styled(note.content), (1, 2)))
+    out.print()
+    print_wrapped(out, styled(note.content), indent=2)
+    out.print()
     for name, value in _facts(memory, note):
-        out.print(Padding(styled((f"{name:<11}", "dim"), visible(value)), (0, 0, 0, 2)))
+        print_wrapped(out, styled((f"{name:<11}", "dim"), value), indent=2, hanging=11)
     out.print()
 
 

@@ -11,7 +11,7 @@ import typer
 
 from amem.cli.context import Invocation, invocation, progress, tell
 from amem.cli.options import Json
-from amem.cli.render import count, print_json
+from amem.cli.render import count, print_json, short_id
 
 if TYPE_CHECKING:
     from amem.interop.importing import ImportReport
@@ -131,13 +131,17 @@ def _tell_story(
             (call.command("search", "who is Inês?"), "ask something else"),
             (call.command("why", "why did I leave Kestrel Freight?"), "see how every answer earned its place"),
             (call.command("log", "--since", "today"), "see what was written, linked and rewritten; undo any of it"),
-            (call.command("show", receipts[-1].id[:8]), "see one note with its links"),
+            (call.command("show", _best_linked(receipts)), "see one note with its links"),
             (call.command("tui"), "browse the notes in the terminal"),
             (f'amem add "{_FIRST}"', "begin your own memory"),
         ]
     )
     if report.refused:
         tell(f"{count(report.refused, 'line')} could not be read")
+
+
+def _best_linked(receipts: "list[Receipt]") -> str:
+    return short_id(max(receipts, key=lambda receipt: len(receipt.links)).id)
 
 
 _FIRST = "The bakery on the corner is closed on Mondays"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.cli.render import console, on_terminal, one_line, short_id, styled
+from amem.cli.render import console, on_terminal, one_line, print_wrapped, short_id, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,11 +39,11 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
             overflow="ellipsis",
             no_wrap=True,
         )
-        out.print(_indented(one_line(hit.content, 400)))
-        out.print(_indented(hit.explanation.words(), "dim"))
+        print_wrapped(out, styled(one_line(hit.content, 400)), indent=4)
+        print_wrapped(out, styled((hit.explanation.words(), "dim")), indent=4)
         for source in hit.sources:
             if origin := origin_of(source):
-                out.print(_indented(f"from {origin}", "dim"))
+                print_wrapped(out, styled((f"from {origin}", "dim")), indent=4)
 
 
 def print_explanation(content: str, explanation: Explanation) -> None:
@@ -55,8 +55,8 @@ def print_explanation(content: str, explanation: Explanation) -> None:
     out = console()
     place = "not an answer" if explanation.kept_out else f"place {explanation.place}"
     out.print(styled((short_id(explanation.id), "bold cyan"), f"  {explanation.score:.3f}  {place}"))
-    out.print(_indented(one_line(content, 240)))
-    out.print(_indented(explanation.words(), "italic"))
+    print_wrapped(out, styled(one_line(content, 240)), indent=4)
+    print_wrapped(out, styled((explanation.words(), "italic")), indent=4)
     most = max([leg.share for leg in explanation.legs] + [explanation.link_share, 1e-9])
     for leg in explanation.legs:
         rank = "not found" if leg.rank is None else f"rank {leg.rank}"
@@ -65,13 +65,11 @@ def print_explanation(content: str, explanation: Explanation) -> None:
     if explanation.via:
         _share(out, "links", explanation.link_share, most, explanation.via[0].words())
     prior = explanation.prior
-    out.print(
-        _indented(
-            f"relevance {explanation.relevance:.3f} times {prior.factor:.3f} "
-            f"(retention {prior.retention:.2f}, trust {prior.trust:.2f}, floor {prior.floor:.2f})",
-            "dim",
-        )
+    words = (
+        f"relevance {explanation.relevance:.3f} times {prior.factor:.3f} "
+        f"(retention {prior.retention:.2f}, trust {prior.trust:.2f}, floor {prior.floor:.2f})"
     )
+    print_wrapped(out, styled((words, "dim")), indent=4)
     out.print()
 
 
@@ -99,9 +97,3 @@ def _share(out: Console, name: str, share: float, most: float, detail: str) -> N
         overflow="ellipsis",
         no_wrap=True,
     )
-
-
-def _indented(text: str, style: str = "") -> object:
-    from rich.padding import Padding
-
-    return Padding(styled((text, style)), (0, 0, 0, 4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from amem.cli.render import console, count, on_terminal, one_line, short_id, styled, when
+from amem.cli.render import console, count, on_terminal, one_line, print_wrapped, short_id, styled, when
 from amem.interop.records import operation_record
 from amem.note import Status
 from amem.query import Filter
@@ -173,8 +173,8 @@ def print_changes(changes: Any) -> None:
     out = console()
     for name, (before, after) in changes.items():
         out.print(styled((f"    {name}", "bold")))
-        out.print(styled(("      - ", "red"), one_line(in_words(before), 400)), soft_wrap=False)
-        out.print(styled(("      + ", "green"), one_line(in_words(after), 400)), soft_wrap=False)
+        print_wrapped(out, styled(("- ", "red"), one_line(in_words(before), 600)), indent=6, hanging=2)
+        print_wrapped(out, styled(("+ ", "green"), one_line(in_words(after), 600)), indent=6, hanging=2)
 
 
 def in_words(value: Any) -> str:

@@ -9,6 +9,8 @@ import unicodedata
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from amem.text.scripts import is_cjk
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime, tzinfo
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 _RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}")
 #: Format characters that could make a note look like something it is not: direction overrides and isolates.
+_NEVER_FIRST = frozenset("，。、；：！？）》」』”’…,.;:!?)]}%")
+_NEVER_LAST = frozenset("（《「『“‘([{")
 _DISGUISES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -97,6 +101,45 @@ def styled(*parts: str | tuple[str, StyleType]) -> Text:
     return made
 
 
+def print_wrapped(out: Console, text: Text, *, indent: int = 0, hanging: int = 0) -> None:
+    """The text in lines that fit, indented, those after the first by `hanging` more; Chinese breaks anywhere."""
+    first, later = " " * indent, " " * (indent + hanging)
+    room = max(20, out.width - indent - hanging)
+    for number, line in enumerate(text.divide(breaks(text.plain, room, first=room + hanging))):
+        line.rstrip()
+        out.print(styled(later if number else first) + line, soft_wrap=True)
+
+
+def breaks(text: str, width: int, *, first: int) -> list[int]:
+    """Where to break a text so that no line takes more than `width` cells (the first one more than `first`).
+
+    Breaks come after a space or beside a CJK character, and inside a word only when it fills the line.
+    """
+    from rich.cells import cell_len
+
+    found: list[int] = []
+    start = place = taken = 0
+    allowed = 0
+    while place < len(text):
+        char = text[place]
+        if char == "\n":
+            start = place = place + 1
+            taken = allowed = 0
+            if start < len(text):
+                found.append(start)
+            continue
+        if place > start and _may_break(text[place - 1], char):
+            allowed = place
+        taken += cell_len(char)
+        if taken > (width if found else first) and not char.isspace():
+            start = place = allowed if allowed > start else max(place, start + 1)
+            found.append(start)
+            taken = allowed = 0
+            continue
+        place += 1
+    return found
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = "", title: str = "") -> None:
     """A table on a terminal, with the column `wide` taking what room is left; tab-separated lines in a pipe."""
     if not on_terminal():
@@ -121,6 +164,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = 
     for row in rows:
         made.add_row(*(styled(one_line(cell)) for cell in row))
     return made
+
+
+def _may_break(before: str, after: str) -> bool:
+    if after in _NEVER_FIRST or before in _NEVER_LAST or after.isspace():
+        return False
+    return before.isspace() or is_cjk(before) or is_cjk(after)
 
 
 def _drives(char: str) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem.cli.hits import print_hits
 from amem.cli.logbook import in_words
-from amem.cli.render import console, count, on_terminal, one_line, short_id, styled, when
+from amem.cli.render import console, count, on_terminal, one_line, print_wrapped, short_id, styled, when
 from amem.clock import zone
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _WIDTH = 100
 _SAMPLES = 8
 _LINKS = 10
-_REWRITES = 12
+_REWRITES = 20
 
 
 class Story:
@@ -43,10 +43,11 @@ class Story:
         """How many notes, how quickly, by whom."""
         stored = [receipt for receipt in self._receipts if receipt.stored]
         by = stored[0].analyst if stored else "nobody"
+        by = "the offline rules" if by == "offline" else by
         rate = f"{len(stored) / seconds:.1f} a second" if seconds > 0 else ""
         self._say(("A year of somebody's notes", "bold"), f"  {count(len(stored), 'note')} in {seconds:.1f} s, {rate}")
         self._say(
-            (f"Analysed by {by}, in English and Chinese; everything stays in {self._memory.folder}", "dim"),
+            (f"Analysed by {by}, in English and Chinese; everything stays in {self._memory.folder}.", "dim"),
         )
 
     def analysis(self) -> None:
@@ -57,10 +58,10 @@ class Story:
             note = self._note(receipt.id)
             tags = " ".join(f"#{tag}" for tag in note.tags)
             head = f"  {when(note.at, self._zone, minutes=False)}  {note.kind}  "
-            self._say("  ", (short_id(note.id), "cyan"), head, (tags, "green"))
+            self._say((short_id(note.id), "cyan"), head, (tags, "green"), indent=2)
             self._say(one_line(note.content, 2 * _WIDTH - 20), indent=4)
-            self._say(("keywords ", "dim"), ", ".join(note.keywords), indent=4)
-            self._say(("context  ", "dim"), note.context, indent=4)
+            self._say(("keywords ", "dim"), ", ".join(note.keywords), indent=4, hanging=9)
+            self._say(("context  ", "dim"), note.context, indent=4, hanging=9)
 
     def links(self) -> None:
         """The strongest links, each with its reason."""
@@ -80,12 +81,12 @@ class Story:
             self._say(("none did", "dim"), indent=2)
         for receipt, change in shown:
             note = self._note(change.id)
-            self._say("  ", (short_id(note.id), "cyan"), f"  {one_line(note.content, _WIDTH - 14)}")
-            version = self._version(change.id, change.version)
-            for name, (before, after) in version.items():
+            self._say((short_id(note.id), "cyan"), f"  {one_line(note.content, _WIDTH - 14)}", indent=2)
+            for name, (before, after) in self._version(change.id, change.version).items():
                 self._change(name, before, after)
-            new = one_line(self._note(receipt.id).content, 50)
-            self._say((f"because {change.reason} (from {short_id(receipt.id)} “{new}”)", "dim"), indent=4)
+            new = one_line(self._note(receipt.id).content, _WIDTH - 30)
+            self._say(("arrived  ", "dim"), (short_id(receipt.id), "cyan"), (f"  {new}", "dim"), indent=4)
+            self._say((f"because: {change.reason}", "dim"), indent=4)
 
     def summary(self, report: ImportReport) -> None:
         """The counts."""
@@ -114,21 +115,23 @@ class Story:
             self._say((purpose, "dim"), indent=6)
 
     def _link(self, link: Link) -> None:
-        half = (_WIDTH - 34) // 2
-        source, target = (one_line(self._note(id).content, half) for id in (link.source, link.target))
-        ids = ((short_id(link.source), "cyan"), (short_id(link.target), "cyan"))
-        self._say("  ", ids[0], f" {source}")
-        self._say((f"{link.type} → ", "bold"), ids[1], f" {target}", indent=4)
-        self._say((f"{link.reason} ({link.confidence:.2f})", "dim"), indent=4)
+        room = _WIDTH - 16 - len(link.type)
+        source, target = (one_line(self._note(id).content, room) for id in (link.source, link.target))
+        self._say((short_id(link.source), "cyan"), f"  {source}", indent=2)
+        self._say((f"{link.type} → ", "bold"), (short_id(link.target), "cyan"), f"  {target}", indent=4)
+        self._say((f"because: {link.reason} ({link.confidence:.2f})", "dim"), indent=4)
 
     def _change(self, name: str, before: Any, after: Any) -> None:
+        label = (f"{name:<9}", "bold")
         if isinstance(before, list) and isinstance(after, list):
             gone, new = ([each for each in a if each not in b] for a, b in ((before, after), (after, before)))
-            parts = [*(f"+{each}" for each in new), *(f"-{each}" for each in gone)]
-            self._say((f"{name}  ", "bold"), f"{in_words(before)} ", (" ".join(parts), "green"), indent=4)
+            parts = " ".join([*(f"+{each}" for each in new), *(f"-{each}" for each in gone)])
+            self._say(label, f"{in_words(before)}  ", (parts, "green"), indent=4, hanging=9)
             return
-        self._say((f"{name} before  ", "bold"), in_words(before), indent=4)
-        self._say((f"{name} after   ", "bold"), (in_words(after), "green"), indent=4)
+        old, new_words = in_words(before), in_words(after)
+        kept = _common(old, new_words)
+        self._say(label, (old[:kept], "dim"), (old[kept:], "red strike"), indent=4, hanging=9)
+        self._say(("now      ", "bold"), ("… ", "dim"), (new_words[kept:], "green"), indent=4, hanging=9)
 
     def _version(self, id: str, version: int) -> Mapping[str, tuple[Any, Any]]:
         return next((each.changes for each in self._memory.history(id) if each.version == version), {})
@@ -144,7 +147,15 @@ class Story:
         self._out.print()
         self._out.print(styled((text, "bold underline")))
 
-    def _say(self, *parts: str | tuple[str, StyleType], indent: int = 0) -> None:
-        from rich.padding import Padding
+    def _say(self, *parts: str | tuple[str, StyleType], indent: int = 0, hanging: int = 0) -> None:
+        print_wrapped(self._out, styled(*parts), indent=indent, hanging=hanging)
 
-        self._out.print(Padding(styled(*parts), (0, 0, 0, indent)))
+
+def _common(before: str, after: str) -> int:
+    """How many characters of the beginning two texts share, to the end of a word."""
+    shared = 0
+    while shared < min(len(before), len(after)) and before[shared] == after[shared]:
+        shared += 1
+    if 0 < shared < len(before) and before[shared - 1].isascii():
+        shared = before.rfind(" ", 0, shared) + 1
+    return shared
