@@ -147,7 +147,7 @@ def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[
             LinkType.CAUSED_BY: f"说明了原因：{named}",
             LinkType.SUPPORTS: f"印证了关于{named}的说法" if named else "说的是同一件事",
         }.get(kind, f"都提到{named}" if named else _alike(neighbour, True))
-        reason = f"{said}；相似度 {similarity:.2f}"
+        reason = f"{said.rstrip()}；相似度 {similarity:.2f}"
     else:
         said = {
             LinkType.CAUSED_BY: f"gives {named} as the cause",
@@ -167,7 +167,7 @@ def _alike(neighbour: Neighbour, chinese: bool) -> str:
 def _listed(phrases: Sequence[str], chinese: bool) -> str:
     if chinese:
         text = "、".join(phrases)
-        return f" {text} " if text[:1].isascii() and text else text
+        return f"{' ' if text[:1].isascii() else ''}{text}{' ' if text[-1:].isascii() else ''}" if text else ""
     return ", ".join(phrases[:-1]) + " and " + phrases[-1] if len(phrases) > 1 else "".join(phrases)
 
 
