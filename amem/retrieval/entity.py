@@ -49,7 +49,7 @@ class EntityLeg:
         """The question's names that pick notes out, and how rare each is."""
         names = self._recognise(text)
         counts = session.text.counts("entity", names) if names else {}
-        total = self._frequencies.total(session)
+        total = self._frequencies.total
         most = min(_CROWD, _COMMON * total) if total > _SOME_SIZE else total
         rare = {name: rarity(count, total) for name, count in counts.items() if count <= most}
         return {name: weight for name, weight in rare.items() if weight > 0}

@@ -18,31 +18,38 @@ _MOST = 0.5
 #: Ranking walks the list of every term, about a microsecond for each note in it. Above this many notes the commonest
 #: terms are left out until the lists together are no longer than this share of the collection, but for the two rarest.
 _MANY_NOTES = 20_000
-_WALKED = 0.04
+_WALKED = 0.03
 _ENOUGH_RARE = 2
 #: Share of the collection that may change before everything is counted anew.
 _DRIFT = 0.02
 
 
 class Frequencies:
-    """Document frequencies of one collection. Counting a common term walks its whole list, so they are kept."""
+    """Document frequencies of one collection, kept because counting a common term walks its whole list.
+
+    Call `follow` before the first of a question's look-ups.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: OrderedDict[str, int] = OrderedDict()
-        self._total = 0
+        #: How many notes there are (not deleted), as last counted.
+        self.total = 0
         self._counted_at = -1
 
-    def total(self, session: Session) -> int:
-        """How many notes there are (not deleted), give or take a fiftieth."""
+    def follow(self, session: Session) -> None:
+        """Count anew when the collection has changed by more than a fiftieth since."""
+        counter = session.counter
         with self._lock:
-            self._refresh(session)
-            return self._total
+            # A bulk write moves the counter once for many notes, so the drift allowed is small beside the collection.
+            if self._counted_at < 0 or abs(counter - self._counted_at) > _DRIFT * self.total / 64:
+                self._held.clear()
+                self.total = session.text.total
+                self._counted_at = counter
 
     def of(self, session: Session, terms: Sequence[str]) -> dict[str, int]:
-        """For each index term how many notes hold it, give or take a fiftieth of the collection."""
+        """For each index term how many notes held it when last counted."""
         with self._lock:
-            self._refresh(session)
             unknown = [term for term in terms if term not in self._held]
             if unknown:
                 self._held.update(session.text.document_frequency(unknown))
@@ -52,14 +59,6 @@ class Frequencies:
             while len(self._held) > _REMEMBERED:
                 self._held.popitem(last=False)
             return found
-
-    def _refresh(self, session: Session) -> None:
-        counter = session.counter
-        # A bulk write moves the counter once for many notes, so the drift allowed is small beside the collection.
-        if self._counted_at < 0 or abs(counter - self._counted_at) > _DRIFT * self._total / 64:
-            self._held.clear()
-            self._total = session.text.total
-            self._counted_at = counter
 
 
 def telling(frequencies: Mapping[str, int], total: int) -> list[str]:

@@ -104,7 +104,7 @@ class LexicalLeg:
     def terms(self, session: Session, text: str) -> list[str]:
         """What of the question is asked for."""
         asked = query_terms(text)
-        return telling(self._frequencies.of(session, asked), self._frequencies.total(session)) if asked else []
+        return telling(self._frequencies.of(session, asked), self._frequencies.total) if asked else []
 
     def find(self, session: Session, terms: Sequence[str], wanted: Filter) -> Found:
         """The best candidates for these terms."""

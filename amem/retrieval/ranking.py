@@ -78,9 +78,9 @@ class Ranker:
     ) -> None:
         self._dense = dense
         self._settings = settings
-        frequencies = Frequencies()
-        self.lexical = LexicalLeg(settings, frequencies)
-        self.entity = EntityLeg(settings, frequencies, recognise)
+        self._frequencies = Frequencies()
+        self.lexical = LexicalLeg(settings, self._frequencies)
+        self.entity = EntityLeg(settings, self._frequencies, recognise)
 
     def rank(self, session: Session, query: Query, vector: Vector | None, *, every: bool = False) -> Ranking:
         """Everything that can be among the best `query.k`, or `every` candidate.
@@ -88,6 +88,7 @@ class Ranker:
         The dense leg must have been refreshed; `vector` is the question's, None when nothing needs it.
         """
         ranking = Ranking()
+        self._frequencies.follow(session)
         gate = Gate(session, query.filter)
         found = self._ask(session, query, vector, gate, ranking)
         parts = fuse(found, self._settings.rrf_k)

@@ -117,7 +117,7 @@ class Recall:
 
     def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:
         ids = [each.id for each in chosen]
-        notes = session.notes.get_many(ids, history=False, deleted=True)
+        notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
         sources = session.sources.of(ids)
         return [
             _hit(

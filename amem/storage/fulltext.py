@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_column, select, text
+from sqlalchemy import ColumnElement, bindparam, column, delete, func, insert, literal_column, select, text
 
 from amem.note import Status
 from amem.storage import tables
@@ -33,6 +34,14 @@ _RARE = text(
     " ON held.role = used.role AND held.term = used.term"
     " WHERE used.role IN ('entity', 'keyword') AND used.term IN :terms AND +used.notes <= :most LIMIT :limit"
 ).bindparams(bindparam("terms", expanding=True))
+_ROLE = (
+    select(_COUNTS.c.term, _COUNTS.c.notes)
+    .where(_COUNTS.c.role == bindparam("role"))
+    .order_by(_COUNTS.c.notes.desc(), _COUNTS.c.term)
+)
+_ROLE_AND_TERMS = _ROLE.where(
+    _COUNTS.c.term.in_(select(column("value")).select_from(func.json_each(bindparam("terms"))))
+)
 #: More tags than this are not shown to an analyst; the most used come first.
 _SHOWN_TAGS = 200
 _TAGS = (
@@ -143,10 +152,11 @@ class FullText:
 
     def counts(self, role: str, values: Sequence[str] | None = None) -> dict[str, int]:
         """How many notes carry each tag, entity or keyword (case-folded), most used first."""
-        statement = select(_COUNTS.c.term, _COUNTS.c.notes).where(_COUNTS.c.role == role)
-        if values is not None:
-            statement = statement.where(_COUNTS.c.term.in_([value.casefold() for value in values]))
-        return {term: n for term, n in self._run(statement.order_by(_COUNTS.c.notes.desc(), _COUNTS.c.term))}
+        if values is None:
+            rows = self._run(_ROLE, {"role": role})
+        else:
+            rows = self._run(_ROLE_AND_TERMS, {"role": role, "terms": json.dumps([each.casefold() for each in values])})
+        return {term: n for term, n in rows}
 
     # -- the vocabulary analysts are shown ---------------------------------------------------------------------
 

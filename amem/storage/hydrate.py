@@ -24,14 +24,15 @@ _AT_ONCE = 500
 
 
 def complete(
-    session: Session, notes: Mapping[str, MemoryNote], rows: Mapping[str, RowMapping], *, history: bool
+    session: Session, notes: Mapping[str, MemoryNote], rows: Mapping[str, RowMapping], *, history: bool, usage: bool
 ) -> None:
-    """Fill in links, usage, trust, stability and (when asked) evolution_history, in place."""
+    """Fill in links and (when asked) usage, trust and stability, and evolution_history, in place."""
     ids = list(notes)
     for start in range(0, len(ids), _AT_ONCE):
         some = ids[start : start + _AT_ONCE]
         _links(session, notes, some)
-        _usage(session, notes, rows, some)
+        if usage:
+            _usage(session, notes, rows, some)
         if history:
             _history(session, notes, rows, some)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, func, insert, select, text
 
@@ -16,10 +16,38 @@ from amem.storage.rows import read_time, time_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import Select
+
     from amem.storage.session import Session
 
 _USAGE = tables.usage
 _AT_ONCE = 500
+
+
+def _standing() -> Select[Any]:
+    notes, links, witnesses, operations = tables.notes, tables.links, tables.corroborations, tables.operations
+    agreed = (
+        select(func.count())
+        .select_from(witnesses.join(operations, operations.c.id == witnesses.c.operation))
+        .where(witnesses.c.note == notes.c.key, operations.c.undone_by.is_(None))
+        .scalar_subquery()
+    )
+    disputed = (
+        select(func.count())
+        .where(links.c.target == notes.c.id, links.c.type == str(LinkType.CONTRADICTS))
+        .scalar_subquery()
+    )
+    return (
+        select(notes.c.key, notes.c.kind, notes.c.layer, notes.c.pinned, notes.c.reliability, notes.c.recorded_at)
+        .add_columns(_USAGE.c.recalls, _USAGE.c.growth, _USAGE.c.last_access)
+        .add_columns(agreed.label("agreed"), disputed.label("disputed"))
+        .select_from(notes.outerjoin(_USAGE, _USAGE.c.note == notes.c.key))
+        .where(notes.c.key.in_(bindparam("keys", expanding=True)))
+    )
+
+
+# Built once, as it is on the path of every search.
+_STANDING = _standing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +95,10 @@ class Usage:
 
     def standing(self, keys: Sequence[int]) -> dict[int, Standing]:
         """The standing of each of these notes that exists."""
-        notes, links, witnesses, found = tables.notes, tables.links, tables.corroborations, {}
-        agreed = select(func.count()).where(witnesses.c.note == notes.c.key).scalar_subquery()
-        disputed = (
-            select(func.count())
-            .where(links.c.target == notes.c.id, links.c.type == str(LinkType.CONTRADICTS))
-            .scalar_subquery()
-        )
+        found: dict[int, Standing] = {}
         for start in range(0, len(keys), _AT_ONCE):
             some = [int(key) for key in keys[start : start + _AT_ONCE]]
-            statement = (
-                select(notes.c.key, notes.c.kind, notes.c.layer, notes.c.pinned, notes.c.reliability)
-                .add_columns(notes.c.recorded_at, _USAGE.c.recalls, _USAGE.c.growth, _USAGE.c.last_access)
-                .add_columns(agreed.label("agreed"), disputed.label("disputed"))
-                .select_from(notes.outerjoin(_USAGE, _USAGE.c.note == notes.c.key))
-                .where(notes.c.key.in_(some))
-            )
-            for row in self._run(statement):
+            for row in self._run(_STANDING, {"keys": some}):
                 age = age_days(read_time(row.recorded_at), self._session.now)
                 used = row.last_access is not None
                 found[row.key] = Standing(

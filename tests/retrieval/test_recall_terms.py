@@ -25,7 +25,7 @@ def test_words_most_notes_hold_are_left_out_unless_nothing_rarer_is_left() -> No
 
 
 def test_in_a_large_collection_the_commonest_words_go_as_far_as_two_rarer_remain() -> None:
-    assert telling({"move": 4_500, "lisbon": 40, "dentist": 80}, 100_000) == ["lisbon", "dentist"]
+    assert telling({"move": 3_500, "lisbon": 40, "dentist": 80}, 100_000) == ["lisbon", "dentist"]
     assert telling({"move": 9_000, "lisbon": 40}, 100_000) == ["move", "lisbon"]
     assert telling({"move": 1_000, "lisbon": 40, "dentist": 80}, 100_000) == ["move", "lisbon", "dentist"]
 
@@ -35,7 +35,8 @@ def test_frequencies_follow_the_collection(collection: Collection) -> None:
 
     def tea() -> tuple[int, int]:
         with collection.store.read() as session:
-            return frequencies.of(session, ["tea"])["tea"], frequencies.total(session)
+            frequencies.follow(session)
+            return frequencies.of(session, ["tea"])["tea"], frequencies.total
 
     assert tea() == (0, 0)
     collection.add("tea")
