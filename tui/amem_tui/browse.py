@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -13,25 +14,23 @@ from textual.content import Content
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from amem.query import Filter
 from amem_tui import changes
 from amem_tui.desk import CollectionChanged, Desk
 from amem_tui.dossier import open_dossier
 from amem_tui.editor import EditorScreen
+from amem_tui.listing import Contents, Listing
 from amem_tui.log import LogScreen
-from amem_tui.note_list import PAGE, NoteList
+from amem_tui.note_list import NoteList
 from amem_tui.note_pane import NotePane
 from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import one_line, plural
+from amem_tui.phrases import one_line
 from amem_tui.review import ReviewScreen
-from amem_tui.rows import Row, row_of_hit, row_of_note
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from amem.note import MemoryNote
 
-_HITS = 30
 #: A cursor that is held down passes notes nobody wants to read; this short rest leaves them unread.
 _REST = 0.04
 _EMPTY = """No notes yet.
@@ -67,8 +66,7 @@ class BrowseScreen(NotesScreen):
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
-        self._tag: str | None = None
-        self._question = ""
+        self._listing = Listing()
         self._trail: list[str] = []
         self._wanted: str | None = None
         self._showing = asyncio.Lock()
@@ -103,75 +101,45 @@ class BrowseScreen(NotesScreen):
     def _open(self) -> MemoryNote | None:
         return None if self._pane.dossier is None else self._pane.dossier.note
 
-    @property
-    def _filter(self) -> Filter:
-        return Filter(tags=(self._tag,)) if self._tag is not None else Filter()
-
     # -- what is listed ----------------------------------------------------------------------------------------
 
     @work(exclusive=True, group="list")
     async def _reload(self, *, place: int = 0, keep: str | None = None) -> None:
         """Read the list anew, and stay on the note with the id `keep` if it is near where it was."""
         with self._desk.refusals(self._pane.show_hint):
-            if self._question:
-                await self._list_hits(place)
-            else:
-                await self._list_notes(place, keep)
-            await self._list_tags()
+            if self._listing.question:
+                self._notes.border_title = "Searching…"
+            read = partial(self._listing.read, self.memory, self._desk.zone, place, keep)
+            contents = await self.ask(read)
+            self._notes.show(
+                contents.count, contents.pages, place=contents.place, explained=bool(self._listing.question)
+            )
+            self._notes.border_title = Content(self._listing.heading)
+            self.query_one("#count", Static).update(Content(f"{self._listing.counted(contents.count)} "))
+            self._show_tags(contents)
             if self._wanted is None and self._notes.row is not None:
                 self._wanted = self._notes.row.id
             if self._notes.count:
                 await self._show_wanted()
             else:
                 self._wanted = None
-                self._pane.show_hint(_EMPTY if not self._question and self._tag is None else "Nothing was found.")
+                self._pane.show_hint(_EMPTY if self._listing == Listing() else "Nothing was found.")
             self.refresh_bindings()
 
-    async def _list_notes(self, place: int, keep: str | None) -> None:
-        memory, wanted = self.memory, self._filter
-        count = await self.ask(partial(memory.count, wanted))
-        first = max(0, min(place, count - 1)) // PAGE
-        pages: dict[int, list[Row]] = {}
-        for page in {max(0, first - 1), first, first + 1}:
-            pages[page] = await self._page(page)
-        if keep is not None:
-            at = {row.id: page * PAGE + n for page, rows in pages.items() for n, row in enumerate(rows)}
-            place = at.get(keep, place)
-        self._notes.show(count, pages, place=place)
-        self._notes.border_title = Content("Notes" if self._tag is None else f"Notes tagged {one_line(self._tag)}")
-        self.query_one("#count", Static).update(Content(f"{plural(count, 'note')} "))
-
-    async def _list_hits(self, place: int) -> None:
-        self._notes.border_title = "Searching…"
-        search = partial(self.memory.search, self._question, _HITS, filter=self._filter, touch=False)
-        try:
-            hits = await self.ask(search)
-        finally:
-            self._notes.border_title = Content(f"Found for “{one_line(self._question, 40)}”")
-        self._notes.show(
-            len(hits), {0: [row_of_hit(hit, self._desk.zone) for hit in hits]}, explained=True, place=place
-        )
-        self.query_one("#count", Static).update(Content(f"{plural(len(hits), 'hit')} "))
-
-    async def _page(self, page: int) -> list[Row]:
-        ask = partial(self.memory.list, self._filter, limit=PAGE, offset=page * PAGE)
-        return [row_of_note(note, self._desk.zone) for note in await self.ask(ask)]
-
-    async def _list_tags(self) -> None:
-        counted = await self.ask(self.memory.tags)
-        total = await self.ask(lambda: self.memory.count(Filter()))
+    def _show_tags(self, contents: Contents) -> None:
         shown = self.query_one("#tags", OptionList)
         place = shown.highlighted
         shown.clear_options()
-        shown.add_option(Option(_tag_line("All notes", total), id="all"))
-        shown.add_options([Option(_tag_line(tag, number), id=f"tag {tag}") for tag, number in counted.items()])
+        shown.add_option(Option(_tag_line("All notes", contents.total), id="all"))
+        shown.add_options([Option(_tag_line(tag, number), id=f"tag {tag}") for tag, number in contents.tags.items()])
         shown.highlighted = min(place or 0, shown.option_count - 1)
 
     @on(NoteList.PageWanted)
     @work(group="page")
     async def _fetch(self, event: NoteList.PageWanted) -> None:
         with self._desk.refusals():
-            self._notes.fill(event.page, event.generation, await self._page(event.page))
+            page = partial(self._listing.page, self.memory, self._desk.zone, event.page)
+            self._notes.fill(event.page, event.generation, await self.ask(page))
 
     @on(CollectionChanged)
     def _catch_up(self) -> None:
@@ -230,8 +198,7 @@ class BrowseScreen(NotesScreen):
 
     @on(Input.Submitted, "#search")
     def _search(self, event: Input.Submitted) -> None:
-        self._question = event.value.strip()
-        self._start_over()
+        self._start_over(replace(self._listing, question=event.value.strip()))
 
     def action_back(self) -> None:
         search = self.query_one("#search", Input)
@@ -240,15 +207,13 @@ class BrowseScreen(NotesScreen):
             self._notes.focus()
         elif self._trail:
             self._turn_to(self._trail.pop())
-        elif self._question or search.value:
+        elif self._listing.question or search.value:
             search.clear()
-            self._question = ""
-            self._start_over()
+            self._start_over(replace(self._listing, question=""))
         elif self.focused is not self._notes:
             self._notes.focus()
-        elif self._tag is not None:
-            self._tag = None
-            self._start_over()
+        elif self._listing.tag is not None:
+            self._start_over(Listing())
 
     def action_tags(self) -> None:
         self.add_class("-tags")
@@ -257,12 +222,12 @@ class BrowseScreen(NotesScreen):
     @on(OptionList.OptionSelected, "#tags")
     def _choose_tag(self, event: OptionList.OptionSelected) -> None:
         chosen = event.option_id or "all"
-        self._tag = chosen.removeprefix("tag ") if chosen.startswith("tag ") else None
         self.remove_class("-tags")
-        self._start_over()
+        self._start_over(replace(self._listing, tag=chosen[4:] if chosen.startswith("tag ") else None))
 
-    def _start_over(self) -> None:
+    def _start_over(self, listing: Listing) -> None:
         """List something else, from its top."""
+        self._listing = listing
         self._trail.clear()
         self._wanted = None
         self._pane.show_hint("")
