@@ -46,29 +46,33 @@ def spread(
     direct: Mapping[str, float],
     passing: Callable[[Iterable[str]], set[str]],
     *,
+    least: float = 0.0,
     seeds: int = SEEDS,
     hops: int = _HOPS,
 ) -> dict[str, Reached]:
     """What the best `seeds` of `direct` ({id: relevance}) reach within `hops` links, by id.
 
     Only notes that `passing` lets through are reached or passed on from. A note is listed when its best way is worth
-    more than what it is itself.
+    more than what it is itself, and at least `least`; ways that cannot be are not followed.
     """
+    strongest = max(FACTORS.values())
     best = sorted(direct, key=lambda id: (-direct[id], id))[:seeds]
     frontier = {id: Reached(direct[id], ()) for id in best}
     found: dict[str, Reached] = {}
     for hop in range(1, hops + 1):
+        frontier = {id: held for id, held in frontier.items() if held.relevance * strongest >= least}
+        if not frontier:
+            break
         offers = _offers(session.links.around(list(frontier)), frontier, hop)
         fresh = {
             id: offer
             for id, offer in offers.items()
-            if offer.relevance > max(direct.get(id, 0.0), found[id].relevance if id in found else 0.0)
+            if offer.relevance >= least
+            and offer.relevance > max(direct.get(id, 0.0), found[id].relevance if id in found else 0.0)
         }
         allowed = passing(fresh)
         frontier = {id: offer for id, offer in fresh.items() if id in allowed}
         found |= frontier
-        if not frontier:
-            break
     return found
 
 

@@ -97,7 +97,10 @@ class Ranker:
             parts = fuse([self._last_resort(session, query.text, gate)], self._settings.rrf_k)
         ranking.candidates = set(parts)
         direct = {gate.rows[key].id: sum(part.share for part in held.values()) for key, held in parts.items()}
-        reached = spread(session, direct, gate.admit_ids) if query.expand else {}
+        reached: dict[str, Reached] = {}
+        if query.expand:
+            bar = 0.0 if every else self._bar(direct.values(), query.k)
+            reached = spread(session, direct, gate.admit_ids, least=bar)
         self._drop_distant(query.filter.minimum_cosine, vector, gate, parts, reached, ranking)
         ranking.order = self._order(session, gate, parts, reached, None if every else query.k)
         return ranking
@@ -155,14 +158,12 @@ class Ranker:
         reached: Mapping[str, Reached],
         k: int | None,
     ) -> list[Ranked]:
-        floor = self._settings.prior_floor
         relevance = {key: sum(part.share for part in held.values()) for key, held in parts.items()}
         relevance |= {gate.keys[id]: offer.relevance for id, offer in reached.items()}
-        if k is not None and len(relevance) > k > 0:
-            # The prior is at least its floor: what lies further below the k-th than that cannot overtake it.
-            bar = floor * sorted(relevance.values(), reverse=True)[k - 1]
+        if k is not None:
+            bar = self._bar(relevance.values(), k)
             relevance = {key: value for key, value in relevance.items() if value >= bar}
-        standing = priors(session, list(relevance), floor)
+        standing = priors(session, list(relevance), self._settings.prior_floor)
         ranked = [
             Ranked(
                 key=key,
@@ -178,6 +179,11 @@ class Ranker:
         ranked.sort(key=lambda each: (each.at, each.key), reverse=True)
         ranked.sort(key=lambda each: -round(each.score, 12))
         return ranked
+
+    def _bar(self, relevance: Iterable[float], k: int) -> float:
+        """What lies below cannot be among the best k: the prior is at least its floor, and never more than 1."""
+        best = sorted(relevance, reverse=True)
+        return self._settings.prior_floor * best[k - 1] if len(best) >= k > 0 else 0.0
 
 
 def legs_of(query: Query) -> tuple[str, ...]:

@@ -127,3 +127,13 @@ def test_deleted_notes_come_over_a_link_when_asked_for(tied: tuple[Collection, s
     memory.change(other, status=str(Status.DELETED))
     everything = Filter(statuses=tuple(Status))
     assert memory.found("PostgreSQL database", k=2, expand=True, filter=everything) == [hit, other]
+
+
+def test_a_short_list_is_the_head_of_the_long_one(tied: tuple[Collection, str, str]) -> None:
+    memory, hit, other = tied
+    ids = [hit, other, *(memory.add(f"Beyond {n}.", embed=n % 2 == 0) for n in range(12))]
+    for n, (source, target) in enumerate(zip(ids, ids[2:] + ids[:2], strict=True)):
+        memory.link(source, target, list(LinkType)[n % 7], confidence=0.5 + n / 28)
+    everything = memory.found("PostgreSQL database", k=50, expand=True)
+    for k in (1, 3, 7):
+        assert memory.found("PostgreSQL database", k=k, expand=True) == everything[:k]
