@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.cli.hits import origin_of
-from amem.cli.render import console, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.cli.render import console, count, on_terminal, one_line, print_wrapped, short_id, styled, when
 from amem.clock import zone
 from amem.note import Status
 
@@ -67,7 +67,7 @@ def _standing(note: MemoryNote) -> str:
     if note.analyst:
         parts.append(f"analysed by {note.analyst}" if note.enrichment == "done" else f"analysis {note.enrichment}")
     if note.retrieval_count:
-        parts.append(f"recalled {note.retrieval_count} times")
+        parts.append(f"recalled {count(note.retrieval_count, 'time')}")
     return ", ".join(parts)
 
 

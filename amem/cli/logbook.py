@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from amem.cli.render import console, count, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.errors import AmbiguousId, NotFound
 from amem.interop.records import operation_record
 from amem.note import Status
 from amem.query import Filter
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.storage import Operation, Version
 
-_WORDS = 48
+_WORDS = 40
+_FEWER = 24
 _NAMED = 2
 _CHILDREN = 3
 #: What each action did to the notes it changed.
@@ -38,6 +40,8 @@ _DID = {
     "merge": "merged",
     "fade": "let fade",
 }
+#: Actions whose cause the summary says in better words.
+_SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin")
 
 
 @dataclass(slots=True)
@@ -70,16 +74,24 @@ class Logbook:
         """One line: what was written, rewritten and linked."""
         parts = []
         if operation.created:
-            parts.append(f"wrote {self._name(operation.created, 'note')}")
-        if operation.notes:
-            parts.append(f"{_DID.get(operation.action, operation.action)} {self._name(operation.notes, '')}")
+            parts.append(f"wrote {self._name(operation.created, _WORDS)}")
         if operation.links:
-            did = {"unlink": "unlinked", "undo": "changed", "redo": "changed"}.get(operation.action, "linked")
-            parts.append(f"{did} {count(operation.links, 'link')}" if did == "changed" else f"{did} {operation.links}")
-        cause = operation.cause if operation.action not in ("evolve", "delete", "pin") else ""
+            parts.append(self._linked(operation))
+        if operation.notes:
+            did = _DID.get(operation.action, operation.action)
+            parts.append(f"{did} {self._name(operation.notes, _FEWER if parts else _WORDS)}")
+        cause = "" if operation.action in _SAID_ALREADY else operation.cause
         if not parts:
-            return " ".join(part for part in (operation.action, cause) if part)
+            return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
+
+    def _linked(self, operation: Operation) -> str:
+        links = count(operation.links, "link")
+        if operation.action in ("undo", "redo"):
+            return f"changed {links}"
+        did = "unlinked" if operation.action == "unlink" else "linked"
+        arrived = operation.cause.split(" ", 1)[0] if operation.action == "evolve" else ""
+        return f"{did} {self._of_prefix(arrived)} to {operation.links}" if arrived else f"{did}: {links}"
 
     def record(self, tree: Tree) -> dict[str, Any]:
         """The tree as JSON: an operation with a summary in words and its children."""
@@ -88,18 +100,24 @@ class Logbook:
             "children": [self.record(child) for child in tree.children],
         }
 
-    def _name(self, ids: Sequence[str], what: str) -> str:
-        words = ", ".join(self._of(id) for id in ids[:_NAMED])
+    def _name(self, ids: Sequence[str], width: int) -> str:
+        words = ", ".join(self._of(id, width) for id in ids[:_NAMED])
         if len(ids) == 1:
             return words
-        return f"{count(len(ids), what or 'note')}: {words}{', …' if len(ids) > _NAMED else ''}"
+        return f"{count(len(ids), 'note')}: {words}{', …' if len(ids) > _NAMED else ''}"
 
-    def _of(self, id: str) -> str:
+    def _of(self, id: str, width: int) -> str:
         if id not in self._words:
             note = self._memory.read(id)
-            content = note.content if note is not None else self._of_deleted(id)
-            self._words[id] = f"“{one_line(content, _WORDS)}”" if content else f"{short_id(id)} (purged)"
-        return self._words[id]
+            self._words[id] = note.content if note is not None else self._of_deleted(id)
+        content = self._words[id]
+        return f"“{one_line(content, width)}”" if content else f"{short_id(id)} (purged)"
+
+    def _of_prefix(self, prefix: str) -> str:
+        try:
+            return self._of(self._memory.resolve(prefix, deleted=True), _FEWER)
+        except (NotFound, AmbiguousId):
+            return prefix
 
     def _of_deleted(self, id: str) -> str:
         if self._deleted is None:

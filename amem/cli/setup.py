@@ -64,7 +64,10 @@ def config(
     shown = [each for each in found if not names or each.name in names]
     if as_json:
         return print_json([{"name": each.name, "value": each.value, "from": each.origin} for each in shown])
-    print_table(("setting", "value", "from"), [(each.name, str(each.value), each.origin) for each in shown])
+    print_table(
+        ("setting", "value", "from"),
+        [(each.name, "" if each.value is None else str(each.value), each.origin) for each in shown],
+    )
 
 
 def path(context: typer.Context, as_json: Json = False) -> None:

@@ -55,7 +55,7 @@ def import_notes(
         print_json(report.to_dict())
     else:
         print(_summary(report))
-        for each in report.skipped[:_NAMED]:
+        for each in report.problems()[:_NAMED]:
             tell(f"skipped {each.where}: {each.why}")
         if report.refused > _NAMED:
             tell(f"... and {report.refused - _NAMED:,} more")

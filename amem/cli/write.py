@@ -13,6 +13,7 @@ from amem.cli.render import count, on_terminal, one_line, print_json, short_id
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.receipt import Receipt
+    from amem.settings import Settings
 
 _PANEL = "Write"
 
@@ -65,7 +66,9 @@ def add(
     )
     call = invocation(context)
     content = _standard_input() if text == "-" else text
-    with call.memory(create=True) as memory:
+    settings = call.settings()
+    _check(content, time, fields, settings)
+    with call.memory(create=True, settings=settings) as memory:
         receipt = memory.add(content, time=time, **fields)
         if as_json:
             print_json(receipt.to_dict())
@@ -225,6 +228,14 @@ def link(
                 print(f"linked {short_id(start)} {made.type} {short_id(end)}")
     if not as_json:
         tell(f"undo with: {call.command('undo')}")
+
+
+def _check(content: str, time: str | None, fields: dict[str, Any], settings: "Settings") -> None:
+    """Refuse what cannot be a note before a collection is made for it."""
+    from amem.clock import SystemClock
+    from amem.writing.intake import NewNote, take_in
+
+    take_in(NewNote(content, time, None, fields), actor="user", settings=settings, clock=SystemClock())
 
 
 def _end(memory: "AgenticMemorySystem", source: str, target: str, type: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -66,19 +67,28 @@ class ImportReport:
     degraded: int = 0
     operations: list[int] = field(default_factory=list)
 
+    def problems(self) -> list[Refused]:
+        """What was refused, in the order in which it stood."""
+        return sorted(self.skipped, key=lambda each: [int(part) if part.isdigit() else part for part in _split(each)])
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
             "imported": self.imported,
             "duplicates": self.duplicates,
             "skipped": self.refused,
-            "problems": [{"where": each.where, "why": each.why} for each in self.skipped],
+            "problems": [{"where": each.where, "why": each.why} for each in self.problems()],
             "links": self.links,
             "evolved": self.evolved,
             "queued": self.queued,
             "degraded": self.degraded,
             "operations": list(self.operations),
         }
+
+
+def _split(refused: Refused) -> list[str]:
+    # Texts and numbers alternate, so that two places always compare.
+    return re.split(r"(\d+)", refused.where)
 
 
 class Importer:
