@@ -24,7 +24,9 @@ EACH = 1_000
 
 def opened(home: Path) -> AgenticMemorySystem:
     return AgenticMemorySystem(
-        settings=load_settings(home, dense_base="exact", candidates=10), embedder=HashEmbedder(64), analyst=ScriptedAnalyst()
+        settings=load_settings(home, dense_base="exact", candidates=10),
+        embedder=HashEmbedder(64),
+        analyst=ScriptedAnalyst(),
     )
 
 
