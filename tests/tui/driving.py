@@ -26,7 +26,7 @@ async def browsing(
     memory: AgenticMemorySystem, size: tuple[int, int] = (120, 40), *, notes: int | None = None
 ) -> AsyncIterator[Pilot[None]]:
     """The app on this collection, once its list is there."""
-    app = NotesApp(memory, follow_every=0.05)
+    app = NotesApp(memory, follow_every=0.2)
     expected = memory.count() if notes is None else notes
     async with app.run_test(size=size, notifications=True) as pilot:
         await wait_until(pilot, lambda: bool(app.screen.query(NoteList)))
