@@ -49,15 +49,19 @@ def zone(name: str | None) -> tzinfo:
         ) from error
 
 
-def parse_time(text: str | datetime, default_zone: tzinfo) -> datetime:
-    """Read ISO 8601 or A-Mem's ``YYYYMMDDHHMM`` as an aware UTC time.
+def local_time(text: str | datetime, default_zone: tzinfo) -> datetime:
+    """Read ISO 8601 or A-Mem's ``YYYYMMDDHHMM`` as an aware time in the zone it was given in.
 
     A time without a zone is taken in `default_zone`; a date alone means its midnight.
     Raises InvalidInput for anything else.
     """
     moment = text if isinstance(text, datetime) else _read(text.strip())
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=default_zone)
+    return moment.replace(tzinfo=default_zone) if moment.tzinfo is None else moment
+
+
+def parse_time(text: str | datetime, default_zone: tzinfo) -> datetime:
+    """As `local_time`, in UTC."""
+    moment = local_time(text, default_zone)
     try:
         return moment.astimezone(UTC)
     except (OverflowError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""``AgenticMemorySystem``: opens a collection, wires the rooms together and delegates. No algorithm lives here."""
+"""``AgenticMemorySystem``: what amem can do, each call delegated to the room that does it. No algorithm lives here."""
 
 from __future__ import annotations
 
@@ -9,38 +9,28 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Draft
-from amem.clock import SystemClock
-from amem.collection import StoreFeed, collection_names, existing_folder, folder_of
+from amem.collection import collection_names, folder_of
 from amem.errors import AmemError, CollectionExists, InvalidInput
-from amem.index import DenseLeg
 from amem.interop.settle import settle
 from amem.live import CollectionRetriever, Memories
 from amem.maintenance.doctor import Finding, examine
 from amem.maintenance.index import embed_missing, reindex
 from amem.neighbourhood import Neighbourhood, walk
 from amem.query import Filter, Query
-from amem.retrieval import Recall, related_text
-from amem.settings import Settings, load_settings
-from amem.storage import Store
-from amem.vectorizer import Vectorizer
-from amem.writing.edits import Editor
-from amem.writing.enrich import Enricher
+from amem.retrieval import related_text
+from amem.wiring import Wiring
 from amem.writing.intake import NewNote
-from amem.writing.pipeline import Pipeline
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
-    from types import TracebackType
 
-    from amem.clock import Clock
     from amem.errors import AmemError
     from amem.interop.settle import Debts
     from amem.llm_controller import LLMController
     from amem.note import Link, MemoryNote, Source
-    from amem.protocols import Analyst, Embedder
     from amem.receipt import Receipt
     from amem.retrieval import Explanation, Hit
     from amem.storage import Operation, Review, UndoReport, Version
@@ -50,7 +40,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("amem")
 
 
-class AgenticMemorySystem:
+class AgenticMemorySystem(Wiring):
     """One collection of notes that analyse, link and evolve themselves, and can be found again.
 
     The first five arguments are A-Mem's; None leaves each to the settings. `directory` is the home that holds the
@@ -61,78 +51,6 @@ class AgenticMemorySystem:
 
     Safe to use from many threads. Close it, or use it in a ``with`` statement.
     """
-
-    def __init__(
-        self,
-        model_name: str | None = None,
-        llm_backend: str | None = None,
-        llm_model: str | None = None,
-        evo_threshold: int | None = None,
-        api_key: str | None = None,
-        *,
-        directory: str | os.PathLike[str] | None = None,
-        collection: str | None = None,
-        settings: Settings | None = None,
-        actor: str = "user",
-        create: bool = True,
-        clock: Clock | None = None,
-        embedder: Embedder | None = None,
-        analyst: Analyst | None = None,
-        notify: Callable[[str], None] | None = None,
-    ) -> None:
-        overrides = {
-            "embed_model": model_name,
-            "llm_backend": llm_backend,
-            "llm_model": llm_model,
-            "evo_threshold": evo_threshold,
-            "api_key": api_key,
-            "collection": collection,
-        }
-        self.settings = _settings(settings, directory, overrides)
-        self.actor = actor
-        self._clock = clock or SystemClock()
-        self._notify = notify
-        self._folder = self._locate(in_memory=directory is None and settings is None, create=create)
-        self._given_analyst = analyst
-        self._chosen_analyst: Analyst | None = None
-        self._controller: LLMController | None = None
-        self.evo_cnt = 0
-        self._closed = False
-        self._store = Store(self._folder, self._clock)
-        try:
-            self._wire(embedder)
-        except BaseException:
-            self._store.close()
-            raise
-
-    def _locate(self, *, in_memory: bool, create: bool) -> Path | None:
-        if in_memory:
-            return None
-        locate = folder_of if create else existing_folder
-        return locate(self.settings.home, self.settings.collection)
-
-    def _wire(self, embedder: Embedder | None) -> None:
-        from amem.embedding import make_embedder
-
-        settings, store = self.settings, self._store
-        made = embedder or make_embedder(settings, notify=self._notify)
-        self._vectorizer = Vectorizer(store, made, settings.embed_recipe)
-        self._dense = DenseLeg(StoreFeed(store), folder=self._folder, base=settings.dense_base)
-        self._recall = Recall(store, self._dense, made, settings, self._clock, entities=None)
-        self._enricher = Enricher(store, self._dense, self._vectorizer, self._analyst, _offline, settings, self._clock)
-        self._pipeline = Pipeline(
-            store, self._dense, self._vectorizer, self._enricher, self._analyst, settings, self._clock
-        )
-        self._editor = Editor(store, self._vectorizer, settings)
-
-    def _analyst(self) -> Analyst:
-        if self._given_analyst is not None:
-            return self._given_analyst
-        if self._chosen_analyst is None:
-            from amem.llm import make_analyst
-
-            self._chosen_analyst = make_analyst(self.settings, notify=self._notify)
-        return self._chosen_analyst
 
     # -- writing -----------------------------------------------------------------------------------------------
 
@@ -488,27 +406,6 @@ class AgenticMemorySystem:
 
         return Toolbox(self)
 
-    def close(self) -> None:
-        """Write what caches are worth keeping, and close every file. Closing twice is fine."""
-        if self._closed:
-            return
-        self._closed = True
-        try:
-            self._dense.close()
-        finally:
-            self._store.close()
-
-    def __enter__(self) -> AgenticMemorySystem:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
     # Last, because from here on `list` in an annotation of this class would mean the method.
     def list(
         self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
@@ -516,25 +413,6 @@ class AgenticMemorySystem:
         """Notes that pass the filter, newest first; `order` is time, recorded or importance."""
         with self._store.read() as session:
             return session.notes.page(filter or Filter(), limit=limit, offset=offset, order=order)
-
-
-def _offline() -> Analyst:
-    from amem.llm.offline import OfflineAnalyst
-
-    return OfflineAnalyst()
-
-
-def _settings(
-    settings: Settings | None, directory: str | os.PathLike[str] | None, overrides: dict[str, Any]
-) -> Settings:
-    given = {name: value for name, value in overrides.items() if value is not None}
-    if settings is None:
-        return load_settings(None if directory is None else os.fspath(directory), **given)
-    if directory is not None:
-        given["home"] = os.fspath(directory)
-    # Through validation again: model_copy would take any value as it is.
-    held = {name: getattr(settings, name) for name in type(settings).model_fields}
-    return Settings.model_validate(held | given) if given else settings
 
 
 def _fields_of(note: MemoryNote) -> dict[str, Any]:

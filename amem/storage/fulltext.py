@@ -30,9 +30,10 @@ _FREQUENCIES = select(tables.note_vocabulary.c.term, tables.note_vocabulary.c.do
 )
 # From the words to the notes, never the other way: SQLite would rather walk through every rare word there is.
 _RARE = text(
-    "SELECT DISTINCT held.note FROM term_counts AS used CROSS JOIN note_terms AS held"
+    "SELECT held.note FROM term_counts AS used CROSS JOIN note_terms AS held"
     " ON held.role = used.role AND held.term = used.term"
-    " WHERE used.role IN ('entity', 'keyword') AND used.term IN :terms AND +used.notes <= :most LIMIT :limit"
+    " WHERE used.role IN ('entity', 'keyword') AND used.term IN :terms AND +used.notes <= :most"
+    " GROUP BY held.note ORDER BY sum(1.0 / used.notes) DESC, held.note DESC LIMIT :limit"
 ).bindparams(bindparam("terms", expanding=True))
 _ROLE = (
     select(_COUNTS.c.term, _COUNTS.c.notes)
@@ -144,7 +145,10 @@ class FullText:
         return [(key, tuple(sorted(held.split("\x1f")))) for key, held in self._run(statement)]
 
     def sharing_rare(self, values: Sequence[str], *, most: int, limit: int) -> list[int]:
-        """Keys of notes that carry one of these entities or keywords, if at most `most` notes do."""
+        """Keys of notes that carry these entities or keywords, those that share most, and rarest, first.
+
+        A word that more than `most` notes carry does not count.
+        """
         folded = sorted({value.casefold() for value in values})
         if not folded:
             return []

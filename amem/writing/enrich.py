@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from amem.analysis import Draft, Evolution, Neighbour
+from amem.analysis import Evolution, Neighbour
+from amem.clock import zone
 from amem.errors import NoteNotFound
 from amem.note import Enrichment, MemoryNote, Status
 from amem.receipt import Cost, Receipt
@@ -21,11 +22,11 @@ from amem.storage.rows import plain
 from amem.writing.apply import Outcome, carry_out, readdress
 from amem.writing.guards import plan
 from amem.writing.neighbours import Candidate, Shown, sharing, show
-from amem.writing.steps import ANALYSED, ENRICH_JOB, PREVIOUS_TURNS, fill_in
+from amem.writing.steps import ANALYSED, ENRICH_JOB, PREVIOUS_TURNS, draft_of, fill_in
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -154,7 +155,7 @@ class Enricher:
             if note.conversation_id is not None and note.ordinal is not None:
                 previous = tuple(session.notes.previous_turns(note.conversation_id, note.ordinal, PREVIOUS_TURNS))
         thought = _Thought(note)
-        draft = Draft(note.content, note.at, note.speaker, previous)
+        draft = draft_of(note, zone(self._settings.timezone), previous)
         thought.analysis = self._ask(thought, "analysis", lambda analyst: analyst.analyze(draft, self._vocabulary))
         if thought.analysis is not None:
             fill_in(note, thought.analysis, owned)
@@ -213,9 +214,12 @@ class Enricher:
             own = session.notes.keys_of([thought.note.id])[thought.note.id]
             nearest = [each for each in nearest if each.key != own][: self._settings.neighbours]
             seen = {own, *(each.key for each in nearest)}
-            nearest += sharing(session, self._dense, thought.note, vector, exclude=seen)
+            nearest += sharing(session, thought.note, lambda keys: self._cosines(vector, keys), exclude=seen)
             thought.shown = show(session, nearest, thought.note)
         return thought.shown.neighbours
+
+    def _cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
+        return [float(cosine) for cosine in self._dense.cosines(vector, np.array(keys, dtype=np.int64))]
 
     # -- committing: quick, in one transaction -----------------------------------------------------------------
 
@@ -243,13 +247,11 @@ class Enricher:
                     changes["tags"] = list(planned.tags)
             session.notes.change(note.id, changes, operation)
             readdress(session, note.id, self._vectorizer)
-            closest = shown.closest
-            twin = closest if closest is not None and closest[1] >= self._settings.near_duplicate else None
             outcome = carry_out(
                 session,
                 planned,
                 note,
-                twin=twin,
+                twin=shown.twin(self._settings.near_duplicate),
                 made_by=thought.analyst,
                 parent=operation,
                 vectorizer=self._vectorizer,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from datetime import UTC
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from amem.analysis import Neighbour
+from amem.clock import local_time
 from amem.note import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from amem.note import MemoryNote
@@ -44,17 +46,18 @@ class Candidate:
 
 
 def sharing(
-    session: Session, dense: Nearest, note: MemoryNote, vector: NDArray[np.float32], *, exclude: set[int]
+    session: Session, note: MemoryNote, cosines: Callable[[Sequence[int]], Sequence[float]], *, exclude: set[int]
 ) -> list[Candidate]:
-    """Active notes that share a rare entity or keyword with `note`, the most similar first."""
+    """Notes that share rare entities or keywords with `note`, those that share most first, whatever their meaning.
+
+    Between two languages, or two ways to say a thing, a name in common is often all that connects two notes.
+    """
     values = [*note.entities, *note.keywords]
-    keys = [key for key in session.text.sharing_rare(values, most=_RARE, limit=_RARE * 2) if key not in exclude]
+    rare = session.text.sharing_rare(values, most=_RARE, limit=_SHARING + len(exclude))
+    keys = [key for key in rare if key not in exclude][:_SHARING]
     if not keys:
         return []
-    wanted = np.array(keys, dtype=np.int64)
-    found = zip(wanted, dense.cosines(vector, wanted), strict=True)
-    known = [Candidate(int(key), float(cosine)) for key, cosine in found if not np.isnan(cosine)]
-    return sorted(known, key=lambda each: (-each.cosine, each.key))[:_SHARING]
+    return [Candidate(key, cosine) for key, cosine in zip(keys, cosines(keys), strict=True) if not math.isnan(cosine)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +68,11 @@ class Shown:
     notes: dict[str, MemoryNote]
     owned: dict[str, dict[str, str]]
 
-    @property
-    def closest(self) -> tuple[str, float] | None:
-        """Id and cosine of the most similar note."""
-        if not self.neighbours:
+    def twin(self, near_duplicate: float) -> tuple[str, float] | None:
+        """Id and cosine of the most similar note, if it is similar enough to be a near-duplicate."""
+        nearest = max(self.neighbours, key=lambda each: each.similarity, default=None)
+        if nearest is None or nearest.similarity < near_duplicate:
             return None
-        nearest = max(self.neighbours, key=lambda each: each.similarity)
         return self.notes[nearest.handle].id, nearest.similarity
 
 
@@ -98,7 +100,7 @@ def _seen(handle: str, note: MemoryNote, cosine: float, of: MemoryNote) -> Neigh
         tags=tuple(note.tags),
         entities=tuple(note.entities),
         kind=note.kind,
-        at=note.at,
+        at=local_time(note.timestamp, UTC),
         similarity=cosine,
         speaker=note.speaker,
         same_conversation=of.conversation_id is not None and note.conversation_id == of.conversation_id,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.analysis import Analysis
+from amem.analysis import Analysis, Draft
+from amem.clock import local_time
 
 if TYPE_CHECKING:
     from collections.abc import Container
+    from datetime import tzinfo
 
     from amem.note import MemoryNote
 
@@ -17,6 +19,11 @@ ANALYSED = ("keywords", "context", "tags", "kind", "importance", "entities")
 PREVIOUS_TURNS = 3
 #: Kind of the jobs that wait for an analyst.
 ENRICH_JOB = "enrich"
+
+
+def draft_of(note: MemoryNote, zone: tzinfo, previous: tuple[str, ...] = ()) -> Draft:
+    """A note as an analyst is shown it, at the hour its own clock showed: "today" must mean that day."""
+    return Draft(note.content, local_time(note.timestamp, zone), note.speaker, previous)
 
 
 def fill_in(note: MemoryNote, analysis: Analysis, owned: Container[str]) -> None:

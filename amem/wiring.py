@@ -1,0 +1,143 @@
+"""Opens a collection and wires its rooms together: storage, index, embedding, writing, retrieval."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from amem.clock import SystemClock
+from amem.collection import StoreFeed, existing_folder, folder_of
+from amem.index import DenseLeg
+from amem.retrieval import Recall
+from amem.settings import Settings, load_settings
+from amem.storage import Store
+from amem.vectorizer import Vectorizer
+from amem.writing.edits import Editor
+from amem.writing.enrich import Enricher
+from amem.writing.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from amem.clock import Clock
+    from amem.llm_controller import LLMController
+    from amem.protocols import Analyst, Embedder
+
+
+class Wiring:
+    """An open collection. `AgenticMemorySystem`, which it is the ground of, says what the arguments mean."""
+
+    def __init__(
+        self,
+        model_name: str | None = None,
+        llm_backend: str | None = None,
+        llm_model: str | None = None,
+        evo_threshold: int | None = None,
+        api_key: str | None = None,
+        *,
+        directory: str | os.PathLike[str] | None = None,
+        collection: str | None = None,
+        settings: Settings | None = None,
+        actor: str = "user",
+        create: bool = True,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        analyst: Analyst | None = None,
+        notify: Callable[[str], None] | None = None,
+    ) -> None:
+        overrides = {
+            "embed_model": model_name,
+            "llm_backend": llm_backend,
+            "llm_model": llm_model,
+            "evo_threshold": evo_threshold,
+            "api_key": api_key,
+            "collection": collection,
+        }
+        self.settings = _settings(settings, directory, overrides)
+        self.actor = actor
+        self._clock = clock or SystemClock()
+        self._notify = notify
+        self._folder = self._locate(in_memory=directory is None and settings is None, create=create)
+        self._given_analyst = analyst
+        self._chosen_analyst: Analyst | None = None
+        self._controller: LLMController | None = None
+        self.evo_cnt = 0
+        self._closed = False
+        self._store = Store(self._folder, self._clock)
+        try:
+            self._wire(embedder)
+        except BaseException:
+            self._store.close()
+            raise
+
+    def _locate(self, *, in_memory: bool, create: bool) -> Path | None:
+        if in_memory:
+            return None
+        locate = folder_of if create else existing_folder
+        return locate(self.settings.home, self.settings.collection)
+
+    def _wire(self, embedder: Embedder | None) -> None:
+        from amem.embedding import make_embedder
+
+        settings, store = self.settings, self._store
+        made = embedder or make_embedder(settings, notify=self._notify)
+        self._vectorizer = Vectorizer(store, made, settings.embed_recipe)
+        self._dense = DenseLeg(StoreFeed(store), folder=self._folder, base=settings.dense_base)
+        self._recall = Recall(store, self._dense, made, settings, self._clock, entities=None)
+        self._enricher = Enricher(store, self._dense, self._vectorizer, self._analyst, _offline, settings, self._clock)
+        self._pipeline = Pipeline(
+            store, self._dense, self._vectorizer, self._enricher, self._analyst, settings, self._clock
+        )
+        self._editor = Editor(store, self._vectorizer, settings)
+
+    def _analyst(self) -> Analyst:
+        if self._given_analyst is not None:
+            return self._given_analyst
+        if self._chosen_analyst is None:
+            from amem.llm import make_analyst
+
+            self._chosen_analyst = make_analyst(self.settings, notify=self._notify)
+        return self._chosen_analyst
+
+    def close(self) -> None:
+        """Write what caches are worth keeping, and close every file. Closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._dense.close()
+        finally:
+            self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _offline() -> Analyst:
+    from amem.llm.offline import OfflineAnalyst
+
+    return OfflineAnalyst()
+
+
+def _settings(
+    settings: Settings | None, directory: str | os.PathLike[str] | None, overrides: dict[str, Any]
+) -> Settings:
+    given = {name: value for name, value in overrides.items() if value is not None}
+    if settings is None:
+        return load_settings(None if directory is None else os.fspath(directory), **given)
+    if directory is not None:
+        given["home"] = os.fspath(directory)
+    # Through validation again: model_copy would take any value as it is.
+    held = {name: getattr(settings, name) for name in type(settings).model_fields}
+    return Settings.model_validate(held | given) if given else settings

@@ -1,0 +1,180 @@
+"""A batch of notes made ready outside any transaction: analysed, embedded, and held against what is stored."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from amem.clock import zone
+from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
+from amem.writing.neighbours import Candidate, sharing
+from amem.writing.steps import PREVIOUS_TURNS, draft_of, fill_in
+from amem.writing.vocabulary import BatchVocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from amem.analysis import Analysis
+    from amem.protocols import Analyst
+    from amem.settings import Settings
+    from amem.storage import Session, Store
+    from amem.vectorizer import Vectorizer
+    from amem.writing.intake import Intake
+    from amem.writing.neighbours import Nearest
+    from amem.writing.vocabulary import FrequencyCache
+
+_log = logging.getLogger("amem")
+#: These mean that amem is not set up, not that something failed under way: nothing is stored, the caller is told.
+_NOT_SET_UP = (MissingModel, MissingExtra, EmbedderMismatch)
+
+
+@dataclass(slots=True)
+class Entry:
+    """One note of a batch with what became of it so far; `existing` is the id of the note it turned out to be."""
+
+    intake: Intake
+    analysis: Analysis | None = None
+    error: str | None = None
+    vector: NDArray[np.float32] | None = None
+    fresh: bool = False
+    near: list[Candidate] = field(default_factory=list)
+    existing: str | None = None
+
+
+class Batch:
+    """Some notes on their way in, and the keys of those that the running transaction has stored."""
+
+    def __init__(
+        self, intakes: Sequence[Intake], store: Store, dense: Nearest, vectorizer: Vectorizer, settings: Settings
+    ) -> None:
+        self.entries = [Entry(intake) for intake in intakes]
+        self._store = store
+        self._dense = dense
+        self._vectorizer = vectorizer
+        self._settings = settings
+        self._stored: dict[int, NDArray[np.float32]] = {}
+        self._seen = 0
+
+    def prepare(self, analyst: Analyst, frequencies: FrequencyCache) -> None:
+        """Everything that needs no write lock. Raises when amem is not set up; other failures stay with their note."""
+        with self._store.read() as session:
+            self._find_known_sources(session)
+            self._seen = session.counter
+            if analyst.local:
+                self._analyse(session, analyst, frequencies)
+        self._embed()
+        self._find_nearest()
+
+    def catch_up(self, session: Session) -> None:
+        """Look again which sources are known, if another process wrote since `prepare`."""
+        if session.counter != self._seen:
+            self._find_known_sources(session)
+
+    def vectors(self) -> dict[bytes, NDArray[np.float32]]:
+        """What was embedded, by text hash."""
+        return {
+            self._vectorizer.hash(entry.intake.note): entry.vector for entry in self.entries if entry.vector is not None
+        }
+
+    def stored(self, entry: Entry, key: int) -> None:
+        """Say that the entry's note has a key now, so that those after it see it as a neighbour."""
+        if entry.vector is not None:
+            self._stored[key] = entry.vector
+
+    def candidates(self, session: Session, entry: Entry) -> list[Candidate]:
+        """The notes, of the collection and of this batch so far, that the entry's note is held against."""
+        vector = entry.vector
+        if vector is None or self._settings.neighbours == 0:
+            return []
+        mates = [Candidate(key, float(vector @ other)) for key, other in self._stored.items()]
+        nearest = sorted(entry.near + mates, key=lambda each: (-each.cosine, each.key))[: self._settings.neighbours]
+        if not nearest:
+            return []
+        seen = {each.key for each in nearest}
+        return nearest + sharing(session, entry.intake.note, lambda keys: self._cosines(vector, keys), exclude=seen)
+
+    def _cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
+        found = self._dense.cosines(vector, np.array(keys, dtype=np.int64))
+        return [
+            float(vector @ self._stored[key]) if key in self._stored else float(cosine)
+            for key, cosine in zip(keys, found, strict=True)
+        ]
+
+    def _find_known_sources(self, session: Session) -> None:
+        ids = {entry.intake.source.id for entry in self.entries if entry.intake.source is not None}
+        known = session.sources.notes_of(sorted(ids))
+        for entry in self.entries:
+            source = entry.intake.source
+            if source is not None:
+                # The second of two equal sources in one batch is the first one's note.
+                entry.existing = known.get(source.id)
+                known.setdefault(source.id, entry.intake.note.id)
+
+    def _analyse(self, session: Session, analyst: Analyst, frequencies: FrequencyCache) -> None:
+        vocabulary = BatchVocabulary(session, frequencies)
+        turns = _Turns(session)
+        default_zone = zone(self._settings.timezone)
+        for entry in self.entries:
+            if entry.existing is not None:
+                continue
+            note = entry.intake.note
+            try:
+                entry.analysis = analyst.analyze(draft_of(note, default_zone, turns.before(entry.intake)), vocabulary)
+            except Exception as error:  # whatever an analyst does, the note is kept
+                _log.warning("analysis of a note failed: %s", error)
+                entry.error = f"analysis: {error}"
+            else:
+                fill_in(note, entry.analysis, entry.intake.given)
+                note.analyst = analyst.name
+            vocabulary.include(note.content, note.tags)
+
+    def _embed(self) -> None:
+        wanted = [entry for entry in self.entries if entry.existing is None]
+        try:
+            vectors, fresh = self._vectorizer.embed([self._vectorizer.text(entry.intake.note) for entry in wanted])
+        except _NOT_SET_UP:
+            raise
+        except Exception as error:  # the notes are kept; their vectors follow with the next enrichment
+            _log.warning("embedding failed: %s", error)
+            for entry in wanted:
+                entry.error = entry.error or f"embedding: {error}"
+            return
+        for entry in wanted:
+            hashed = self._vectorizer.hash(entry.intake.note)
+            entry.vector, entry.fresh = vectors[hashed], hashed in fresh
+
+    def _find_nearest(self) -> None:
+        self._dense.refresh()
+        embedded = [entry for entry in self.entries if entry.vector is not None]
+        if not embedded or self._settings.neighbours == 0:
+            return
+        matrix = np.stack([entry.vector for entry in embedded if entry.vector is not None])
+        found = self._dense.search_many(matrix, self._settings.neighbours)
+        for entry, (keys, cosines) in zip(embedded, found, strict=True):
+            entry.near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
+
+
+class _Turns:
+    """The turns before each note of a batch: from the batch itself, before it from the collection."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._recent: dict[str, deque[str]] = {}
+
+    def before(self, intake: Intake) -> tuple[str, ...]:
+        note = intake.note
+        if note.conversation_id is None or note.ordinal is None:
+            return ()
+        recent = self._recent.get(note.conversation_id)
+        if recent is None:
+            stored = self._session.notes.previous_turns(note.conversation_id, note.ordinal, PREVIOUS_TURNS)
+            recent = self._recent[note.conversation_id] = deque(stored, maxlen=PREVIOUS_TURNS)
+        before = tuple(recent)
+        recent.append(f"{note.speaker}: {note.content}" if note.speaker else note.content)
+        return before
