@@ -70,9 +70,7 @@ class Settings(BaseSettings):
     """Who analyses notes; auto takes Ollama when it answers and has a model, else the offline rules."""
     llm_model: str = ""
     """Model name; without a prefix it belongs to the backend. Empty lets auto choose."""
-    api_key: SecretStr | None = Field(
-        default=None, validation_alias=AliasChoices("AMEM_API_KEY", "OPENAI_API_KEY")
-    )
+    api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("AMEM_API_KEY", "OPENAI_API_KEY"))
     """Key for the model server; never stored or logged."""
     api_base: str = ""
     """Base URL of an OpenAI-compatible server."""

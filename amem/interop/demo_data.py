@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import amem
 from amem.errors import NotFound
 
 
@@ -21,7 +20,7 @@ class Question:
 
 def demo_folder() -> Path:
     """Where the data is. Raises NotFound when it was not installed."""
-    package = Path(amem.__file__).parent
+    package = Path(__file__).resolve().parents[1]
     for folder in (package / "examples" / "data", package.parent / "examples" / "data"):
         if (folder / "year.jsonl").is_file():
             return folder
