@@ -127,7 +127,8 @@ class Importer:
             id: replace(each, superseded_by=self._ids.get(each.superseded_by or "", each.superseded_by))
             for id, each in self._standing.items()
         }
-        debts = Debts(list(self._links()), standing, self._sources)
+        parent = self.report.operations[-1] if self.report.operations else None
+        debts = Debts(list(self._links()), standing, self._sources, parent)
         if debts:
             self.report.links += self._collection.settle(debts, cause=self._cause)
         return self.report

@@ -15,23 +15,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Debts:
-    """Links to make, and by note id the status to give back and sources to attach."""
+    """Links to make, and by note id the status to give back and sources to attach.
+
+    `parent` is the operation that stored the notes, so that taking it back takes this back too.
+    """
 
     links: Sequence[Link] = ()
     standing: Mapping[str, Standing] = field(default_factory=dict)
     sources: Mapping[str, Sequence[Source]] = field(default_factory=dict)
+    parent: int | None = None
 
     def __bool__(self) -> bool:
         return bool(self.links or self.standing or self.sources)
 
 
 def settle(store: Store, debts: Debts, *, actor: str, cause: str = "") -> int:
-    """Pay them in one transaction, as one operation that undo takes back; returns how many links were new."""
+    """Pay them in one transaction, as one operation; returns how many links were new."""
     with store.write() as session:
         fresh = [link for link in debts.links if session.links.get(link.source, link.target, link.type) is None]
         if not (fresh or debts.standing or debts.sources):
             return 0
-        operation = session.begin("import", actor, cause)
+        operation = session.begin("import", actor, cause, parent=debts.parent)
         for id, sources in debts.sources.items():
             key = session.notes.keys_of([id])[id]
             for source in sources:
