@@ -46,6 +46,8 @@ class Collection(Protocol):
         on_refused: Callable[[int, AmemError], None] | None,
     ) -> list[Receipt]: ...
 
+    def read(self, id: str) -> MemoryNote | None: ...
+
     def resolve(self, prefix: str, *, deleted: bool = False) -> str: ...
 
     def settle(self, debts: Debts, *, cause: str) -> int: ...
@@ -140,15 +142,26 @@ class Importer:
         for item in stream:
             if isinstance(item, Refused):
                 self._refuse(item)
-            elif item.note.source is not None and item.note.source.id in self._seen:
+            elif self._is_repeated(item):
                 self.report.duplicates += 1
             else:
-                if item.note.source is not None:
-                    self._seen.add(item.note.source.id)
                 yield self._with_id(item)
 
+    def _is_repeated(self, item: Incoming) -> bool:
+        """Whether this very input came before: earlier in this import, or under the id it was exported with."""
+        source = item.note.source
+        if source is not None and source.id in self._seen:
+            return True
+        if source is not None:
+            self._seen.add(source.id)
+        held = None if item.id is None else self._collection.read(item.id)
+        if held is None or held.content != item.note.content:
+            return False
+        self._ids[held.id] = held.id
+        return True
+
     def _with_id(self, item: Incoming) -> Incoming:
-        """Keep an exported note's id where it is free; else the note gets a new one, and links to it follow."""
+        """Keep the id a note brings along where it is free; else it gets a new one, and links to it follow."""
         if item.id is None or item.id in self._ids or not self._is_free(item.id):
             return item
         self._ids[item.id] = item.id
