@@ -16,6 +16,7 @@ from amem.live import CollectionRetriever, Memories
 from amem.maintenance.doctor import Finding, examine
 from amem.maintenance.index import embed_missing, reindex
 from amem.neighbourhood import Neighbourhood, walk
+from amem.note import MemoryNote
 from amem.query import Filter, Query
 from amem.retrieval import related_text
 from amem.wiring import Wiring
@@ -30,12 +31,15 @@ if TYPE_CHECKING:
     from amem.errors import AmemError
     from amem.interop.settle import Debts
     from amem.llm_controller import LLMController
-    from amem.note import Link, MemoryNote, Source
+    from amem.note import Link, Source
     from amem.receipt import Receipt
     from amem.retrieval import Explanation, Hit
     from amem.storage import Operation, Review, UndoReport, Version
     from amem.tools import Toolbox
     from amem.writing.enrich import EnrichReport
+
+#: A-Mem's programs import MemoryNote from here.
+__all__ = ["AgenticMemorySystem", "MemoryNote"]
 
 _log = logging.getLogger("amem")
 
