@@ -35,7 +35,7 @@ class Intake:
     """A checked note with what the pipeline must know of it.
 
     `given` are the fields the caller filled in, `links` the ids it wants linked, `reliability` how far its origin is
-    believed, `recalls` and `last_access` what another program had counted.
+    believed, `recalls` and `last_access` what another program had counted, `named` whether it brought its own id.
     """
 
     note: MemoryNote
@@ -45,6 +45,7 @@ class Intake:
     reliability: float
     recalls: int = 0
     last_access: datetime | None = None
+    named: bool = False
 
 
 def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Settings, clock: Clock) -> Intake:
@@ -77,7 +78,16 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
         **values,
     )
     filled = frozenset(name for name, value in values.items() if value not in (None, "", [], {}))
-    return Intake(note, new.source, filled, links, _reliability(new.source, actor), recalls, last_access)
+    return Intake(
+        note=note,
+        source=new.source,
+        given=filled,
+        links=links,
+        reliability=_reliability(new.source, actor),
+        recalls=recalls,
+        last_access=last_access,
+        named=id is not None,
+    )
 
 
 def _use_so_far(given: dict[str, Any], settings: Settings) -> tuple[int, datetime | None]:

@@ -17,6 +17,7 @@ from amem.errors import InvalidInput
 from amem.note import Enrichment, Link, LinkType
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
+from amem.text import normalize
 from amem.writing.apply import Outcome, carry_out
 from amem.writing.batch import Batch, Entry
 from amem.writing.guards import Plan, plan
@@ -122,15 +123,31 @@ class Pipeline:
         actor: str,
         on_refused: Callable[[int, AmemError], None] | None,
     ) -> list[Intake]:
-        intakes = []
+        intakes: list[Intake] = []
+        named: dict[str, Intake] = {}
         for position, item in enumerate(items):
             try:
-                intakes.append(take_in(item, actor=actor, settings=self._settings, clock=self._clock))
+                intake = take_in(item, actor=actor, settings=self._settings, clock=self._clock)
+                if intake.named:
+                    self._refuse_taken_id(intake, named.setdefault(intake.note.id, intake))
             except InvalidInput as error:
                 if on_refused is None:
                     raise
                 on_refused(position, error)
+            else:
+                intakes.append(intake)
         return intakes
+
+    def _refuse_taken_id(self, intake: Intake, first: Intake) -> None:
+        """Refuse a note whose id another has, in the collection or in this list, unless it is that one said again."""
+        note = intake.note
+        taken = normalize(first.note.content) != normalize(note.content)
+        with self._store.read() as session:
+            if not taken and session.notes.keys_of([note.id]):
+                known = intake.source is not None and bool(session.sources.notes_of([intake.source.id]))
+                taken = not known and session.notes.duplicate_of(note.content) is None
+        if taken:
+            raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it")
 
     def _enrich(self, stored: Sequence[Receipt]) -> list[Receipt]:
         return [self._enricher.enrich(receipt.id, stored=receipt) if receipt.stored else receipt for receipt in stored]
