@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, func, insert, select, text, update
 
 from amem.errors import StorageError
 from amem.note import Status
@@ -30,11 +30,10 @@ _KNOWN = select(_VECTORS.c.hash, _VECTORS.c.vector).where(
 )
 _STATES = select(_NOTES.c.key, _NOTES.c.status).where(_NOTES.c.seq > bindparam("after"))
 _DEAD = select(tables.tombstones.c.note).where(tables.tombstones.c.seq > bindparam("after"))
-_CHANGED = (
-    select(_NOTES.c.key, _VECTORS.c.vector)
-    .select_from(_NOTES.join(_VECTORS, (_VECTORS.c.hash == _NOTES.c.text_hash)))
-    .where(_NOTES.c.vector_seq > bindparam("after"), _VECTORS.c.space == bindparam("space"))
-    .order_by(_NOTES.c.key)
+# From the notes to their vectors, and unordered: left to itself, SQLite walks through every vector there is.
+_CHANGED = text(
+    "SELECT changed.key, held.vector FROM notes AS changed CROSS JOIN vectors AS held"
+    " ON held.space = :space AND held.hash = changed.text_hash WHERE changed.vector_seq > :after"
 )
 #: States as the dense leg knows them.
 STATE = {Status.ACTIVE: 0, Status.SUPERSEDED: 1, Status.ARCHIVED: 2}
@@ -156,7 +155,7 @@ class Vectors:
         return np.array(keys, dtype=np.int64), np.array(states, dtype=np.uint8)
 
     def changed(self, space: Space, after: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """(key, vector) of every note whose vector is new or changed after that counter value."""
+        """(key, vector), by key, of every note whose vector is new or changed after that counter value."""
         keys: list[int] = []
         blob = bytearray()
         for key, vector in self._run(_CHANGED, {"after": after, "space": space.id}):
@@ -165,4 +164,5 @@ class Vectors:
         if len(blob) != len(keys) * space.dimension * 4:
             raise StorageError("a stored vector has the wrong length", hint="run amem reindex")
         matrix = np.frombuffer(blob, dtype="<f4").reshape(len(keys), space.dimension)
-        return np.array(keys, dtype=np.int64), matrix
+        order = np.argsort(np.array(keys, dtype=np.int64))
+        return np.array(keys, dtype=np.int64)[order], matrix[order]

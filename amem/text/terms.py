@@ -34,6 +34,7 @@ _TOKEN = re.compile(rf"[{CJK}]+|(?:(?<!_)_++)?{_WORD}(?:(?:[.\-+@'’]|_+){_WORD
 _JOINT = re.compile(r"[_.\-+@#]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VERSION = re.compile(r"v(\d[\w.\-+]*)")
+_FIRST_CJK = "\u2e80"
 _CLITIC = re.compile(r"'(?:s|m|re|ve|ll|d)$")
 
 
@@ -78,9 +79,10 @@ def _tokens(text: str) -> list[str]:
 
 
 def _terms(token: str) -> tuple[str, ...] | list[str]:
-    if is_cjk(token):
-        return _cjk_terms(token)
-    return _word_terms(token[:_LONGEST])
+    # Most tokens by far begin before the first CJK character there is; they need no closer look.
+    if token[0] < _FIRST_CJK or not is_cjk(token):
+        return _word_terms(token[:_LONGEST])
+    return _cjk_terms(token)
 
 
 def _content_terms(token: str) -> list[str]:

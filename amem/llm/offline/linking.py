@@ -57,7 +57,8 @@ def propose_links(
         return []
     reading = read(draft.content)
     phrases = _phrases(draft, analysis, reading)
-    shared_by = {neighbour.handle: _shared(phrases, reading, neighbour) for neighbour in neighbours}
+    mine = frozenset(index_terms(reading.text))
+    shared_by = {neighbour.handle: _shared(phrases, reading.text, mine, neighbour) for neighbour in neighbours}
     specific = _specific({phrase for shared in shared_by.values() for phrase in shared}, vocabulary)
     grounds: list[Ground] = []
     for neighbour in neighbours:
@@ -82,12 +83,11 @@ def _speaks(speaker: str | None, phrase: str) -> bool:
     return speaker is not None and phrase.casefold() in speaker.casefold()
 
 
-def _shared(phrases: dict[str, frozenset[str]], reading: Reading, neighbour: Neighbour) -> list[str]:
+def _shared(phrases: dict[str, frozenset[str]], text: str, mine: frozenset[str], neighbour: Neighbour) -> list[str]:
     """The phrases of either note that the other holds too; of two, one within the other, the longer."""
     theirs = set(index_terms(neighbour.content))
-    mine = set(index_terms(reading.text))
     telling = frozenset().union(*phrases.values()) if phrases else frozenset()
-    their_text, my_text = neighbour.content.casefold(), reading.text.casefold()
+    their_text, my_text = neighbour.content.casefold(), text.casefold()
     held = {phrase: terms for phrase, terms in phrases.items() if terms <= theirs and _literal(phrase, their_text)}
     for phrase in (*neighbour.entities, *neighbour.keywords):
         terms = terms_of(phrase)
