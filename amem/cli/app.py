@@ -19,7 +19,7 @@ class Amem(TyperGroup):
     """The top command: lets global options stand anywhere, and turns every error into one line."""
 
     def main(self, args: Any = None, *rest: Any, **extra: Any) -> Any:
-        words = globals_first(list(sys.argv[1:] if args is None else args))
+        words = globals_first([as_utf8(word) for word in (sys.argv[1:] if args is None else args)])
         use_utf8()
         run = super().main
         extra["standalone_mode"] = False
@@ -45,6 +45,16 @@ def globals_first(words: list[str]) -> list[str]:
         (front if is_global else rest).append(word)
         position += 1
     return front + rest
+
+
+def as_utf8(word: str) -> str:
+    """An argument that Python could not read in the locale's encoding, read as UTF-8 where it is that."""
+    if not any("\udc80" <= char <= "\udcff" for char in word):
+        return word
+    try:
+        return word.encode(sys.getfilesystemencoding(), "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return word
 
 
 def use_utf8() -> None:

@@ -112,7 +112,7 @@ def show(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
     from amem.interop.records import link_record, note_record, source_record
 
     with invocation(context).memory() as memory:
-        notes = [memory.read(memory.resolve(id)) for id in dict.fromkeys(ids)]
+        notes = [memory.read(id) for id in dict.fromkeys(memory.resolve(id) for id in ids)]
         shown = [note for note in notes if note is not None]
         if not as_json:
             from amem.cli.card import print_card

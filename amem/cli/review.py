@@ -83,7 +83,7 @@ def _list(memory: "AgenticMemorySystem | None", found: "list[Review]", as_json: 
         words = one_line(note.content, 40) if note else ""
         rows.append((str(each.id), short_id(each.note), words, changes, f"{each.confidence:.2f}", each.reason))
     print_table(("n", "id", "note", "change", "sure", "why"), rows, wide="change")
-    if not found:
+    if memory is not None and not found:
         tell("nothing to decide")
 
 

@@ -92,7 +92,7 @@ def parts_of(whole: Incoming, pieces: list[str]) -> Iterator[Incoming]:
         fields["metadata"] = {**fields.get("metadata", {}), "part": part}
         if number > 1:
             fields.pop("id", None)
-        own = None if source is None else replace(source, id=source_id(source.id, piece), text=piece)
+        own = None if source is None else replace(source, id=source_id(source.id, str(number), piece), text=piece)
         note = replace(whole.note, content=piece, source=own, fields=fields)
         if number == 1:
             yield replace(whole, note=note, names=(*whole.names, first))

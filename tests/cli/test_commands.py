@@ -1,0 +1,467 @@
+"""Each command does what its help says, in plain text and in JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Cli
+
+# fmt: off
+RECEIPT = {
+    "id", "status", "enrichment", "analyst", "operation", "links", "evolved", "queued", "superseded", "dropped",
+    "error", "cost",
+}
+# fmt: on
+HIT = {"id", "content", "score", "matched_by", "via", "sources", "context", "keywords", "tags", "timestamp", "category"}
+
+
+# -- writing ---------------------------------------------------------------------------------------------------
+
+
+def test_add_prints_the_receipt_as_json(cli: Cli) -> None:
+    first = cli.json("add", "Ana moved from Porto to Lisbon in May 2026.", "--time", "2026-05-02")
+    second = cli.json("add", "Ana works at the tile museum in Lisbon.")
+
+    assert set(first) == RECEIPT
+    assert (first["status"], first["enrichment"], first["analyst"]) == ("stored", "done", "offline")
+    assert second["links"][0]["target"] == first["id"]
+    assert "Ana" in second["links"][0]["reason"]
+
+
+def test_add_in_a_pipe_prints_the_id_alone(cli: Cli) -> None:
+    id = cli.ok("add", "Tea at five.").strip()
+    assert cli.json("show", id)["content"] == "Tea at five."
+
+
+def test_add_takes_the_fields_it_is_given(cli: Cli) -> None:
+    options = ("--tag", "tea", "--tag", "habits", "--kind", "preference", "--category", "home", "--speaker", "Ana")
+    more = ("--keyword", "five o'clock", "--importance", "0.9", "--meta", "cups=2", "--meta", "where=kitchen")
+    id = cli.add("Tea at five.", *options, *more, "--time", "202605011700", "--context", "What Ana drinks.")
+
+    note = cli.json("show", id)
+    assert (note["tags"], note["kind"], note["category"]) == (["tea", "habits"], "preference", "home")
+    assert (note["speaker"], note["keywords"], note["importance"]) == ("Ana", ["five o'clock"], 0.9)
+    assert note["metadata"] == {"cups": 2, "where": "kitchen"}
+    assert (note["timestamp"], note["at"]) == ("202605011700", "2026-05-01T17:00:00+00:00")
+    assert note["context"] == "What Ana drinks."
+
+
+def test_add_reads_standard_input_of_several_lines(cli: Cli) -> None:
+    id = cli.json("add", "-", input="第一行\n第二行\n")["id"]
+    assert cli.json("show", id)["content"] == "第一行\n第二行"
+
+
+def test_the_same_text_again_is_the_same_note(cli: Cli) -> None:
+    id = cli.add("Tea at five.")
+    again = cli.json("add", "tea  at five.")
+    assert (again["status"], again["id"]) == ("duplicate", id)
+
+
+def test_edit_sets_fields_and_what_is_not_named_stays(cli: Cli) -> None:
+    id = cli.add("Tea at five.", "--tag", "tea", "--meta", "cups=2")
+    assert cli.json("edit", id[:8], "--add-tag", "habits", "--remove-tag", "TEA", "--meta", "milk=true") == {
+        "changed": [id]
+    }
+
+    note = cli.json("show", id)
+    assert (note["content"], note["tags"]) == ("Tea at five.", ["habits"])
+    assert note["metadata"] == {"cups": 2, "milk": True}
+    assert cli.json("edit", id, "--tag", "habits") == {"changed": []}
+
+
+def editor(tmp_path: Path, code: str) -> str:
+    script = tmp_path / "editor.py"
+    script.write_text(f"import sys\npath = sys.argv[1]\ntext = open(path, encoding='utf-8').read()\n{code}\n")
+    return f"{sys.executable} {script}"
+
+
+WRITE = "open(path, 'w', encoding='utf-8').write({})"
+
+
+def test_edit_opens_the_editor_on_the_text(cli: Cli, tmp_path: Path) -> None:
+    id = cli.add("Tea at five.")
+    command = editor(tmp_path, WRITE.format("text.replace('five', 'six，加糖') + '\\n'"))
+
+    cli.ok("edit", id, EDITOR=command)
+
+    assert cli.json("show", id)["content"] == "Tea at six，加糖."
+
+
+def test_leaving_the_editor_without_a_change_changes_nothing(cli: Cli, tmp_path: Path) -> None:
+    id = cli.add("Tea at five.")
+    assert cli("edit", id, VISUAL=editor(tmp_path, "pass")).stderr == "nothing changed\n"
+    assert cli.json("show", id)["version"] == 1
+
+
+def test_what_was_typed_is_kept_when_it_cannot_be_saved(cli: Cli, tmp_path: Path) -> None:
+    id = cli.add("Tea at five.")
+    command = editor(tmp_path, WRITE.format("'long ' * 100"))
+
+    line = cli.refused("edit", id, EDITOR=command, AMEM_MAX_NOTE_CHARS="100")
+
+    kept = line.rsplit("your text is in ", 1)[1].rstrip(")")
+    with open(kept) as stream:
+        assert stream.read() == "long " * 100
+    os.unlink(kept)
+
+
+def test_an_editor_that_fails_changes_nothing(cli: Cli, tmp_path: Path) -> None:
+    id = cli.add("Tea at five.")
+    assert "ended with code 3" in cli.refused("edit", id, EDITOR=editor(tmp_path, "sys.exit(3)"))
+    assert "cannot start the editor" in cli.refused("edit", id, EDITOR="/no/such/editor")
+    assert cli.json("show", id)["content"] == "Tea at five."
+
+
+def test_delete_says_how_to_undo_and_undo_does(cli: Cli) -> None:
+    id = cli.add("Tea at five.")
+    result = cli("delete", id)
+    assert result.stdout == f"deleted {id[:8]}\n"
+    assert result.stderr == f"undo with: amem --home {cli.home} undo\n"
+    assert cli.json("list") == []
+    assert [note["id"] for note in cli.json("list", "--deleted")] == [id]
+
+    assert cli.ok("undo") == "took back operation 2: 1 note\n"
+    assert [note["id"] for note in cli.json("list")] == [id]
+    assert cli.ok("redo") == "did again: 1 note\n"
+    assert cli.ok("restore", id) == f"restored {id[:8]}\n"
+
+
+def test_purge_destroys_for_good(cli: Cli) -> None:
+    id = cli.add("Tea at five.")
+    result = cli("purge", id)
+    assert result.exit_code == 1
+    assert result.stderr.endswith("error: purging 1 note cannot be undone (give --yes if you mean it)\n")
+    assert cli.json("purge", id, "--yes") == {"purged": [id]}
+    assert cli.json("list", "--deleted") == []
+    cli.refused("show", id)
+    cli.refused("restore", id)
+
+
+def test_pin_and_unpin(cli: Cli) -> None:
+    id = cli.add("Tea at five.")
+    cli.ok("pin", id)
+    assert cli.json("show", id)["pinned"] is True
+    cli.ok("pin", id, "--off")
+    assert cli.json("show", id)["pinned"] is False
+
+
+def test_links_are_made_shown_and_taken_away(cli: Cli) -> None:
+    tea, milk = cli.add("Tea at five."), cli.add("The milk is in the blue fridge upstairs.")
+    made = cli.json("link", tea, milk, "--type", "supports", "--reason", "goes with it")
+    assert (made["source"], made["target"], made["type"], made["reason"]) == (tea, milk, "supports", "goes with it")
+    assert (made["made_by"], made["confidence"]) == ("user", 1.0)
+
+    assert cli.json("link", milk)["links_in"] == [made]
+    assert f"→\tsupports\t{milk[:8]}" in cli.ok("link", tea)
+    assert made in cli.json("show", tea)["links_out"]
+
+    cli.ok("link", tea, milk, "--type", "supports", "--remove")
+    assert cli.json("link", tea)["links_out"] == []
+    assert "has no link supports" in cli.refused("link", tea, milk, "--type", "supports", "--remove")
+
+
+# -- finding ---------------------------------------------------------------------------------------------------
+
+
+def test_on_a_fresh_home_listing_and_searching_say_how_to_begin(cli: Cli) -> None:
+    for words in (("list",), ("search", "tea"), ("log",), ("tags",), ("review",)):
+        result = cli(*words)
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert result.stderr == 'no notes yet: add one with amem add "...", or see amem demo\n'
+        assert cli.json(*words) == []
+    assert not cli.home.exists()
+
+
+def test_search_prints_hits_with_their_reasons_and_sources(demo: Cli) -> None:
+    hits = demo.json("-c", "demo", "search", "How do I retrain Dawnchorus?", "-k", "10")
+
+    assert len(hits) == 10
+    assert all(set(hit) >= HIT for hit in hits)
+    assert hits[0]["content"].startswith("How to retrain Dawnchorus")
+    assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
+    assert set(hits[0]["sources"][0]) == {"conversation", "ref", "speaker", "at"}
+    assert hits[0]["sources"][0]["ref"] == "year.jsonl:38"
+
+
+def test_search_in_a_pipe_is_a_line_for_each_hit(demo: Cli) -> None:
+    lines = demo.ok("-c", "demo", "search", "芝麻", "吃什么", "-k", "3").splitlines()
+    assert len(lines) == 3
+    assert all(len(line.split("\t")) == 5 for line in lines)
+
+
+def test_filters_leave_out_what_does_not_pass(demo: Cli) -> None:
+    def found(*words: str) -> list[dict[str, object]]:
+        return list(demo.json("-c", "demo", "search", "Dawnchorus", "-k", "50", *words))
+
+    assert {hit["kind"] for hit in found("--kind", "procedure")} == {"procedure"}
+    assert all("birds" in hit["tags"] for hit in found("--tag", "birds"))  # type: ignore[operator]
+    assert all(str(hit["timestamp"]) >= "2026-06" for hit in found("--since", "2026-06-01"))
+    assert all(str(hit["timestamp"]) < "2026-06" for hit in found("--until", "2026-06-01"))
+    assert not any(hit["is_neighbor"] for hit in found("--no-links"))
+    assert found("--tag", "no-such-tag") == []
+    assert {note["kind"] for note in demo.json("-c", "demo", "list", "--kind", "decision")} == {"decision"}
+
+
+def test_list_pages_and_orders(demo: Cli) -> None:
+    first, second = (demo.json("-c", "demo", "list", "-n", "40", "--offset", start) for start in ("0", "40"))
+    assert len(first) + len(second) == len({note["id"] for note in first + second}) == 63
+    times = [note["at"] for note in first + second]
+    assert times == sorted(times, reverse=True)
+    weights = [note["importance"] for note in demo.json("-c", "demo", "list", "--order", "importance")]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_why_explains_one_note_or_every_hit(demo: Cli) -> None:
+    every = demo.json("-c", "demo", "why", "Who is Inês?", "-k", "4")
+    assert [each["place"] for each in every] == [1, 2, 3, 4]
+    assert all(each["words"] and each["legs"] and each["content"] for each in every)
+
+    outsider = demo.json("-c", "demo", "list", "--tag", "coffee")[0]["id"]
+    (one,) = demo.json("-c", "demo", "why", "芝麻的体重", outsider[:8])
+    assert one["id"] == outsider
+    assert one["kept_out"] is None or one["kept_out"]["detail"]
+
+
+def test_searching_counts_as_use_unless_told_otherwise(cli: Cli) -> None:
+    id = cli.add("Tea at five.")
+    cli.ok("search", "tea", "--no-touch")
+    cli.ok("why", "tea")
+    assert cli.json("show", id)["retrieval_count"] == 0
+    cli.ok("search", "tea")
+    assert cli.json("show", id)["retrieval_count"] == 1
+
+
+def test_show_in_a_pipe_is_plain_text(cli: Cli) -> None:
+    id = cli.add("Tea at five.", "--tag", "tea")
+    lines = cli.ok("show", id).splitlines()
+    assert f"id: {id}" in lines
+    assert "tags: tea" in lines
+    assert "Tea at five." in lines
+    assert [note["id"] for note in cli.json("show", id, id[:6])] == [id]
+
+
+# -- trust -----------------------------------------------------------------------------------------------------
+
+
+def test_the_log_tells_what_was_written_linked_and_rewritten(cli: Cli) -> None:
+    first = cli.add("Ana moved from Porto to Lisbon in May 2026.")
+    second = cli.add("Ana works at the tile museum in Lisbon.")
+    cli.ok("delete", second)
+    cli.ok("undo")
+
+    log = cli.json("log")
+
+    assert [each["action"] for each in log] == ["undo", "delete", "add", "add"]
+    assert [each["undone"] for each in log] == [False, True, False, False]
+    assert log[2]["created"] == [second]
+    (child,) = log[2]["children"]
+    assert (child["parent"], child["actor"], child["links"]) == (log[2]["id"], "offline", 1)
+    assert log[3]["summary"] == "wrote “Ana moved from Porto to Lisbon in May 2…”"
+    assert log[3]["created"] == [first]
+    assert cli.json("log", "--since", "2100-01-01") == []
+    assert [each["id"] for each in cli.json("log", "--limit", "1")] == [log[0]["id"]]
+    assert cli.json("log", "--actor", "nobody") == []
+
+
+def test_the_log_in_a_pipe_is_a_line_for_each_operation(cli: Cli) -> None:
+    cli.add("Tea at five.")
+    ((number, parent, _, actor, action, state, summary),) = (line.split("\t") for line in cli.ok("log").splitlines())
+    assert (number, parent, actor, action, state, summary) == ("1", "", "user", "add", "", "wrote “Tea at five.”")
+
+
+def test_an_operation_is_undone_by_its_number(cli: Cli) -> None:
+    first, second = cli.add("Tea at five."), cli.add("The blue fridge is upstairs.")
+    report = cli.json("undo", "1")
+    assert report["undone"] == 1
+    assert {each["note"] for each in report["reverted"]} == {first}
+    assert [note["id"] for note in cli.json("list")] == [second]
+    assert "undone already" in cli.refused("undo", "1")
+
+
+def test_what_undo_leaves_alone_is_said(cli: Cli) -> None:
+    id = cli.add("Tea at five.")
+    cli.ok("edit", id, "--tag", "tea")
+    cli.ok("edit", id, "--tag", "habits")
+    result = cli("undo", "2")
+    assert f"left alone: tags of {id[:8]}, changed since by operation 3" in result.stderr
+    assert cli.json("show", id)["tags"] == ["habits"]
+
+
+def test_history_and_rollback(cli: Cli) -> None:
+    id = cli.add("Tea at five.")
+    cli.ok("edit", id, "--content", "Tea at six.")
+    versions = cli.json("history", id)
+    assert [each["version"] for each in versions] == [1, 2]
+    assert versions[1]["changes"]["content"] == {"before": "Tea at five.", "after": "Tea at six."}
+    assert versions[1]["actor"] == "user"
+
+    cli.ok("history", id, "--rollback", "1")
+    assert cli.json("show", id)["content"] == "Tea at five."
+    assert len(cli.ok("history", id).splitlines()) == 3
+
+
+@pytest.fixture
+def waiting(cli: Cli) -> Cli:
+    """A collection in which a rewrite of a note waits for a person's decision."""
+    first = cli.add("Ana moved from Porto to Lisbon in May 2026.")
+    cli.ok("edit", first, "--context", "Where Ana lives.")
+    cli.add("Ana works at the tile museum in Lisbon.")
+    assert len(cli.json("review")) == 1
+    return cli
+
+
+def test_reviews_are_listed_accepted_and_rejected(waiting: Cli) -> None:
+    (review,) = waiting.json("review", "list")
+    assert review["state"] == "open"
+    assert review["changes"]["context"]["before"] == "Where Ana lives."
+    assert str(review["id"]) in waiting.ok("review")
+
+    waiting.ok("review", "accept", str(review["id"]))
+    assert waiting.json("show", review["note"])["context"] == review["changes"]["context"]["after"]
+    assert waiting.json("review") == []
+    waiting.ok("undo")
+    assert waiting.json("review", "reject", str(review["id"])) == {"rejected": [review["id"]]}
+    assert waiting.json("show", review["note"])["context"] == "Where Ana lives."
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("a\n", "accepted 1, rejected 0, left 0"),
+        ("r\n", "accepted 0, rejected 1, left 0"),
+        ("what\ns\n", "accepted 0, rejected 0, left 1"),
+        ("A\n", "accepted 1, rejected 0, left 0"),
+        ("q\n", "accepted 0, rejected 0, left 1"),
+    ],
+)
+def test_reviews_can_be_gone_through_one_by_one(waiting: Cli, typed: str, said: str) -> None:
+    assert waiting.ok("review", "--interactive", input=typed).splitlines()[-1] == said
+
+
+# -- in and out ------------------------------------------------------------------------------------------------
+
+
+def test_import_reports_and_export_reads_back(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    (folder / "Porto.md").write_text("The city by the Douro where Ana was born.")
+    (folder / "Ana.md").write_text("Ana bakes. Born in [[Porto]].")
+    report = cli.json("import", str(folder))
+    assert (report["imported"], report["duplicates"], report["skipped"], report["problems"]) == (2, 0, 0, [])
+    assert cli.ok("import", str(folder)) == "imported 0 notes, 2 known already\n"
+
+    path = tmp_path / "export.jsonl"
+    assert cli.json("export", str(path)) == {"exported": 2, "path": str(path)}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert "is there already" in cli.refused("export", str(path))
+    cli.ok("export", str(path), "--force")
+    written = [json.loads(line)["id"] for line in path.read_text().splitlines()]
+    assert [json.loads(line)["id"] for line in cli.ok("export").splitlines()] == written
+
+    assert cli.json("-c", "other", "import", str(path))["imported"] == 2
+    assert {note["id"] for note in cli.json("-c", "other", "list")} == {note["id"] for note in cli.json("list")}
+    assert all("versions" in json.loads(line) for line in cli.ok("export", "--versions").splitlines())
+
+
+def test_import_reads_standard_input_in_the_named_format(cli: Cli) -> None:
+    report = cli.json("import", "-", "--format", "text", input='{"content": "looks like JSON"}\n\nTea at five.\n')
+    assert report["imported"] == 2
+    assert {note["content"] for note in cli.json("list")} == {'{"content": "looks like JSON"}', "Tea at five."}
+
+
+def test_text_that_is_too_long_for_a_note_is_split_by_import(cli: Cli) -> None:
+    report = cli.json("import", "-", input="A sentence about tea. " * 20, AMEM_MAX_NOTE_CHARS="100")
+    assert report["imported"] >= 4
+    assert all(len(note["content"]) <= 100 for note in cli.json("list"))
+
+
+# -- looking after ---------------------------------------------------------------------------------------------
+
+
+def test_tags_are_listed_renamed_and_merged(cli: Cli) -> None:
+    first, second = cli.add("Tea at five.", "--tag", "tea"), cli.add("茶在五点。", "--tag", "茶", "--tag", "chai")
+    assert cli.json("tags") == cli.json("tags", "list")
+    assert {each["tag"]: each["notes"] for each in cli.json("tags")}.items() >= {"tea": 1, "茶": 1}.items()
+
+    assert cli.json("tags", "rename", "tea", "drinks") == {"from": ["tea"], "to": "drinks", "notes": 1}
+    assert cli.json("tags", "merge", "茶", "chai", "--into", "drinks")["to"] == "drinks"
+    assert cli.json("show", first)["tags"] == cli.json("show", second)["tags"] == ["drinks"]
+
+
+def test_copy_and_collections(cli: Cli) -> None:
+    id = cli.add("Tea at five.")
+    assert cli.ok("copy", "backup").strip() == str(cli.home / "backup")
+    cli.ok("delete", id)
+    assert [(each["name"], each["notes"]) for each in cli.json("collections")] == [("backup", 1), ("memories", 0)]
+    assert cli.json("-c", "backup", "show", id)["content"] == "Tea at five."
+
+
+def test_doctor_enrich_and_reindex(cli: Cli) -> None:
+    cli.add("Tea at five.")
+    assert {each["level"] for each in cli.json("doctor")} == {"ok"}
+    assert cli.json("enrich") == {"done": 0, "failed": 0, "remaining": 0, "errors": []}
+    assert cli.json("reindex") == {"notes": 1, "model": "all-MiniLM-L6-v2"}
+    assert len(cli.json("search", "tea")) == 1
+    assert cli.ok("doctor", "--repair").splitlines()[0].startswith("ok\tdatabase\t")
+
+
+def test_config_tells_where_each_value_came_from_and_no_secret(cli: Cli, tmp_path: Path) -> None:
+    cli.home.mkdir()
+    (cli.home / "config.toml").write_text("neighbours = 7\nbatch_size = 8\n")
+    (cli.home / ".env").write_text("AMEM_BATCH_SIZE=16\nAMEM_API_KEY=sk-secret\n")
+    settings = {each["name"]: (each["value"], each["from"]) for each in cli.json("config", AMEM_RRF_K="50")}
+
+    assert settings["home"] == (str(cli.home), "argument")
+    assert settings["rrf_k"] == (50.0, "environment")
+    assert settings["batch_size"] == (16, str(cli.home / ".env"))
+    assert settings["neighbours"] == (7, str(cli.home / "config.toml"))
+    assert settings["candidates"] == (80, "default")
+    assert settings["api_key"] == ("********", str(cli.home / ".env"))
+    assert "sk-secret" not in cli.ok("config")
+
+    other = tmp_path / "other.env"
+    other.write_text("AMEM_BATCH_SIZE=32\n")
+    assert cli.json("--env-file", str(other), "config", "batch_size") == [
+        {"name": "batch_size", "value": 32, "from": str(other)}
+    ]
+
+
+def test_path_and_setup(cli: Cli) -> None:
+    assert cli.ok("path", "-c", "work") == f"{cli.home / 'work'}\n"
+    ready = cli.json("setup")
+    assert ready["embedding"]["ready"] is True
+    assert ready["analyst"] == "offline"
+    assert cli.json("path") == {"home": str(cli.home), "collection": "memories", "path": str(cli.home / "memories")}
+
+
+# -- global options --------------------------------------------------------------------------------------------
+
+
+def test_global_options_may_stand_after_the_command(cli: Cli) -> None:
+    cli.ok("add", "Tea at five.", "-c", "work")
+    assert len(cli.json("list", "--collection=work")) == 1
+    assert cli.refused("-c", "memories", "list").startswith("there is no collection")
+
+
+def test_after_two_dashes_words_are_words(cli: Cli) -> None:
+    id = cli.ok("add", "--", "-c is an option").strip()
+    assert cli.json("show", id)["content"] == "-c is an option"
+
+
+def test_version_and_help(cli: Cli) -> None:
+    from amem import __version__
+
+    assert cli.ok("--version") == f"amem {__version__}\n"
+    for words in ((), ("--help",), ("-h",)):
+        assert "A memory that agents write and people can read" in cli.ok(*words)
+    for command in ("add", "search", "review", "tags", "import"):
+        assert "--json" in cli.ok(command, "--help")

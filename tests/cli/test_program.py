@@ -1,0 +1,187 @@
+"""``amem`` as a program of its own: quick help, pipes, interrupts, a real terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+AMEM = [sys.executable, "-c", "from amem.cli import main; main()"]
+HEAVY = ("chromadb", "torch", "sentence_transformers", "litellm", "ollama", "textual", "nltk", "onnxruntime")
+
+
+def run(cli: Cli, *words: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [*AMEM, "--home", str(cli.home), *words]
+    env = {**os.environ, **cli.env}
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=60, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def imported(*words: str, env: dict[str, str] | None = None) -> set[str]:
+    code = "import sys; from amem.cli.app import app\ntry: app()\nfinally: print(*sys.modules, file=sys.stderr)"
+    result = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return set(result.stderr.split())
+
+
+def test_help_loads_nothing_heavy() -> None:
+    found = imported("--help")
+    assert not found & {*HEAVY, "numpy", "sqlalchemy", "pydantic", "amem.memory_system"}
+
+
+def test_a_search_loads_onnxruntime_and_nothing_heavier(demo: Cli) -> None:
+    found = imported("--home", str(demo.home), "-c", "demo", "search", "Inês", env=demo.env)
+    assert found & set(HEAVY) == {"onnxruntime"}
+
+
+def test_a_reader_that_leaves_early_hears_no_complaint(demo: Cli) -> None:
+    command = f"{' '.join(map(repr, AMEM))} --home {demo.home} -c demo list --limit 60 --json | head -n 1"
+    result = subprocess.run(
+        ["bash", "-c", command], env={**os.environ, **demo.env}, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert result.stdout == "[\n"
+    assert result.stderr == ""
+
+
+def test_an_interrupt_ends_with_130(cli: Cli) -> None:
+    process = subprocess.Popen(
+        [*AMEM, "--home", str(cli.home), "add", "-"],
+        env={**os.environ, **cli.env},
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdin is not None
+        # It waits for its input from the moment when everything is imported.
+        _wait_until_it_reads(process.pid)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _wait_until_it_reads(pid: int) -> None:
+    import time
+
+    for _ in range(600):
+        try:
+            with open(f"/proc/{pid}/wchan") as stream:
+                waits = "pipe" in stream.read()
+        except OSError:
+            waits = False
+        if waits:
+            return
+        time.sleep(0.05)
+    pytest.skip("cannot see what the process waits for")
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(cli: Cli) -> None:
+    cli.add("Tea at five.")
+
+    def no_room() -> None:
+        # SQLite cannot grow its files past this, as on a disk without room.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    result = run(cli, "add", "No sugar. " * 500, preexec_fn=no_room)
+
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert "free some space" in line
+    assert [note["content"] for note in cli.json("list")] == ["Tea at five."]
+
+
+def test_json_survives_a_pipe_in_any_locale(cli: Cli) -> None:
+    cli.env |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert json.loads(run(cli, "add", "安娜住在里斯本。", "--json").stdout)["status"] == "stored"
+    assert json.loads(run(cli, "list", "--json").stdout)[0]["content"] == "安娜住在里斯本。"
+    assert "安娜住在里斯本" in run(cli, "list").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+class TestTerminal:
+    """In a terminal of 100 columns."""
+
+    def screen(self, cli: Cli, *words: str, typed: bytes = b"", **env: str) -> str:
+        import fcntl
+        import pty
+        import struct
+        import termios
+
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
+        environment = {**os.environ, **cli.env, "TERM": "xterm-256color", **env}
+        environment.pop("COLUMNS", None)
+        process = subprocess.Popen(
+            [*AMEM, "--home", str(cli.home), *words], env=environment, stdin=slave, stdout=slave, stderr=slave
+        )
+        os.close(slave)
+        os.write(master, typed)
+        seen = b""
+        while True:
+            try:
+                data = os.read(master, 65536)
+            except OSError:
+                break
+            if not data:
+                break
+            seen += data
+        process.wait(30)
+        os.close(master)
+        return seen.decode().replace("\r\n", "\n")
+
+    def plain(self, cli: Cli, *words: str, typed: bytes = b"") -> str:
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.screen(cli, *words, typed=typed))
+
+    def test_lists_are_tables_that_fit(self, demo: Cli) -> None:
+        lines = self.plain(demo, "-c", "demo", "list", "-n", "5").splitlines()
+        assert any(line.split() == ["id", "when", "kind", "note", "tags"] for line in lines)
+        assert any("5 of 63 notes" in line for line in lines)
+
+        from rich.cells import cell_len
+
+        assert max(map(cell_len, lines)) <= 100
+
+    def test_no_color_is_respected(self, demo: Cli) -> None:
+        words = ("-c", "demo", "search", "Who is Inês?")
+        colour = re.compile(r"\x1b\[[0-9;]*3[0-9][;m]")
+        assert colour.search(self.screen(demo, *words))
+        assert not colour.search(self.screen(demo, *words, NO_COLOR="1"))
+
+    def test_a_note_cannot_drive_the_terminal(self, cli: Cli) -> None:
+        cli.ok("add", "-", input="harmless \x1b]0;owned\x07 \x1b[2J text \u202e desrever")
+        for words in (("list",), ("search", "harmless"), ("log",)):
+            seen = self.screen(cli, *words)
+            assert "\x1b]0;owned" not in seen
+            assert "\x1b[2J" not in seen
+            assert "\u202e" not in seen
+
+    def test_purge_asks_first(self, cli: Cli) -> None:
+        id = cli.add("Tea at five.")
+        assert "Destroy 1 note for good?" in self.plain(cli, "purge", id, typed=b"n\n")
+        assert cli.json("show", id)["content"] == "Tea at five."
+        self.plain(cli, "purge", id, typed=b"y\n")
+        assert cli.json("list") == []
+
+    def test_an_import_shows_a_bar_and_the_demo_fits_the_screen(self, cli: Cli) -> None:
+        from rich.cells import cell_len
+
+        seen = self.plain(cli, "demo")
+        assert "reading a year of notes" in seen
+        story = seen[seen.index("A year of somebody's notes") :]
+        assert max(cell_len(line) for line in story.splitlines() if str(cli.home) not in line) <= 100
