@@ -61,10 +61,14 @@ class Editor:
         changes = {name: plain(name, value) for name, value in values.items()}
         if "timestamp" in values:
             changes["at"] = plain("at", as_timestamp(values["timestamp"], self._settings)[1])
+        changes = {name: value for name, value in changes.items() if value != plain(name, getattr(now, name))}
+        if not changes and not self._relinks(id, links):
+            return True
         vectors = self._embedded(now, values)
         with self._store.write() as session:
             self._vectorizer.keep(session, vectors)
-            operation = session.begin("update", actor, f"changed {', '.join(sorted(fields))}" if fields else "")
+            names = sorted((changes.keys() | ({"links"} if links is not None else set())) - {"at"})
+            operation = session.begin("update", actor, f"changed {', '.join(names)}")
             session.notes.change(id, changes, operation, expect=expect, edited=is_person(actor))
             readdress(session, id, self._vectorizer)
             if links is not None:
@@ -187,10 +191,19 @@ class Editor:
 
     def _set(self, id: str, action: str, actor: str, changes: Mapping[str, Any], *, deleted: bool = False) -> bool:
         with self._store.write() as session:
-            if not session.notes.get_many([id], history=False, deleted=deleted):
+            note = session.notes.get_many([id], history=False, deleted=deleted).get(id)
+            if note is None:
                 return False
-            session.notes.change(id, changes, session.begin(action, actor))
+            if any(plain(name, getattr(note, name)) != value for name, value in changes.items()):
+                session.notes.change(id, changes, session.begin(action, actor))
         return True
+
+    def _relinks(self, id: str, wanted: Sequence[str] | None) -> bool:
+        """Whether replacing the untyped links by these would do anything."""
+        if wanted is None:
+            return False
+        with self._store.read() as session:
+            return any(_link_changes(session, id, wanted))
 
     def _embedded(self, note: MemoryNote, values: Mapping[str, Any]) -> dict[bytes, NDArray[np.float32]]:
         """Vectors for the note as it will be; nothing to do when what is embedded stays the same."""
@@ -215,14 +228,19 @@ def _changed(note: MemoryNote, now: MemoryNote) -> dict[str, Any]:
 
 def _replace_links(session: Session, id: str, wanted: Sequence[str], actor: str, operation: int) -> None:
     """Make these the untyped links of a note; typed ones have ``link`` and ``unlink``."""
-    held = {link.target for link in session.links.of(id)}
-    for link in session.links.of(id):
-        if link.type is LinkType.RELATED and link.target not in wanted:
-            session.links.remove(id, link.target, link.type, operation)
-    for target in wanted:
-        if target not in held and target != id:
-            link = Link(id, target, LinkType.RELATED, "given by hand", 1.0, actor, session.now)
-            session.links.put(link, operation)
+    gone, fresh = _link_changes(session, id, wanted)
+    for target in gone:
+        session.links.remove(id, target, LinkType.RELATED, operation)
+    for target in fresh:
+        session.links.put(Link(id, target, LinkType.RELATED, "given by hand", 1.0, actor, session.now), operation)
+
+
+def _link_changes(session: Session, id: str, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Targets of the untyped links to take away and to add; a note linked by another type needs no second link."""
+    held = session.links.of(id)
+    targets = {link.target for link in held}
+    gone = [link.target for link in held if link.type is LinkType.RELATED and link.target not in wanted]
+    return gone, [target for target in wanted if target not in targets and target != id]
 
 
 def _link_type(name: str) -> LinkType:
