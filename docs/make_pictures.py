@@ -1,0 +1,93 @@
+"""Draw the README's pictures from real runs of amem on the demo's notes.
+
+    python docs/make_pictures.py
+
+Writes ``docs/pictures/*.svg``. Run it after a change to what the command line or the terminal browser shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+PICTURES = Path(__file__).parent / "pictures"
+WIDTH = 100
+
+
+def main() -> None:
+    """Load the demo's notes into a scratch home and draw a search and the terminal browser."""
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        amem(home, "demo")
+        question = "Why did I leave Kestrel Freight?"
+        shown = f"[bold green]$[/] amem search {question!r} -k 3\n"
+        search = amem(home, "--collection", "demo", "search", question, "-k", "3")
+        draw("search", shown, search)
+        asyncio.run(browser(home))
+
+
+def amem(home: str, *words: str) -> str:
+    """What the command line prints on a terminal that is 100 columns wide and knows colours (POSIX only)."""
+    code = "import sys; from amem.cli import main; sys.argv[0] = 'amem'; main()"
+    environment = os.environ | {"COLUMNS": str(WIDTH), "TERM": "xterm-256color", "AMEM_LLM_BACKEND": "offline"}
+    master, terminal = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-c", code, "--home", home, *words],
+        env=environment,
+        stdout=terminal,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(terminal)
+    printed = b""
+    # Reading a terminal that its last writer has closed is an error, not an end.
+    with contextlib.suppress(OSError):
+        while part := os.read(master, 65_536):
+            printed += part
+    os.close(master)
+    if running.wait():
+        raise SystemExit(f"amem {' '.join(words)} failed")
+    return printed.decode().replace("\r\n", "\n")
+
+
+def draw(name: str, prompt: str, output: str) -> None:
+    """An SVG of a terminal that shows a command and what it printed."""
+    console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True)
+    console.print(prompt, end="", highlight=False)
+    console.print(Text.from_ansi(output))
+    save(name, console.export_svg(title="amem"))
+
+
+def save(name: str, svg: str) -> None:
+    """Keep a picture, without the fonts it would fetch from elsewhere."""
+    (PICTURES / f"{name}.svg").write_text(re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
+
+
+async def browser(home: str) -> None:
+    """An SVG of the terminal browser with a note open."""
+    from amem_tui.app import NotesApp
+
+    from amem import AgenticMemorySystem, load_settings
+
+    settings = load_settings(home, collection="demo", llm_backend="offline", dense_base="exact")
+    with AgenticMemorySystem(settings=settings) as memory:
+        app = NotesApp(memory)
+        async with app.run_test(size=(120, 36)) as pilot:
+            await pilot.pause(1.0)
+            await pilot.press("down", "down", "down")
+            await pilot.pause(1.0)
+            save("browser", app.export_screenshot(title="amem tui"))
+
+
+if __name__ == "__main__":
+    main()
