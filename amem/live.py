@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from amem.index import DenseLeg
     from amem.note import MemoryNote
-    from amem.protocols import Embedder
     from amem.storage import Store
+    from amem.vectorizer import Vectorizer
 
 _EVERY = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
 
@@ -45,15 +45,17 @@ class Memories(Mapping[str, "MemoryNote"]):
 class CollectionRetriever:
     """Dense search over the collection's own index, answered in Chroma's nested lists."""
 
-    def __init__(self, store: Store, dense: DenseLeg, embedder: Embedder) -> None:
+    def __init__(self, store: Store, dense: DenseLeg, vectorizer: Vectorizer) -> None:
         self._store = store
         self._dense = dense
-        self._embedder = embedder
+        self._vectorizer = vectorizer
 
     def search(self, query: str, k: int = 5) -> dict[str, list[list[Any]]]:
         """The k nearest active notes: ids, documents, metadatas and cosine distances, each a list in a list."""
+        self._vectorizer.check()
+        vector = self._vectorizer.compute([query])[0]
         self._dense.refresh()
-        keys, cosines = self._dense.search(self._embedder.embed([query])[0], k)
+        keys, cosines = self._dense.search(vector, k)
         with self._store.read() as session:
             ids = session.notes.ids_of([int(key) for key in keys])
             notes = session.notes.get_many(list(ids.values()))

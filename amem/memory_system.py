@@ -387,7 +387,7 @@ class AgenticMemorySystem(Wiring):
     @property
     def retriever(self) -> CollectionRetriever:
         """The collection as A-Mem's programs search it: Chroma's nested lists."""
-        return CollectionRetriever(self._store, self._dense, self._vectorizer.embedder)
+        return CollectionRetriever(self._store, self._dense, self._vectorizer)
 
     @property
     def llm_controller(self) -> LLMController:

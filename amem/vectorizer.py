@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
-from amem.errors import EmbedderMismatch
+from amem.errors import BadModelAnswer, EmbedderMismatch
 from amem.storage import Space, text_hash
 
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ class Vectorizer:
         self._store = store
         self.embedder = embedder
         self.recipe = recipe
-        self._checked = False
-        self._lock = threading.Lock()
 
     def reads(self, fields: Iterable[str]) -> bool:
         """True when one of these fields is part of what is embedded."""
@@ -53,25 +50,45 @@ class Vectorizer:
         return text_hash(self.text(note))
 
     def check(self) -> None:
-        """Raise EmbedderMismatch when the collection holds vectors of another model or recipe. Loads no model."""
-        if self._checked:
-            return
+        """Raise EmbedderMismatch when the collection holds vectors of another model or recipe. Loads no model.
+
+        Asks anew each time: another process may have re-indexed the collection since.
+        """
         with self._store.read() as session:
             self._compare(session.vectors.space())
-        self._checked = True
 
     def embed(self, texts: Sequence[str]) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
-        """Vectors by text hash, taken from the collection where it has them; and which had to be computed."""
-        self.check()
+        """Vectors by text hash, taken from the collection where it has them; and which had to be computed.
+
+        Raises EmbedderMismatch, and what `compute` raises.
+        """
         wanted = {text_hash(text): text for text in texts}
         with self._store.read() as session:
             space = session.vectors.space()
+            self._compare(space)
             known = {} if space is None else session.vectors.known(space, list(wanted))
         fresh = [hashed for hashed in wanted if hashed not in known]
         if fresh:
-            rows = self.embedder.embed([wanted[hashed] for hashed in fresh])
+            rows = self.compute([wanted[hashed] for hashed in fresh], None if space is None else space.dimension)
             known |= dict(zip(fresh, rows, strict=True))
         return known, set(fresh)
+
+    def compute(self, texts: Sequence[str], dimension: int | None = None) -> NDArray[np.float32]:
+        """Vectors of these texts, one row each. Raises BadModelAnswer for what is not a vector of `dimension`."""
+        import numpy as np
+
+        rows = np.asarray(self.embedder.embed(texts), dtype=np.float32)
+        if rows.ndim != 2 or len(rows) != len(texts) or (dimension is not None and rows.shape[1] != dimension):
+            shape = " x ".join(map(str, rows.shape))
+            raise BadModelAnswer(
+                f"{self.embedder.name} gave {shape} numbers for {len(texts)} texts in a space of {dimension or 'any'}",
+                hint="if the model behind this name has changed, run amem reindex",
+            )
+        if not np.isfinite(rows).all():
+            raise BadModelAnswer(
+                f"{self.embedder.name} gave a vector that is not made of numbers", hint="try another AMEM_EMBED_MODEL"
+            )
+        return rows
 
     def keep(self, session: Session, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """Store vectors, pinning the collection to this embedder with its very first one."""
@@ -82,11 +99,8 @@ class Vectorizer:
             dimension = len(next(iter(vectors.values())))
             space = session.vectors.add_space(self.embedder.name, dimension, self.recipe, active=True)
         self._compare(space)
+        session.vectors.announce(space, list(vectors))
         session.vectors.put(space, vectors)
-
-    def forget_check(self) -> None:
-        """Compare again before the next use: the collection was re-indexed."""
-        self._checked = False
 
     def _compare(self, space: Space | None) -> None:
         if space is None or (space.model, space.recipe) == (self.embedder.name, self.recipe):
