@@ -29,9 +29,9 @@ def embed_missing(store: Store, vectorizer: Vectorizer, ids: Sequence[str] | Non
         vectors, _ = vectorizer.embed([vectorizer.text(note) for note in notes.values()])
         with store.write() as session:
             vectorizer.keep(session, vectors)
-            for note in notes.values():
+            # Read again: one that was changed meanwhile needs another vector than the one just made.
+            for note in session.notes.get_many(some, history=False).values():
                 session.notes.address(note.id, vectorizer.hash(note))
-                session.notes.stamp_vector(note.id)
     return len(missing)
 
 
@@ -55,7 +55,7 @@ def reindex(
             with store.read() as session:
                 known = session.vectors.known(space, list(texts))
             fresh = [hashed for hashed in texts if hashed not in known]
-            rows = vectorizer.embedder.embed([texts[hashed] for hashed in fresh])
+            rows = vectorizer.compute([texts[hashed] for hashed in fresh], dimension)
             with store.write() as session:
                 session.vectors.put(space, dict(zip(fresh, rows, strict=True)))
             done += len(notes)
@@ -71,7 +71,6 @@ def reindex(
             keys = session.notes.keys_of([note.id for note in notes])
             hashes |= {keys[note.id]: text_hash(_text(note, vectorizer)) for note in notes}
         session.vectors.switch(space, hashes)
-    vectorizer.forget_check()
     # What was written while the others were embedded.
     embed_missing(store, vectorizer)
     return total

@@ -119,11 +119,6 @@ class Notes(NoteReading):
             .values(text_hash=text_hash, vector_seq=seq, seq=seq)
         )
 
-    def stamp_vector(self, id: str) -> None:
-        """Say that the vector of a note's text has only now been made, so that the dense leg fetches it."""
-        seq = self._session.seq
-        self._run(update(_NOTES).where(_NOTES.c.id == id).values(vector_seq=seq, seq=seq))
-
     def corroborate(self, id: str, who: str, operation: int) -> None:
         """Count that `who` said the same; once for each who, as part of the latest operation that said so."""
         key = self.keys_of([id])[id]

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import bindparam, delete, func, insert, select, text, update
+from sqlalchemy import bindparam, delete, exists, func, insert, select, text, update
 
 from amem.errors import StorageError
 from amem.note import Status
@@ -34,6 +34,14 @@ _DEAD = select(tables.tombstones.c.note).where(tables.tombstones.c.seq > bindpar
 _CHANGED = text(
     "SELECT changed.key, held.vector FROM notes AS changed CROSS JOIN vectors AS held"
     " ON held.space = :space AND held.hash = changed.text_hash WHERE changed.vector_seq > :after"
+)
+_STAMP_LATE = (
+    update(_NOTES)
+    .where(
+        _NOTES.c.text_hash.in_(bindparam("hashes", expanding=True)),
+        ~exists().where(_VECTORS.c.space == bindparam("space"), _VECTORS.c.hash == _NOTES.c.text_hash),
+    )
+    .values(vector_seq=bindparam("now"), seq=bindparam("now"))
 )
 #: States as the dense leg knows them.
 STATE = {Status.ACTIVE: 0, Status.SUPERSEDED: 1, Status.ARCHIVED: 2}
@@ -106,6 +114,12 @@ class Vectors:
         ]
         if rows:
             self._run(insert(_VECTORS).prefix_with("OR IGNORE"), rows)
+
+    def announce(self, space: Space, hashes: Sequence[bytes]) -> None:
+        """Stamp the notes that were waiting for one of these, about to be `put`, so that the dense leg fetches it."""
+        for start in range(0, len(hashes), _AT_ONCE):
+            some = {"space": space.id, "hashes": list(hashes[start : start + _AT_ONCE])}
+            self._run(_STAMP_LATE, some | {"now": self._session.seq})
 
     def known(self, space: Space, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """The vectors that are already there."""
