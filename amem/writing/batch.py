@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,11 +13,12 @@ import numpy as np
 from amem.clock import zone
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
 from amem.writing.neighbours import Candidate, sharing
-from amem.writing.steps import PREVIOUS_TURNS, draft_of, fill_in
+from amem.writing.steps import ANALYSED, PREVIOUS_TURNS, draft_of, fill_in
 from amem.writing.vocabulary import BatchVocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Executor, Future
 
     from numpy.typing import NDArray
 
@@ -60,9 +62,18 @@ class Batch:
         self._settings = settings
         self._stored: dict[int, NDArray[np.float32]] = {}
         self._seen = 0
+        self.started = 0.0
+        self._ahead: Future[tuple[dict[bytes, NDArray[np.float32]], set[bytes]]] | None = None
+
+    def embed_ahead(self, aside: Executor) -> None:
+        """Start embedding now, in another thread, if what is embedded does not wait for analysis."""
+        if not self._vectorizer.reads(ANALYSED):
+            texts = [self._vectorizer.text(entry.intake.note) for entry in self.entries]
+            self._ahead = aside.submit(self._vectorizer.embed, texts)
 
     def prepare(self, analyst: Analyst, frequencies: FrequencyCache) -> None:
         """Everything that needs no write lock. Raises when amem is not set up; other failures stay with their note."""
+        self.started = perf_counter()
         with self._store.read() as session:
             self._find_known_sources(session)
             self._seen = session.counter
@@ -137,7 +148,7 @@ class Batch:
     def _embed(self) -> None:
         wanted = [entry for entry in self.entries if entry.existing is None]
         try:
-            vectors, fresh = self._vectorizer.embed([self._vectorizer.text(entry.intake.note) for entry in wanted])
+            vectors, fresh = self._ahead.result() if self._ahead is not None else self._embed_now(wanted)
         except _NOT_SET_UP:
             raise
         except Exception as error:  # the notes are kept; their vectors follow with the next enrichment
@@ -148,6 +159,9 @@ class Batch:
         for entry in wanted:
             hashed = self._vectorizer.hash(entry.intake.note)
             entry.vector, entry.fresh = vectors[hashed], hashed in fresh
+
+    def _embed_now(self, wanted: Sequence[Entry]) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
+        return self._vectorizer.embed([self._vectorizer.text(entry.intake.note) for entry in wanted])
 
     def _find_nearest(self) -> None:
         self._dense.refresh()

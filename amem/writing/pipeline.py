@@ -7,6 +7,7 @@ committed first, searchable at once, and enriched afterwards: a model that is do
 from __future__ import annotations
 
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -109,13 +110,25 @@ class Pipeline:
         analyst = self._analyst()
         run = _Run(actor, action, cause, analyst)
         receipts: list[Receipt] = []
-        size = self._settings.batch_size
-        for start in range(0, len(intakes), size):
-            done = self._batch(intakes[start : start + size], run)
-            receipts += done if analyst.local else self._enrich(done)
-            if progress is not None:
-                progress(len(receipts), len(intakes))
+        batches = self._batches(intakes)
+        # While one batch is written, the next is embedded: the one waits for Python, the other for the model.
+        with ThreadPoolExecutor(1, thread_name_prefix="amem-embed") as aside:
+            for position, batch in enumerate(batches):
+                batch.prepare(analyst, self._frequencies)
+                for following in batches[position + 1 : position + 2]:
+                    following.embed_ahead(aside)
+                done = self._commit(batch, run)
+                receipts += done if analyst.local else self._enrich(done)
+                if progress is not None:
+                    progress(len(receipts), len(intakes))
         return receipts
+
+    def _batches(self, intakes: Sequence[Intake]) -> list[Batch]:
+        size = self._settings.batch_size
+        return [
+            Batch(intakes[start : start + size], self._store, self._dense, self._vectorizer, self._settings)
+            for start in range(0, len(intakes), size)
+        ]
 
     def _take_in(
         self,
@@ -152,16 +165,13 @@ class Pipeline:
     def _enrich(self, stored: Sequence[Receipt]) -> list[Receipt]:
         return [self._enricher.enrich(receipt.id, stored=receipt) if receipt.stored else receipt for receipt in stored]
 
-    def _batch(self, intakes: Sequence[Intake], run: _Run) -> list[Receipt]:
-        started = perf_counter()
-        batch = Batch(intakes, self._store, self._dense, self._vectorizer, self._settings)
-        batch.prepare(run.analyst, self._frequencies)
+    def _commit(self, batch: Batch, run: _Run) -> list[Receipt]:
         with self._store.write() as session:
             self._vectorizer.keep(session, batch.vectors())
             batch.catch_up(session)
             vocabulary = BatchVocabulary(session, self._frequencies)
             receipts = [self._write(session, entry, batch, vocabulary, run) for entry in batch.entries]
-        each = (perf_counter() - started) / len(intakes)
+        each = (perf_counter() - batch.started) / len(batch.entries)
         return [
             replace(receipt, cost=Cost(embedded=int(entry.fresh), seconds=each))
             for receipt, entry in zip(receipts, batch.entries, strict=True)
