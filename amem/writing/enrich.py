@@ -7,7 +7,9 @@ nobody was there first.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+import os
+import socket
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _log = logging.getLogger("amem")
 _LEASE_SECONDS = 600.0
+_DELETED = "the note was deleted while it was analysed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +106,31 @@ class Enricher:
             if job is None:
                 break
             tried.add(job.id)
-            receipt = self.enrich(job.note, parent=job.operation)
+            try:
+                receipt = self.enrich(job.note, parent=job.operation)
+            except NoteNotFound as error:  # deleted or purged a moment ago
+                errors.append(str(error))
+                continue
             if receipt.enrichment is Enrichment.DONE:
                 done += 1
             else:
-                errors.append(f"{job.note[:8]}: {receipt.error}")
+                errors.append(f"{job.note[:8]}: {receipt.error or '; '.join(receipt.dropped)}")
             if progress is not None:
                 progress(len(tried), len(tried) + waiting - (1 if receipt.enrichment is Enrichment.DONE else 0))
         with self._store.read() as session:
             remaining = session.jobs.count(ENRICH_JOB)
         return EnrichReport(done, len(tried) - done, remaining, tuple(errors))
+
+    def finish(self, stored: Receipt) -> Receipt:
+        """Enrich a note that was stored raw just now; nothing is done when another worker has taken it already."""
+        owner = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
+        with self._store.write() as session:
+            if not session.jobs.claim(ENRICH_JOB, stored.id, owner, seconds=_LEASE_SECONDS):
+                return stored
+        try:
+            return self.enrich(stored.id, stored=stored)
+        except NoteNotFound:
+            return replace(stored, dropped=(_DELETED,))
 
     def enrich(self, id: str, *, stored: Receipt | None = None, parent: int | None = None) -> Receipt:
         """Analyse and evolve one stored note; never raises for what a model does. Raises NoteNotFound."""
@@ -211,7 +229,7 @@ class Enricher:
         keys, cosines = self._dense.search_many(vector[np.newaxis], self._settings.neighbours + 1)[0]
         nearest = [Candidate(int(key), float(cos)) for key, cos in zip(keys, cosines, strict=True)]
         with self._store.read() as session:
-            own = session.notes.keys_of([thought.note.id])[thought.note.id]
+            own = session.notes.keys_of([thought.note.id]).get(thought.note.id, -1)
             nearest = [each for each in nearest if each.key != own][: self._settings.neighbours]
             seen = {own, *(each.key for each in nearest)}
             nearest += sharing(session, thought.note, lambda keys: self._cosines(vector, keys), exclude=seen)
@@ -229,7 +247,9 @@ class Enricher:
         with self._store.write() as session:
             now = session.notes.get_many([note.id], history=False, deleted=True).get(note.id)
             if now is None or now.status is Status.DELETED:
-                return Outcome(dropped=["the note was deleted while it was analysed"]), Enrichment.DONE
+                if now is not None:
+                    session.jobs.put(ENRICH_JOB, note.id, parent)
+                return Outcome(dropped=[_DELETED]), Enrichment.PENDING
             if now.content != note.content:
                 session.jobs.put(ENRICH_JOB, note.id, parent, error="the note changed while it was analysed")
                 return Outcome(dropped=["the note changed while it was analysed"]), Enrichment.PENDING

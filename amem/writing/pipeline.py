@@ -163,7 +163,7 @@ class Pipeline:
             raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it")
 
     def _enrich(self, stored: Sequence[Receipt]) -> list[Receipt]:
-        return [self._enricher.enrich(receipt.id, stored=receipt) if receipt.stored else receipt for receipt in stored]
+        return [self._enricher.finish(receipt) if receipt.stored else receipt for receipt in stored]
 
     def _commit(self, batch: Batch, run: _Run) -> list[Receipt]:
         with self._store.write() as session:
