@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from amem.note import Status
-from amem.query import Filter
+from amem.query import Filter, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,10 +52,11 @@ class CollectionRetriever:
 
     def search(self, query: str, k: int = 5) -> dict[str, list[list[Any]]]:
         """The k nearest active notes: ids, documents, metadatas and cosine distances, each a list in a list."""
+        asked = Query(query, k)
         self._vectorizer.check()
-        vector = self._vectorizer.compute([query])[0]
+        vector = self._vectorizer.compute([asked.text])[0]
         self._dense.refresh()
-        keys, cosines = self._dense.search(vector, k)
+        keys, cosines = self._dense.search(vector, asked.k)
         with self._store.read() as session:
             ids = session.notes.ids_of([int(key) for key in keys])
             notes = session.notes.get_many(list(ids.values()))

@@ -45,7 +45,7 @@ class Query:
     """A question: the words as the user wrote them, how many hits, and which notes may answer.
 
     `expand` adds linked neighbours, ranked together with the direct hits. `touch` counts the hits as used.
-    `legs` names the retrieval legs to use; empty means all. Raises InvalidInput for a negative k.
+    `legs` names the retrieval legs to use; empty means all. Raises InvalidInput for a negative k and for what is not text.
     """
 
     text: str
@@ -61,3 +61,7 @@ class Query:
             raise InvalidInput(f"k must be a whole number of at least 0, not {self.k!r}")
         if not isinstance(self.text, str):
             raise InvalidInput(f"a question must be text, not {type(self.text).__name__}")
+        if any("\ud800" <= char <= "\udfff" for char in self.text):
+            raise InvalidInput(
+                "the question holds half of a surrogate pair, which is not text", hint="use valid Unicode"
+            )

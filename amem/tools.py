@@ -78,7 +78,7 @@ def _checked(tool: _Tool, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments or "{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"the arguments of {tool.name} are not JSON: {error}") from error
     if not isinstance(arguments, dict):
         raise InvalidInput(f"the arguments of {tool.name} must be an object")

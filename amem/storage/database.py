@@ -18,6 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from amem.errors import (
+    InvalidInput,
     StorageBusy,
     StorageCorrupt,
     StorageError,
@@ -220,6 +221,8 @@ class Database:
             raise explain(error.orig, self.path) from error
         except sqlite3.Error as error:
             raise explain(error, self.path) from error
+        except UnicodeEncodeError as error:
+            raise InvalidInput("half of a surrogate pair is not text", hint="give valid Unicode") from error
 
 
 def explain(error: BaseException | None, path: Path | None) -> StorageError:
