@@ -1,0 +1,146 @@
+"""Memory as tools for function-calling agents, whose arguments nobody can trust."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from amem import AgenticMemorySystem
+
+
+def test_definitions_are_json_schema_that_names_what_is_required(memory: AgenticMemorySystem):
+    definitions = json.loads(json.dumps(memory.tools().definitions))
+    names = [each["function"]["name"] for each in definitions]
+    assert len(names) == len(set(names)) >= 6
+    for each in definitions:
+        function = each["function"]
+        assert each["type"] == "function"
+        assert function["description"].endswith(".")
+        parameters = function["parameters"]
+        assert parameters["type"] == "object"
+        assert parameters["additionalProperties"] is False
+        assert set(parameters["required"]) <= set(parameters["properties"])
+        assert all("type" in schema for schema in parameters["properties"].values())
+
+
+def test_an_agent_adds_finds_reads_corrects_links_and_forgets(memory: AgenticMemorySystem):
+    tools = memory.tools()
+    added = tools.call(
+        "memory_add", {"content": "Mara is allergic to walnuts", "tags": ["health"], "time": "2026-02-01"}
+    )
+    assert added["ok"]
+    id = added["result"]["id"]
+    found = tools.call("memory_search", json.dumps({"query": "walnuts allergic", "k": 3}))
+    assert [hit["id"] for hit in found["result"]] == [id]
+    assert found["result"][0]["matched_by"]
+    read = tools.call("memory_read", {"id": id[:8]})
+    assert (read["result"]["content"], read["result"]["tags"]) == ("Mara is allergic to walnuts", ["health"])
+    assert tools.call("memory_update", {"id": id, "content": "Mara is allergic to hazelnuts"})["ok"]
+    assert memory.memories[id].content == "Mara is allergic to hazelnuts"
+    other = memory.add_note("no nuts at the party")
+    memory.link(other, id, "caused_by", "because of the allergy")
+    (link,) = tools.call("memory_links", {"id": id})["result"]
+    assert (link["source"], link["type"]) == (other, "caused_by")
+    assert tools.call("memory_delete", {"id": id})["ok"]
+    assert memory.read(id) is None
+    assert {operation.actor for operation in memory.log() if id in (*operation.notes, *operation.created)} == {"agent"}
+    memory.undo()
+    assert memory.memories[id].content == "Mara is allergic to hazelnuts"
+    json.dumps([added, found, read])
+
+
+def test_what_an_agent_says_is_believed_less_than_what_a_person_says(memory: AgenticMemorySystem):
+    person = memory.add_note("said by a person")
+    agent = memory.tools().call("memory_add", {"content": "inferred by an agent"})["result"]["id"]
+    assert memory.memories[agent].trust < memory.memories[person].trust
+
+
+MALICIOUS: list[tuple[str, Any]] = [
+    ("memory_destroy", {}),
+    ("__init__", {}),
+    ("", {}),
+    ("memory_add", {}),
+    ("memory_add", {"content": ""}),
+    ("memory_add", {"content": None}),
+    ("memory_add", {"content": 42}),
+    ("memory_add", {"content": ["a"]}),
+    ("memory_add", {"content": "x" * 1_000_000}),
+    ("memory_add", {"content": "half a pair \ud83d"}),
+    ("memory_add", {"content": "nul \x00"}),
+    ("memory_add", {"content": "x", "id": "chosen"}),
+    ("memory_add", {"content": "x", "actor": "user"}),
+    ("memory_add", {"content": "x", "tags": "not a list"}),
+    ("memory_add", {"content": "x", "tags": [1, {"a": 2}]}),
+    ("memory_add", {"content": "x", "tags": ["y" * 10_000]}),
+    ("memory_add", {"content": "x", "time": "whenever"}),
+    ("memory_add", {"content": "x", "time": "0001-01-01T00:00:00+23:59"}),
+    ("memory_add", {"content": "x", "metadata": {"__class__": "evil"}}),
+    ("memory_add", "{not json"),
+    ("memory_add", "[1, 2]"),
+    ("memory_add", "null"),
+    ("memory_add", "[" * 100_000),
+    ("memory_add", None),
+    ("memory_add", ["content"]),
+    ("memory_search", {"query": 5}),
+    ("memory_search", {"query": "x", "k": -1}),
+    ("memory_search", {"query": "x", "k": 0}),
+    ("memory_search", {"query": "x", "k": 10**9}),
+    ("memory_search", {"query": "x", "k": True}),
+    ("memory_search", {"query": "x", "k": "5"}),
+    ("memory_search", {"query": "x", "filter": {"statuses": ["deleted"]}}),
+    ("memory_read", {"id": ""}),
+    ("memory_read", {"id": "nobody"}),
+    ("memory_read", {"id": "%"}),
+    ("memory_read", {"id": "' OR 1=1 --"}),
+    ("memory_read", {"id": "../../etc/passwd"}),
+    ("memory_read", {"id": "\x00"}),
+    ("memory_read", {"id": "\ud800"}),
+    ("memory_update", {"id": "kept"}),
+    ("memory_update", {"id": "kept", "content": "  "}),
+    ("memory_update", {"id": "kept", "status": "deleted"}),
+    ("memory_update", {"id": "kept", "pinned": True}),
+    ("memory_delete", {"id": "nobody"}),
+    ("memory_delete", {}),
+    ("memory_links", {"id": "nobody"}),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), MALICIOUS, ids=[f"{n}-{each[0]}" for n, each in enumerate(MALICIOUS)])
+def test_what_a_model_gets_wrong_comes_back_as_words_and_changes_nothing(
+    memory: AgenticMemorySystem, name: str, arguments: Any
+):
+    memory.add_note("the one note that is here", id="kept")
+    before, log = memory.read("kept"), memory.log()
+    answer = memory.tools().call(name, arguments)
+    assert answer["ok"] is False
+    assert answer["error"]
+    assert isinstance(answer["hint"], str)
+    json.dumps(answer)
+    assert list(memory.memories) == ["kept"]
+    assert memory.read("kept") == before
+    assert memory.log() == log
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "'; DROP TABLE notes; --",
+        '" OR "1',
+        "NEAR(a b)",
+        "content:*",
+        "{a b}: c",
+        "^x",
+        "a" * 30_000,
+        "nul \x00",
+        "\ud83d",
+    ],
+    ids=range(9),
+)
+def test_a_query_is_only_ever_words(memory: AgenticMemorySystem, query: str):
+    id = memory.add_note("a note about dropping tables")
+    answer = memory.tools().call("memory_search", {"query": query})
+    assert answer["ok"] or answer["error"]
+    assert memory.read(id) is not None
