@@ -335,7 +335,10 @@ class AgenticMemorySystem(Wiring):
 
     def consolidate_memories(self) -> int:
         """Bring the index up to date, embedding only what changed; returns how many notes that were."""
-        embedded = embed_missing(self._store, self._vectorizer)
+        with self._store.read() as session:
+            counter = session.counter
+        embedded = embed_missing(self._store, self._vectorizer, after=self._consolidated)
+        self._consolidated = counter
         self._dense.refresh()
         return embedded
 

@@ -45,7 +45,7 @@ class Query:
     """A question: the words as the user wrote them, how many hits, and which notes may answer.
 
     `expand` adds linked neighbours, ranked together with the direct hits. `touch` counts the hits as used.
-    `legs` names the retrieval legs to use; empty means all. Raises InvalidInput for a negative k and for what is not text.
+    `legs` names the retrieval legs to use; empty means all. Raises InvalidInput for a negative k, or for no text.
     """
 
     text: str

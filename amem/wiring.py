@@ -65,6 +65,8 @@ class Wiring:
         self._chosen_analyst: Analyst | None = None
         self._controller: LLMController | None = None
         self.evo_cnt = 0
+        #: The change counter up to which every note is known to have its vector.
+        self._consolidated = 0
         self._closed = False
         self._store = Store(self._folder, self._clock)
         try:

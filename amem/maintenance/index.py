@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 _PAGE = 256
 
 
-def embed_missing(store: Store, vectorizer: Vectorizer, ids: Sequence[str] | None = None) -> int:
+def embed_missing(store: Store, vectorizer: Vectorizer, ids: Sequence[str] | None = None, *, after: int = 0) -> int:
     """Embed notes (of `ids`; None: all) whose present text has no vector yet, and only those; returns how many."""
     vectorizer.check()
     with store.read() as session:
-        missing = session.vectors.missing(ids)
+        missing = session.vectors.missing(ids, after=after)
     for start in range(0, len(missing), _PAGE):
         some = missing[start : start + _PAGE]
         with store.read() as session:

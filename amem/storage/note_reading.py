@@ -7,10 +7,10 @@ from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, column, func, select
+from sqlalchemy import bindparam, column, func, select, text
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
-from amem.note import Enrichment, MemoryNote, Status
+from amem.note import MemoryNote, Status
 from amem.query import Filter
 from amem.storage import tables
 from amem.storage.filters import conditions
@@ -183,7 +183,8 @@ class NoteReading:
         """(id, enrichment) of notes whose analysis is pending or degraded, oldest first."""
         statement = (
             select(_NOTES.c.id, _NOTES.c.enrichment)
-            .where(_NOTES.c.enrichment != str(Enrichment.DONE), _NOTES.c.status != str(Status.DELETED))
+            # Spelled out, since SQLite uses its partial index for these very words only.
+            .where(text("enrichment <> 'done'"), _NOTES.c.status != str(Status.DELETED))
             .order_by(_NOTES.c.key)
         )
         return [(id, state) for id, state in self._run(statement)]

@@ -130,8 +130,11 @@ class Vectors:
                 found[hashed] = np.frombuffer(blob, dtype="<f4")
         return found
 
-    def missing(self, ids: Sequence[str] | None = None) -> list[str]:
-        """Ids of notes (of `ids`; None: all; not deleted) without a vector in the space in use, oldest first."""
+    def missing(self, ids: Sequence[str] | None = None, *, after: int = 0) -> list[str]:
+        """Ids of notes (of `ids`; None: all; not deleted) without a vector in the space in use, oldest first.
+
+        With `after` only of those that changed after that value of the change counter.
+        """
         space = self.space()
         number = -1 if space is None else space.id
         statement = (
@@ -139,7 +142,7 @@ class Vectors:
             .select_from(
                 _NOTES.outerjoin(_VECTORS, (_VECTORS.c.space == number) & (_VECTORS.c.hash == _NOTES.c.text_hash))
             )
-            .where(_VECTORS.c.key.is_(None), _NOTES.c.status != str(Status.DELETED))
+            .where(_VECTORS.c.key.is_(None), _NOTES.c.status != str(Status.DELETED), _NOTES.c.seq > after)
             .order_by(_NOTES.c.key)
         )
         if ids is None:
