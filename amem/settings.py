@@ -99,6 +99,15 @@ class Settings(BaseSettings):
     batch_size: int = Field(default=64, ge=1, le=1024)
     """Notes that a bulk write embeds and commits together."""
 
+    def replaced(self, **given: Any) -> Settings:
+        """These settings with those given in place of their own. Raises InvalidInput for what cannot be used."""
+        held = {name: getattr(self, name) for name in type(self).model_fields}
+        try:
+            # Through validation: model_copy would take any value as it is.
+            return Settings.model_validate(held | given)
+        except ValidationError as error:
+            raise InvalidInput(_complaint(error), hint="amem config lists the settings") from error
+
     @field_validator("home", "cache")
     @classmethod
     def _absolute(cls, value: Path) -> Path:
@@ -139,6 +148,11 @@ def _toml_keys(path: Path) -> list[str]:
         raise InvalidInput(f"cannot read {path}: {error}") from error
 
 
+def _complaint(error: ValidationError) -> str:
+    first = error.errors()[0]
+    return f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+
+
 def load_settings(home: str | Path | None = None, *, env_file: str | Path | None = None, **overrides: Any) -> Settings:
     """Read the settings for `home` (None: the default one); `overrides` that are None count as not given.
 
@@ -166,10 +180,8 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
     try:
         located = _Located(**given)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(
-            f"setting {name}: {first['msg']}",
+            _complaint(error),
             hint=f"look for it in {root / 'config.toml'}, .env and AMEM_* variables",
         ) from error
     except (OSError, ValueError) as error:

@@ -9,7 +9,7 @@ from amem.clock import SystemClock
 from amem.collection import StoreFeed, existing_folder, folder_of
 from amem.index import DenseLeg
 from amem.retrieval import Recall
-from amem.settings import Settings, load_settings
+from amem.settings import load_settings
 from amem.storage import Store
 from amem.vectorizer import Vectorizer
 from amem.writing.edits import Editor
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.llm_controller import LLMController
     from amem.protocols import Analyst, Embedder
+    from amem.settings import Settings
 
 
 class Wiring:
@@ -140,6 +141,4 @@ def _settings(
         return load_settings(None if directory is None else os.fspath(directory), **given)
     if directory is not None:
         given["home"] = os.fspath(directory)
-    # Through validation again: model_copy would take any value as it is.
-    held = {name: getattr(settings, name) for name in type(settings).model_fields}
-    return Settings.model_validate(held | given) if given else settings
+    return settings.replaced(**given) if given else settings
