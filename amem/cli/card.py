@@ -1,4 +1,4 @@
-"""One note, whole, as people read it."""
+"""One note as people read it: whole, or as what came of adding it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
+    from amem.receipt import Receipt
 
 
 def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
@@ -31,6 +32,24 @@ def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
     for name, value in _facts(memory, note):
         print_wrapped(out, styled((f"{name:<11}", "dim"), value), indent=2, hanging=11)
     out.print()
+
+
+def print_receipt(memory: AgenticMemorySystem, receipt: Receipt) -> None:
+    """What adding a note did: how it was analysed, what it was linked to, what it changed."""
+    out = console()
+    if not receipt.stored:
+        out.print(styled("known already as ", (short_id(receipt.id), "bold cyan")))
+        return
+    note = memory.read(receipt.id)
+    assert note is not None
+    out.print(styled("stored ", (short_id(note.id), "bold cyan"), f"  {note.kind}  ", (_tags(note), "green")))
+    if note.context:
+        print_wrapped(out, styled(note.context), indent=2)
+    done = [(f"{link.type} → ", link.target, link.reason) for link in receipt.links]
+    done += [("rewrote ", each.id, f"{', '.join(each.fields)}: {each.reason}") for each in receipt.evolved]
+    done += [("waits for review: ", each.id, each.reason) for each in receipt.queued]
+    for what, id, reason in done:
+        print_wrapped(out, styled(what, (short_id(id), "cyan"), f"  {reason}"), indent=2, hanging=2)
 
 
 def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,6 @@ import json
 import re
 import sys
 import unicodedata
-from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from amem.text.scripts import is_cjk
@@ -78,11 +77,6 @@ def when(at: datetime | None, zone: tzinfo, *, minutes: bool = True) -> str:
     if at is None:
         return ""
     return at.astimezone(zone).strftime("%Y-%m-%d %H:%M" if minutes else "%Y-%m-%d")
-
-
-def utc(at: datetime | None) -> str | None:
-    """A time for JSON."""
-    return None if at is None else at.astimezone(UTC).isoformat()
 
 
 def count(number: int, what: str, many: str | None = None) -> str:

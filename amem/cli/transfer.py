@@ -163,9 +163,8 @@ def _summary(report: "ImportReport") -> str:
 
 
 def _say_stopped(importer: "Importer") -> None:
-    if importer.report.imported:
-        done = count(importer.report.imported, "note")
-        tell(f"stopped after {done}, which are stored; the same import goes on from there")
+    if importer.done:
+        tell(f"stopped after {count(importer.done, 'note')}, which are stored; the same import goes on from there")
 
 
 def _write(path: Path, lines: "Iterator[str]") -> int:

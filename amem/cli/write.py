@@ -12,7 +12,6 @@ from amem.cli.render import count, on_terminal, one_line, print_json, short_id
 
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
-    from amem.receipt import Receipt
     from amem.settings import Settings
 
 _PANEL = "Write"
@@ -73,7 +72,9 @@ def add(
         if as_json:
             print_json(receipt.to_dict())
         elif on_terminal():
-            _show_receipt(memory, receipt)
+            from amem.cli.card import print_receipt
+
+            print_receipt(memory, receipt)
             if receipt.stored:
                 tell(f"undo with: {call.command('undo')}")
         else:
@@ -259,30 +260,6 @@ def _standard_input() -> str:
     from amem.interop.decoding import decode
 
     return decode(sys.stdin.buffer.read(), "standard input").rstrip("\n")
-
-
-def _show_receipt(memory: "AgenticMemorySystem", receipt: "Receipt") -> None:
-    from amem.cli.render import console, styled
-
-    out = console()
-    if not receipt.stored:
-        out.print(styled("known already as ", (short_id(receipt.id), "bold cyan")))
-        return
-    note = memory.read(receipt.id)
-    assert note is not None
-    out.print(styled("stored ", (short_id(note.id), "bold cyan"), f"  {note.kind}  ", _tags(note.tags)))
-    if note.context:
-        out.print(styled(f"  {note.context}"))
-    for each in receipt.links:
-        out.print(styled(f"  {each.type} → ", (short_id(each.target), "cyan"), f"  {each.reason}"))
-    for change in receipt.evolved:
-        out.print(styled("  rewrote ", (short_id(change.id), "cyan"), f"  {', '.join(change.fields)}: {change.reason}"))
-    for item in receipt.queued:
-        out.print(styled("  waits for review: ", (short_id(item.id), "cyan"), f"  {item.reason}"))
-
-
-def _tags(tags: list[str]) -> tuple[str, str]:
-    return " ".join(f"#{tag}" for tag in tags), "green"
 
 
 def _say_done(what: str, ids: list[str], as_json: bool) -> None:

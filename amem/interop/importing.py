@@ -116,6 +116,8 @@ class Importer:
         self._standing: dict[str, Standing] = {}
         self._sources: dict[str, Sequence[Source]] = {}
         self.report = ImportReport()
+        #: Notes dealt with, batch by batch; ahead of the report, which grows by larger steps.
+        self.done = 0
 
     def run(self, items: Iterable[Read]) -> ImportReport:
         """Import everything. `progress` hears (notes done, of how many; None while the end is not in sight)."""
@@ -188,6 +190,7 @@ class Importer:
         before = self.report.imported + self.report.duplicates
 
         def progress(done: int, total: int) -> None:
+            self.done = before + done
             if self._progress is not None:
                 self._progress(before + done, before + total if last else None)
 

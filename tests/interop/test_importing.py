@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from amem.interop.exporting import exported
 from amem.interop.importing import Importer
 from amem.interop.reader import read_path
@@ -174,3 +176,21 @@ def test_an_id_that_is_taken_by_another_note_is_not_overwritten(
     assert mine is not None
     assert mine.content == "Mine, since long ago."
     assert memory.count() == 2
+
+
+def test_an_import_that_is_stopped_goes_on_where_it_stopped(
+    memory: AgenticMemorySystem, settings: Settings, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps({"content": f"The ship called at harbour {n}."}) + "\n" for n in range(100)))
+
+    def stop(done: int, total: int | None) -> None:
+        raise KeyboardInterrupt
+
+    importer = Importer(memory, cause="import", progress=stop)
+    with pytest.raises(KeyboardInterrupt):
+        importer.run(read_path(path, settings))
+
+    assert importer.done == memory.count() == settings.batch_size
+    report = Importer(memory, cause="import").run(read_path(path, settings))
+    assert (report.imported, report.duplicates) == (100 - settings.batch_size, settings.batch_size)
