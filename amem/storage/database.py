@@ -6,6 +6,7 @@ A file is opened in WAL mode with ``synchronous=FULL``: a write has succeeded wh
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -160,14 +161,9 @@ class Database:
                 _create_private(self.path)
         except PermissionError as error:
             if not self.path.exists():
-                raise StorageReadOnly(
-                    f"cannot create a collection in {folder}",
-                    hint="check the folder's permissions or name another --home",
-                ) from error
+                raise explain_folder(error, folder) from error
         except OSError as error:
-            if error.errno == 28:
-                raise StorageFull(f"no space left for {folder}", hint="free some space and try again") from error
-            raise StorageError(f"cannot create {folder}: {error.strerror}", hint="name another --home") from error
+            raise explain_folder(error, folder) from error
         self.read_only = not (os.access(self.path, os.W_OK) and os.access(folder, os.W_OK))
 
     def _connect(self) -> sqlite3.Connection:
@@ -223,6 +219,17 @@ class Database:
             raise explain(error, self.path) from error
         except UnicodeEncodeError as error:
             raise InvalidInput("half of a surrogate pair is not text", hint="give valid Unicode") from error
+
+
+def explain_folder(error: OSError, folder: Path) -> StorageError:
+    """Why a folder could not be made, as the StorageError that says what to do about it."""
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return StorageReadOnly(
+            f"cannot create a collection in {folder}", hint="check the folder's permissions or name another --home"
+        )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFull(f"no space left for {folder}", hint="free some space and try again")
+    return StorageError(f"cannot create {folder}: {error.strerror}", hint="name another --home")
 
 
 def explain(error: BaseException | None, path: Path | None) -> StorageError:

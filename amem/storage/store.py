@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from amem.storage.database import BUSY_SECONDS, Database
+from amem.storage.database import BUSY_SECONDS, FILE_NAME, Database, explain_folder
 from amem.storage.session import Session
 
 if TYPE_CHECKING:
@@ -47,9 +48,16 @@ class Store:
             yield Session(connection, self._clock.now())
 
     def copy_to(self, folder: Path) -> None:
-        """Write a consistent copy of the database into another (new) collection folder."""
-        folder.mkdir(parents=True, mode=0o700)
-        self._database.backup_to(folder / "amem.db")
+        """Write a consistent copy of the database into another (new) collection folder; all of it or nothing."""
+        try:
+            folder.mkdir(parents=True, mode=0o700)
+            try:
+                self._database.backup_to(folder / FILE_NAME)
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+        except OSError as error:
+            raise explain_folder(error, folder) from error
 
     def shrink(self) -> None:
         """Leave no trace of purged notes in the file's free space."""
