@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from amem.errors import (
     NoteNotFound,
     NoteTooLong,
     StaleNote,
+    StorageFull,
     UnknownField,
 )
 from amem.note import LinkType, MemoryNote, Source
@@ -323,6 +325,28 @@ def test_a_copy_is_a_collection_of_its_own(open_memory: Open, home: Path):
             memory.copy(name)
     assert (folder / "amem.db").stat().st_mode & 0o077 == 0
     assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_copy_that_cannot_be_made_leaves_nothing_behind(
+    open_memory: Open, home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    memory = open_memory()
+    memory.add_note("shared knowledge")
+    (home / "occupied").write_text("a file, not a collection")
+    with pytest.raises(CollectionExists):
+        memory.copy("occupied")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for step in ("amem.storage.database._create_private", "pathlib.Path.mkdir"):
+        with monkeypatch.context() as broken:
+            broken.setattr(step, full)
+            with pytest.raises(StorageFull):
+                memory.copy("half")
+    assert memory.collections() == ["memories"]
+    assert not (home / "half").exists()
+    assert memory.copy("half").is_dir()
 
 
 def test_collections_of_one_home_do_not_see_each_other(open_memory: Open):
