@@ -51,11 +51,12 @@ class Frequencies:
         """For each index term how many notes held it when last counted."""
         with self._lock:
             unknown = [term for term in terms if term not in self._held]
-            if unknown:
-                self._held.update(session.text.document_frequency(unknown))
-            for term in terms:
+            counted = session.text.document_frequency(unknown) if unknown else {}
+            # A term nobody holds is not remembered: the next note may hold it, and has to be found at once.
+            self._held.update({term: count for term, count in counted.items() if count})
+            found = {term: self._held.get(term, 0) for term in terms}
+            for term in found.keys() & self._held.keys():
                 self._held.move_to_end(term)
-            found = {term: self._held[term] for term in terms}
             while len(self._held) > _REMEMBERED:
                 self._held.popitem(last=False)
             return found
