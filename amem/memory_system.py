@@ -91,14 +91,14 @@ class AgenticMemorySystem(Wiring):
 
     def _add(self, items: Sequence[NewNote | Mapping[str, Any] | str], **how: Any) -> list[Receipt]:
         receipts = self._pipeline.add(items, actor=self.actor, **how)
-        before = self.evo_cnt
-        self.evo_cnt += sum(1 for receipt in receipts if receipt.links or receipt.evolved)
+        evolved = sum(1 for receipt in receipts if receipt.links or receipt.evolved)
+        due = self._progress.count(evolved, self.settings.evo_threshold)
         try:
             if self.settings.embed_recipe != "content":
                 # Evolution changed what is embedded of these; until it is embedded, only their words find them.
                 touched = {id for receipt in receipts for id in (receipt.id, *(each.id for each in receipt.evolved))}
                 embed_missing(self._store, self._vectorizer, sorted(touched))
-            if self.evo_cnt // self.settings.evo_threshold > before // self.settings.evo_threshold:
+            if due:
                 self.consolidate_memories()
         except Exception as error:  # the notes are stored and acknowledged; the next consolidation makes up for it
             _log.warning("the index is not up to date yet: %s", error)
@@ -337,8 +337,8 @@ class AgenticMemorySystem(Wiring):
         """Bring the index up to date, embedding only what changed; returns how many notes that were."""
         with self._store.read() as session:
             counter = session.counter
-        embedded = embed_missing(self._store, self._vectorizer, after=self._consolidated)
-        self._consolidated = counter
+        embedded = embed_missing(self._store, self._vectorizer, after=self._progress.consolidated)
+        self._progress.consolidated = counter
         self._dense.refresh()
         return embedded
 
@@ -381,6 +381,11 @@ class AgenticMemorySystem(Wiring):
     def model_name(self) -> str:
         """Name of the embedding model."""
         return self._vectorizer.embedder.name
+
+    @property
+    def evo_cnt(self) -> int:
+        """How many notes have evolved something since the collection was opened."""
+        return self._progress.evolutions
 
     @property
     def evo_threshold(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import SystemClock
@@ -26,6 +27,24 @@ if TYPE_CHECKING:
     from amem.llm_controller import LLMController
     from amem.protocols import Analyst, Embedder
     from amem.settings import Settings
+
+
+class Progress:
+    """What an open collection keeps count of, whoever acts in its name.
+
+    `consolidated` is the change counter up to which every note is known to have its vector.
+    """
+
+    def __init__(self) -> None:
+        self.evolutions = 0
+        self.consolidated = 0
+        self._lock = threading.Lock()
+
+    def count(self, evolved: int, every: int) -> bool:
+        """Count so many evolutions more; True when that completed another `every`."""
+        with self._lock:
+            before, self.evolutions = self.evolutions, self.evolutions + evolved
+            return self.evolutions // every > before // every
 
 
 class Wiring:
@@ -65,9 +84,7 @@ class Wiring:
         self._given_analyst = analyst
         self._chosen_analyst: Analyst | None = None
         self._controller: LLMController | None = None
-        self.evo_cnt = 0
-        #: The change counter up to which every note is known to have its vector.
-        self._consolidated = 0
+        self._progress = Progress()
         self._closed = False
         self._store = Store(self._folder, self._clock)
         try:
