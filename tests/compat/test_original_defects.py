@@ -194,7 +194,8 @@ def test_every_evo_threshold_evolutions_the_index_is_brought_up_to_date_at_the_p
     memory.add_note("a storm front moves in from the west")
     embedder.down = False
     for number in range(1, 6):
-        memory.add_note(f"station {number} reports clear skies")
+        # Whoever writes: the evolutions of one collection are counted together.
+        memory.acting_as("agent" if number % 2 else "user").add_note(f"station {number} reports clear skies")
     assert memory.evo_cnt == 5
     assert sorted(embedder.texts) == sorted(note.content for note in memory.memories.values())
     assert memory.ask(Query("storm front", legs=("dense",)))[0]["content"] == "a storm front moves in from the west"
