@@ -61,6 +61,13 @@ class Worker:
         assert values, self.saying("failed")
         return values[0]
 
+    def has_stored(self, count: int) -> None:
+        """Wait until so many notes have been acknowledged."""
+        with self.changed:
+            enough = lambda: self.status is not None or sum("stored" in each for each in self.said) >= count  # noqa: E731
+            assert self.changed.wait_for(enough, _PATIENCE), f"{self.name} never stored {count} notes"
+        assert self.status is None, self.saying("failed")
+
     def saying(self, key: str) -> list[Any]:
         """All it said of `key` so far."""
         with self.changed:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from conftest import Workers
 
 ROUNDS = 52
-LONGEST = 0.4
+#: A worker is killed after it said to have stored so many notes at most, and so many seconds at most.
+MOST, LONGEST = 15, 0.15
 
 
 def opened(home: Path, base: str = "exact") -> AgenticMemorySystem:
@@ -53,7 +54,7 @@ def test_every_acknowledged_note_survives_fifty_kills_at_random_moments(workers:
         base = "chroma" if turn % 3 == 2 else "exact"
         worker = workers.start("write_for_ever", f"r{turn}", home=str(tmp_path), base=base)
         if turn % 4:  # the others may be killed while they open the collection
-            worker.hears("ready")
+            worker.has_stored(moments.randint(0, MOST))
         time.sleep(moments.uniform(0.0, LONGEST))
         worker.kill()
         assert worker.status == 9
@@ -80,8 +81,7 @@ def test_every_acknowledged_note_survives_fifty_kills_at_random_moments(workers:
 
 def test_a_chroma_folder_that_a_kill_left_broken_is_rebuilt_while_search_goes_on(workers: Workers, tmp_path: Path):
     worker = workers.start("write_for_ever", "broken", home=str(tmp_path), base="chroma")
-    while len(worker.stored) < 30:
-        time.sleep(0.01)
+    worker.has_stored(30)
     worker.kill()
     folder = tmp_path / "memories" / "chroma"
     for path in folder.rglob("chroma.sqlite3*"):
