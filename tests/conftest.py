@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,6 +28,20 @@ def no_settings_from_outside() -> Iterator[None]:
                 patch.delenv(name)
         patch.setenv("HF_HUB_OFFLINE", "1")
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_loop_left_behind() -> Iterator[None]:
+    """LiteLLM takes an event loop and never closes it; collected later, it would fail some other test as a warning."""
+    yield
+    if "litellm" not in sys.modules:
+        return
+    # asyncio has no public way to ask for the current loop without making one.
+    local = getattr(asyncio.get_event_loop_policy(), "_local", None)
+    loop = getattr(local, "_loop", None)
+    if loop is not None and not loop.is_running() and not loop.is_closed():
+        loop.close()
+        asyncio.set_event_loop(None)
 
 
 @pytest.fixture(scope="session")
