@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.errors import CollectionNotFound, InvalidInput
+from amem.errors import CollectionNotFound, InvalidInput, StorageError
 from amem.index.feed import VectorDelta
 from amem.storage.database import FILE_NAME
 
@@ -32,6 +32,8 @@ def folder_of(home: Path, name: str) -> Path:
 def existing_folder(home: Path, name: str) -> Path:
     """The folder of a collection that is there. Raises CollectionNotFound."""
     folder = folder_of(home, name)
+    if home.exists() and not home.is_dir():
+        raise StorageError(f"{home} is not a folder", hint="name another --home")
     if not (folder / FILE_NAME).is_file():
         raise CollectionNotFound(
             f"there is no collection {name!r} in {home}", hint="amem collections lists them; amem add makes one"

@@ -109,7 +109,10 @@ class AgenticMemorySystem(Wiring):
 
         Raises UnknownField and InvalidInput, and StaleNote when the note object is no longer what is stored.
         """
-        return self._editor.update(id_or_note, fields, self.actor)
+        operation = self._editor.update(id_or_note, fields, self.actor)
+        if operation:
+            self._enricher.revise(id_or_note if isinstance(id_or_note, str) else id_or_note.id, operation)
+        return operation is not None
 
     def delete(self, id: str) -> bool:
         """Hide a note (`restore` and `undo` bring it back); False when there is none."""

@@ -35,7 +35,12 @@ class Settings(BaseSettings):
     """amem's settings. `load_settings` reads them; a key of ``config.toml`` that is none of these is refused."""
 
     model_config = SettingsConfigDict(
-        env_prefix="AMEM_", extra="ignore", validate_default=True, frozen=True, populate_by_name=True
+        env_prefix="AMEM_",
+        env_ignore_empty=True,
+        extra="ignore",
+        validate_default=True,
+        frozen=True,
+        populate_by_name=True,
     )
 
     home: Path = Field(default_factory=default_home)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.errors import CollectionNotFound
@@ -37,7 +40,7 @@ class Invocation:
     def command(self, *words: str) -> str:
         """A command line that means this home and collection, to be copied into a shell."""
         named = [(f"--{name}", value) for name in ("home", "collection") if (value := getattr(self, name)) is not None]
-        return shlex.join(["amem", *(word for pair in named for word in pair), *words])
+        return shlex.join([program(), *(word for pair in named for word in pair), *words])
 
     @contextmanager
     def memory(
@@ -119,3 +122,11 @@ def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def program() -> str:
+    """How this program can be called again: by its name where a shell finds it, else by its path."""
+    called = Path(sys.argv[0])
+    if called.name != "amem" or not called.is_file() or shutil.which("amem"):
+        return "amem"
+    return os.path.relpath(called) if called.is_relative_to(Path.cwd()) or not called.is_absolute() else str(called)

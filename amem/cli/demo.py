@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.context import Invocation, invocation, progress, tell
+from amem.cli.context import Invocation, invocation, program, progress, tell
 from amem.cli.options import Json
 from amem.cli.render import count, print_json, short_id
 
@@ -133,7 +133,7 @@ def _tell_story(
             (call.command("log", "--since", "today"), "see what was written, linked and rewritten; undo any of it"),
             (call.command("show", _best_linked(receipts)), "see one note with its links"),
             (call.command("tui"), "browse the notes in the terminal"),
-            (f'amem add "{_FIRST}"', "begin your own memory"),
+            (f'{program()} add "{_FIRST}"', "begin your own memory"),
         ]
     )
     if report.refused:

@@ -2,6 +2,7 @@
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
+import sys
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import print_json, print_table
+from amem.errors import InvalidInput
 
 _PANEL = "Start"
 
@@ -83,6 +85,8 @@ def path(context: typer.Context, as_json: Json = False) -> None:
 
 def tui(context: typer.Context) -> None:
     """Browse the notes in the terminal."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InvalidInput("the browser needs a terminal", hint="in a pipe, use amem list, show and search")
     import amem_tui
 
     raise typer.Exit(amem_tui.run(invocation(context).settings()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select, update
+from sqlalchemy import exists, func, or_, select, update
 
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.storage import tables
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 _OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tables.link_changes, tables.notes
 _AT_ONCE = 500
+#: True for an operation that still has a trace of its own: a version, a link, a witness, or a decided review.
+_LEFT = or_(
+    exists(select(1).where(_VERSIONS.c.operation == _OPS.c.id)),
+    exists(select(1).where(_LINK_CHANGES.c.operation == _OPS.c.id)),
+    exists(select(1).where(tables.corroborations.c.operation == _OPS.c.id)),
+    exists(select(1).where(tables.reviews.c.decided_by == _OPS.c.id)),
+)
 
 
 class Operations:
@@ -65,8 +72,8 @@ class Operations:
         return sorted(found, reverse=True)
 
     def newest(self, *, actions: Sequence[str] = (), excluding: Sequence[str] = ()) -> int | None:
-        """The newest top-level operation that has not been undone."""
-        statement = select(func.max(_OPS.c.id)).where(_OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None))
+        """The newest top-level operation that has not been undone, and of which purge has left something."""
+        statement = select(func.max(_OPS.c.id)).where(_OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None), _LEFT)
         if actions:
             statement = statement.where(_OPS.c.action.in_(actions))
         if excluding:

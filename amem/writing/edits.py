@@ -11,6 +11,7 @@ from amem.storage import redo, rollback, undo
 from amem.storage.rows import VERSIONED, plain
 from amem.writing.apply import readdress
 from amem.writing.fields import as_timestamp, clean, labels
+from amem.writing.steps import ENRICH_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,17 +37,17 @@ class Editor:
         self._vectorizer = vectorizer
         self._settings = settings
 
-    def update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str) -> bool:
-        """Set fields of a note; False when there is no such note.
+    def update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str) -> int | None:
+        """Set fields of a note; returns the operation, 0 when nothing changed, None when there is no such note.
 
-        A note object brings its own changed fields and the version it was read at (StaleNote when that moved).
-        Raises UnknownField and InvalidInput; nothing has changed then.
+        A note object brings its own changed fields and the version it was read at (StaleNote when that moved). A note
+        with another text waits for an analyst again. Raises UnknownField and InvalidInput; nothing has changed then.
         """
         id = target if isinstance(target, str) else target.id
         with self._store.read() as session:
             now = session.notes.get_many([id]).get(id)
         if now is None:
-            return False
+            return None
         expect = None
         if isinstance(target, MemoryNote):
             fields = _changed(target, now) | dict(fields)
@@ -63,17 +64,19 @@ class Editor:
             changes["at"] = plain("at", as_timestamp(values["timestamp"], self._settings)[1])
         changes = {name: value for name, value in changes.items() if value != plain(name, getattr(now, name))}
         if not changes and not self._relinks(id, links):
-            return True
+            return 0
         vectors = self._embedded(now, values)
         with self._store.write() as session:
             self._vectorizer.keep(session, vectors)
             names = sorted((changes.keys() | ({"links"} if links is not None else set())) - {"at"})
             operation = session.begin("update", actor, f"changed {', '.join(names)}")
             session.notes.change(id, changes, operation, expect=expect, edited=is_person(actor))
+            if "content" in changes:
+                session.jobs.put(ENRICH_JOB, id, operation)
             readdress(session, id, self._vectorizer)
             if links is not None:
                 _replace_links(session, id, links, actor, operation)
-        return True
+        return operation
 
     def delete(self, id: str, actor: str) -> bool:
         """Hide a note until it is restored; False when there is none."""

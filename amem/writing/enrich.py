@@ -123,14 +123,23 @@ class Enricher:
 
     def finish(self, stored: Receipt) -> Receipt:
         """Enrich a note that was stored raw just now; nothing is done when another worker has taken it already."""
-        owner = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
         with self._store.write() as session:
-            if not session.jobs.claim(ENRICH_JOB, stored.id, owner, seconds=_LEASE_SECONDS):
+            if not session.jobs.claim(ENRICH_JOB, stored.id, self._owner(), seconds=_LEASE_SECONDS):
                 return stored
         try:
             return self.enrich(stored.id, stored=stored)
         except NoteNotFound:
             return replace(stored, dropped=(_DELETED,))
+
+    def _owner(self) -> str:
+        return f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
+
+    def revise(self, id: str, operation: int) -> None:
+        """Analyse a note again whose text `operation` changed; nothing is done when no such job waits."""
+        with self._store.write() as session:
+            waits = session.jobs.claim(ENRICH_JOB, id, self._owner(), seconds=_LEASE_SECONDS)
+        if waits:
+            self.enrich(id, parent=operation)
 
     def enrich(self, id: str, *, stored: Receipt | None = None, parent: int | None = None) -> Receipt:
         """Analyse and evolve one stored note; never raises for what a model does. Raises NoteNotFound."""

@@ -300,13 +300,24 @@ def test_history_and_rollback(cli: Cli) -> None:
     id = cli.add("Tea at five.")
     cli.ok("edit", id, "--content", "Tea at six.")
     versions = cli.json("history", id)
-    assert [each["version"] for each in versions] == [1, 2]
+    assert [each["action"] for each in versions] == ["add", "update", "enrich"]
     assert versions[1]["changes"]["content"] == {"before": "Tea at five.", "after": "Tea at six."}
     assert versions[1]["actor"] == "user"
 
     cli.ok("history", id, "--rollback", "1")
     assert cli.json("show", id)["content"] == "Tea at five."
-    assert len(cli.ok("history", id).splitlines()) == 3
+    assert len(cli.ok("history", id).splitlines()) == 4
+
+
+def test_another_text_is_analysed_again_so_that_the_old_one_no_longer_answers(cli: Cli) -> None:
+    id = cli.add("Rosa keeps her bike in the cellar.")
+    cli.ok("edit", id, "--content", "Tom bought a red kettle for tea.")
+    note = cli.json("show", id)
+    assert "cellar" not in [*note["keywords"], *note["tags"]]
+    assert "kettle" in note["context"]
+    assert [hit["matched_by"] for hit in cli.json("search", "cellar")] == [["dense"]]
+    cli.ok("undo")
+    assert "cellar" in cli.json("show", id)["keywords"]
 
 
 @pytest.fixture

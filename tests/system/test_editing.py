@@ -138,7 +138,10 @@ def test_a_note_object_saves_what_was_changed_in_it(memory: AgenticMemorySystem)
     assert memory.update(note)
     read = memory.memories[id]
     assert (read.tags, read.content, read.links) == (["scripted", "edited"], "a note that was edited", [other])
-    assert set(memory.history(id)[-1].changes) == {"tags", "content"}
+    edit, again = memory.history(id)[-2:]
+    assert set(edit.changes) == {"tags", "content"}
+    assert (again.action, again.actor) == ("enrich", "scripted")
+    assert "tags" not in again.changes
 
 
 def test_a_note_object_whose_note_moved_on_is_stale(memory: AgenticMemorySystem):

