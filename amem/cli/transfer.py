@@ -134,7 +134,7 @@ def _items(path: str, settings: "Settings", format: "Format | None") -> "Iterato
     with tempfile.SpooledTemporaryFile(max_size=16 << 20) as kept:
         shutil.copyfileobj(sys.stdin.buffer, kept)
         kept.seek(0)
-        yield from read_stream(kept, settings, format)  # type: ignore[arg-type]
+        yield from read_stream(kept, settings, format)  # type: ignore[arg-type]  # a spooled file reads as bytes
 
 
 def _first_read(items: "Iterator[Read]") -> "Iterator[Read]":

@@ -33,7 +33,7 @@ def export_minilm(folder: Path, target: Path) -> Path:
         model.load_state_dict({name: value for name, value in state.items() if not name.startswith(unused)})
         model.eval()
 
-        class LastHiddenState(torch.nn.Module):  # type: ignore[misc]
+        class LastHiddenState(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
             def __init__(self) -> None:
                 super().__init__()
                 self.model = model

@@ -70,7 +70,7 @@ class RankBm25Scorer:
         keys, index = self._index(session)
         if index is None:
             return keys, np.zeros(len(keys))
-        return keys, np.asarray(index.get_scores(list(terms)), dtype=np.float64)  # type: ignore[attr-defined]
+        return keys, np.asarray(index.get_scores(list(terms)), dtype=np.float64)  # type: ignore[attr-defined]  # rank_bm25 has no types
 
     def _index(self, session: Session) -> tuple[NDArray[np.int64], object | None]:
         with self._lock:
