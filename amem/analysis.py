@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amem.note import Kind, LinkType
+from amem.note import Fact, Kind, LinkType
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from amem.message import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,10 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A-Mem's Ps1: what analysis adds to a note. `importance` lies in 0..1; `context` is one sentence."""
+    """A-Mem's Ps1: what analysis adds to a note. `importance` lies in 0..1; `context` is one sentence.
+
+    `prompt` names the prompt that a model answered, with its version (``analyze 2``); '' of rules.
+    """
 
     keywords: tuple[str, ...] = ()
     context: str = ""
@@ -35,6 +40,8 @@ class Analysis:
     kind: Kind = Kind.FACT
     importance: float = 0.5
     entities: tuple[str, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +94,59 @@ class Evolution:
     rewrites: tuple[Rewrite, ...] = ()
     tags: tuple[str, ...] | None = None
     dropped: tuple[str, ...] = field(default=())
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProcedure:
+    """A procedure that is remembered already, shown to the extractor under a handle (``p1``, ``p2``, ...)."""
+
+    handle: str
+    name: str
+    trigger: str
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of conversation to learn from: `said` is new, `earlier` gives context and is not learnt from again.
+
+    The messages of `said` are shown under the handles ``m1``, ``m2``, ... in their order, `procedures` under theirs.
+    `rules` says in words what is always and what is never to be remembered.
+    """
+
+    said: tuple[Message, ...]
+    earlier: tuple[Message, ...] = ()
+    procedures: tuple[KnownProcedure, ...] = ()
+    rules: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something that was said and is worth a note: `text` stands alone; `handles` are the messages that say it."""
+
+    text: str
+    kind: Kind
+    handles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """How something is done. `updates` is the handle of the known procedure it is a newer form of."""
+
+    name: str
+    trigger: str
+    steps: tuple[str, ...]
+    handles: tuple[str, ...]
+    updates: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What a passage teaches. `summary` is one or two sentences on the whole; `dropped` as in `Evolution`."""
+
+    summary: str = ""
+    statements: tuple[Statement, ...] = ()
+    procedures: tuple[Procedure, ...] = ()
+    dropped: tuple[str, ...] = ()
+    prompt: str = ""

@@ -25,6 +25,8 @@
     ├── MissingModel                   weights that are not on this machine
     ├── MissingExtra (ImportError)     an optional package that is not installed
     ├── BadModelAnswer                 a model answered, but not in its schema
+    ├── BudgetSpent                    the day's tokens are used up
+    ├── Cancelled                      the work was called off
     └── ServiceUnavailable             a server that did not answer
 
 Each carries what happened (``str(error)``) and what to do next (``error.hint``).
@@ -137,5 +139,17 @@ class BadModelAnswer(AmemError):
     """A model answered, but not within its schema."""
 
 
+class BudgetSpent(AmemError):
+    """The tokens that models may use in a day (setting ``llm_daily_tokens``) are used up."""
+
+
+class Cancelled(AmemError):
+    """The work was called off while it was being done."""
+
+
 class ServiceUnavailable(AmemError):
-    """A server that was needed did not answer."""
+    """A server that was needed did not answer; `passing` says that asking again soon may help."""
+
+    def __init__(self, message: str, *, hint: str = "", passing: bool = False) -> None:
+        super().__init__(message, hint=hint)
+        self.passing = passing

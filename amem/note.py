@@ -111,6 +111,15 @@ class Source:
     ordinal: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a note states, as subject, predicate and object: ("Ana", "lives_in", "Lisbon")."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
 @dataclass(slots=True)
 class MemoryNote:
     """One atomic idea with what analysis gave it. Nothing is saved until ``update()``.
@@ -139,6 +148,7 @@ class MemoryNote:
     stability: float = 90.0
     pinned: bool = False
     entities: list[str] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
     superseded_by: str | None = None
     at: datetime | None = None
     valid_from: datetime | None = None

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from amem.clock import Clock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from amem.analysis import Analysis, Draft, Evolution, Neighbour
+    from amem.analysis import Analysis, Draft, Evolution, Extraction, Neighbour, Passage
+    from amem.message import Message
 
     Vector = NDArray[np.float32]
     Matrix = NDArray[np.float32]
@@ -76,6 +77,10 @@ class Analyst(Protocol):
         """Links and tags for the new note, rewrites for its neighbours (Ps2 and Ps3)."""
         ...
 
+    def extract(self, passage: Passage) -> Extraction:
+        """What a piece of conversation states that is worth remembering; nothing that it does not state."""
+        ...
+
 
 @runtime_checkable
 class ChatModel(Protocol):
@@ -89,7 +94,15 @@ class ChatModel(Protocol):
     def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
         """The answer to one prompt, held to a JSON schema where the server can.
 
-        Raises ServiceUnavailable when no server answers, MissingModel when it lacks the model.
+        Raises ServiceUnavailable when no server answers, MissingModel when it lacks the model, BudgetSpent when the
+        day's tokens are used up, Cancelled when it was called off.
+        """
+        ...
+
+    def stream(self, messages: Sequence[Message], *, temperature: float = 0.7) -> Iterator[str]:
+        """The answer to a conversation, in pieces as it is written; closing the iterator ends the call.
+
+        Raises what `complete` raises, also in the middle of an answer.
         """
         ...
 

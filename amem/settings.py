@@ -86,6 +86,25 @@ class Settings(BaseSettings):
     """Where Ollama listens."""
     llm_timeout: float = Field(default=60, gt=0)
     """Seconds one model call may take."""
+    llm_retries: int = Field(default=2, ge=0, le=10)
+    """Times a call that failed in passing (a reset connection, an overloaded server) is tried again."""
+    llm_context: int = Field(default=8192, ge=1024)
+    """Tokens of the model's window that prompts and answers share; Ollama is asked for as many."""
+    llm_keep_alive: str = "15m"
+    """How long Ollama keeps the model in memory after a call: 15m, 1h, -1 for ever."""
+    llm_parallel: int = Field(default=0, ge=0, le=64)
+    """Notes analysed at the same time in a bulk write; 0 means 4 with a remote model and 1 with a local one."""
+    llm_daily_tokens: int = Field(default=0, ge=0)
+    """Tokens models may read and write in a day, per collection; 0 means no limit."""
+
+    user_name: str = "user"
+    """What the assistant's user is called in notes made from chats."""
+    chat_learning: Literal["turn", "night", "off"] = "turn"
+    """When a chat is learnt from: after each turn, once for the whole day (half the model calls), or never."""
+    core_tokens: int = Field(default=500, ge=0)
+    """Most tokens of core notes (constraints, preferences, decisions, facts) in every chat prompt."""
+    recall_tokens: int = Field(default=2000, ge=0)
+    """Most tokens of recalled notes in a chat prompt."""
 
     max_note_chars: int = Field(default=20_000, ge=1)
     """Longest content one note may have; ``amem import`` splits longer text."""

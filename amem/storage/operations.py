@@ -140,6 +140,7 @@ class Operations:
                 at=_moment(row["at"]),
                 undoes=row["undoes"],
                 undone=row["undone_by"] is not None,
+                prompts=row["prompts"],
                 notes=tuple(dict.fromkeys(notes.get(row["id"], ()))),
                 created=tuple(created.get(row["id"], ())),
                 links=links.get(row["id"], 0),

@@ -26,6 +26,7 @@ class Operation:
     at: datetime
     undoes: int | None
     undone: bool
+    prompts: str = ""
     notes: tuple[str, ...] = ()
     created: tuple[str, ...] = ()
     links: int = 0

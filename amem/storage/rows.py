@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Status
+from amem.note import Enrichment, Fact, Kind, Layer, Link, LinkType, MemoryNote, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TIMES = frozenset({"at", "valid_from", "valid_to", "recorded_at"})
-_JSON = frozenset({"keywords", "tags", "entities", "metadata"})
+_JSON = frozenset({"keywords", "tags", "entities", "facts", "metadata"})
 _ENUMS: Mapping[str, type[StrEnum]] = {
     "kind": Kind,
     "layer": Layer,
@@ -27,9 +27,9 @@ _ENUMS: Mapping[str, type[StrEnum]] = {
 
 #: Note fields that are columns of their own and whose changes are versioned.
 VERSIONED = (
-    *("content", "keywords", "tags", "entities", "context", "category", "timestamp", "at", "kind", "layer", "status"),
-    *("importance", "pinned", "superseded_by", "valid_from", "valid_to", "conversation_id", "ordinal", "speaker"),
-    *("metadata", "enrichment", "analyst"),
+    *("content", "keywords", "tags", "entities", "facts", "context", "category", "timestamp", "at", "kind", "layer"),
+    *("status", "importance", "pinned", "superseded_by", "valid_from", "valid_to", "conversation_id", "ordinal"),
+    *("speaker", "metadata", "enrichment", "analyst"),
 )
 
 
@@ -51,6 +51,8 @@ def plain(field: str, value: Any) -> Any:
         return time_text(value)
     if isinstance(value, StrEnum):
         return str(value)
+    if field == "facts":
+        return [[fact.subject, fact.predicate, fact.object] for fact in value]
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -62,6 +64,8 @@ def from_plain(field: str, value: Any) -> Any:
         return read_time(value)
     if field in _ENUMS:
         return _ENUMS[field](value)
+    if field == "facts":
+        return [Fact(*parts) for parts in value]
     return value
 
 

@@ -47,10 +47,20 @@ class Session:
         return int(self.connection.execute(_COUNT_UP).scalar_one())
 
     def begin(
-        self, action: str, actor: str, cause: str = "", *, parent: int | None = None, undoes: int | None = None
+        self,
+        action: str,
+        actor: str,
+        cause: str = "",
+        *,
+        parent: int | None = None,
+        undoes: int | None = None,
+        prompts: str = "",
     ) -> int:
-        """Write the operation row that what follows will carry; returns its id."""
-        row = {"parent": parent, "action": action, "actor": actor, "cause": cause, "undoes": undoes}
+        """Write the operation row that what follows will carry; returns its id.
+
+        `prompts` names what a model was asked to bring it about, with versions: ``analyze 2, evolve 2``.
+        """
+        row = {"parent": parent, "action": action, "actor": actor, "cause": cause, "undoes": undoes, "prompts": prompts}
         key = self.connection.execute(_INSERT, row | {"at": time_text(self.now)}).lastrowid
         assert key is not None
         return int(key)

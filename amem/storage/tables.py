@@ -11,10 +11,10 @@ def _table(name: str, columns: str) -> TableClause:
 
 meta = _table("meta", "key value")
 counter = _table("counter", "id value")
-operations = _table("operations", "id parent action actor cause at undoes undone_by")
+operations = _table("operations", "id parent action actor cause at undoes undone_by prompts")
 notes = _table(
     "notes",
-    "key id content normal keywords tags entities context category timestamp at kind layer status importance"
+    "key id content normal keywords tags entities facts context category timestamp at kind layer status importance"
     " reliability pinned superseded_by valid_from valid_to recorded_at conversation_id ordinal speaker metadata"
     " enrichment analyst version edited text_hash seq vector_seq",
 )
@@ -35,6 +35,12 @@ reviews = _table(
     "id note operation base_version changes reason confidence made_by created_at expires_at state decided_by",
 )
 jobs = _table("jobs", "id kind note operation owner lease_until attempts error")
+spending = _table("spending", "day model calls tokens_in tokens_out")
+sessions = _table("sessions", "key id started_at")
+turns = _table(
+    "turns",
+    "key session number at question answer state model error recalled tokens_in tokens_out learning learnt_by",
+)
 tombstones = _table("tombstones", "note id seq")
 note_text = _table("note_text", "rowid content keywords tags context")
 note_vocabulary = _table("note_vocabulary", "term doc cnt")

@@ -22,12 +22,19 @@ RELIABILITY = {"user": 0.9, "message": 0.9, "file": 0.8, "line": 0.8, "tool": 0.
 
 @dataclass(frozen=True, slots=True)
 class NewNote:
-    """What a caller wants remembered. `fields` are note fields already known; analysis fills in the rest."""
+    """What a caller wants remembered. `fields` are note fields already known; analysis fills in the rest.
+
+    `sources` are ids of sources that are stored already and that the note came from, too; unlike `source`, which is
+    its very text, they do not keep it from being recognised as a duplicate, which then counts as corroborated by
+    `speaker`. `derived_from` is the id of a note to which it gets a link of that type.
+    """
 
     content: str
     time: str | datetime | None = None
     source: Source | None = None
     fields: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
+    derived_from: str | None = None
 
 
 @dataclass(slots=True)
