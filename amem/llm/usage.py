@@ -9,17 +9,40 @@ from typing import Protocol, runtime_checkable
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Calls made, tokens read and tokens written."""
+    """Calls made, tokens read and tokens written; `rungs` says how often each rung of the ladder gave the answer.
+
+    `rungs` holds (rung, count) pairs in alphabetical order, none of them zero.
+    """
 
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    rungs: tuple[tuple[str, int], ...] = ()
 
     def __add__(self, other: Spent) -> Spent:
-        return Spent(self.calls + other.calls, self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
+        return Spent(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            _tally(self.rungs, other.rungs, 1),
+        )
 
     def __sub__(self, other: Spent) -> Spent:
-        return Spent(self.calls - other.calls, self.tokens_in - other.tokens_in, self.tokens_out - other.tokens_out)
+        return Spent(
+            self.calls - other.calls,
+            self.tokens_in - other.tokens_in,
+            self.tokens_out - other.tokens_out,
+            _tally(self.rungs, other.rungs, -1),
+        )
+
+
+def _tally(
+    ours: tuple[tuple[str, int], ...], theirs: tuple[tuple[str, int], ...], sign: int
+) -> tuple[tuple[str, int], ...]:
+    counts = dict(ours)
+    for rung, count in theirs:
+        counts[rung] = counts.get(rung, 0) + sign * count
+    return tuple(sorted((rung, count) for rung, count in counts.items() if count))
 
 
 class Usage:
@@ -35,10 +58,16 @@ class Usage:
 
     def add(self, *, tokens_in: int = 0, tokens_out: int = 0) -> None:
         """Count one call of the current thread."""
-        call = Spent(1, tokens_in, tokens_out)
-        self._thread.spent = self.here + call
+        self._count(Spent(1, tokens_in, tokens_out))
+
+    def rung(self, name: str) -> None:
+        """Count that this rung of the ladder gave the current thread an answer."""
+        self._count(Spent(rungs=((name, 1),)))
+
+    def _count(self, spent: Spent) -> None:
+        self._thread.spent = self.here + spent
         with self._lock:
-            self._total += call
+            self._total += spent
 
     @property
     def total(self) -> Spent:
