@@ -1,4 +1,8 @@
-"""The JSON schemas that model answers are held to, where a server can hold them."""
+"""The JSON schemas that model answers are held to, where a server can hold them.
+
+Kept plain (no length, no pattern, no reference), because each server compiles a grammar from them and the simplest
+server decides. What they cannot say the readers check.
+"""
 
 from __future__ import annotations
 
@@ -9,23 +13,32 @@ from amem.note import Kind, LinkType
 #: A topic or an episode summary is made by amem, from many notes; everything else may be one note's kind.
 NOTE_KINDS = tuple(kind for kind in Kind if kind is not Kind.TOPIC)
 
+#: What somebody states in a conversation; a procedure has a form of its own, an episode is the conversation.
+STATEMENT_KINDS = tuple(kind for kind in NOTE_KINDS if kind not in (Kind.EPISODE, Kind.PROCEDURE))
+
 #: What a new note may be to an old one in a model's eyes; ``derived_from`` is for amem to say.
 LINK_TYPES = tuple(type_ for type_ in LinkType if type_ is not LinkType.DERIVED_FROM)
 
+#: What one of two notes may be to the other in the eyes of a judge.
+VERDICTS = ("contradicts", "supersedes", "supports", "related", "none")
+
 _STRING = {"type": "string"}
-_STRINGS = {"type": "array", "items": _STRING}
 _SHARE = {"type": "number"}
+_YES_OR_NO = {"type": "boolean"}
+_POSITION = {"type": "integer"}
 
 
 def analysis_schema() -> dict[str, Any]:
     """What `analyze` asks for."""
+    fact = _object(subject=_STRING, predicate=_STRING, object=_STRING)
     return _object(
-        keywords=_STRINGS,
+        keywords=_list(_STRING),
         context=_STRING,
-        tags=_STRINGS,
+        tags=_list(_STRING),
         kind=_one_of(NOTE_KINDS),
         importance=_SHARE,
-        entities=_STRINGS,
+        entities=_list(_STRING),
+        facts=_list(fact),
     )
 
 
@@ -33,8 +46,44 @@ def evolution_schema(handles: tuple[str, ...]) -> dict[str, Any]:
     """What `evolve` asks for; only the notes that were shown can be named."""
     shown = _one_of(handles)
     link = _object(to=shown, type=_one_of(LINK_TYPES), reason=_STRING, confidence=_SHARE)
-    rewrite = _object(note=shown, context=_STRING, tags=_STRINGS, reason=_STRING, confidence=_SHARE)
-    return _object(links={"type": "array", "items": link}, rewrites={"type": "array", "items": rewrite}, tags=_STRINGS)
+    rewrite = _object(note=shown, context=_STRING, tags=_list(_STRING), reason=_STRING, confidence=_SHARE)
+    return _object(links=_list(link), rewrites=_list(rewrite), tags=_list(_STRING))
+
+
+def extraction_schema(messages: tuple[str, ...], procedures: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What `extract` asks for; only the messages (``m1``, ...) and procedures (``p1``, ...) shown can be named.
+
+    ``updates`` is ``""`` for a procedure that is new.
+    """
+    said_by = _list(_one_of(messages))
+    statement = _object(text=_STRING, kind=_one_of(STATEMENT_KINDS), messages=said_by)
+    procedure = _object(
+        name=_STRING, trigger=_STRING, steps=_list(_STRING), messages=said_by, updates=_one_of(("", *procedures))
+    )
+    return _object(summary=_STRING, statements=_list(statement), procedures=_list(procedure))
+
+
+def answer_schema() -> dict[str, Any]:
+    """What `answer` asks for: a text, the numbers of the notes it rests on, and whether they answer the question.
+
+    ``in_memory`` comes first, so that a model decides before it writes.
+    """
+    return _object(in_memory=_YES_OR_NO, answer=_STRING, cites=_list(_POSITION))
+
+
+def judge_schema(handles: tuple[str, ...]) -> dict[str, Any]:
+    """What `judge` asks for: one verdict for each pair that was shown (``c1``, ``c2``, ...)."""
+    verdict = _object(pair=_one_of(handles), verdict=_one_of(VERDICTS), confidence=_SHARE, reason=_STRING)
+    return _object(verdicts=_list(verdict))
+
+
+def topic_schema() -> dict[str, Any]:
+    """What `topic` asks for: what a group of notes is about."""
+    return _object(title=_STRING, summary=_STRING)
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
 
 
 def _one_of(values: tuple[str, ...]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ ANALYSIS = {
     "kind": "fact",
     "importance": 0.6,
     "entities": ["量子退火"],
+    "facts": [],
 }
 NOTHING = {"links": [], "rewrites": [], "tags": []}
 
