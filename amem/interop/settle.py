@@ -39,7 +39,7 @@ def settle(store: Store, debts: Debts, *, actor: str, cause: str = "") -> int:
         for id, sources in debts.sources.items():
             key = session.notes.keys_of([id])[id]
             for source in sources:
-                session.sources.attach(key, session.sources.put(source, operation))
+                session.sources.attach(key, session.sources.put(source, operation), operation)
         for id, standing in debts.standing.items():
             changes = {"status": str(standing.status), "superseded_by": standing.superseded_by}
             session.notes.change(id, changes, operation)

@@ -16,19 +16,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import RowMapping
+    from sqlalchemy import ColumnElement, FromClause, RowMapping
 
     from amem.storage.session import Session
 
 _OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tables.link_changes, tables.notes
 _AT_ONCE = 500
-#: True for an operation that still has a trace of its own: a version, a link, a witness, or a decided review.
-_LEFT = or_(
-    exists(select(1).where(_VERSIONS.c.operation == _OPS.c.id)),
-    exists(select(1).where(_LINK_CHANGES.c.operation == _OPS.c.id)),
-    exists(select(1).where(tables.corroborations.c.operation == _OPS.c.id)),
-    exists(select(1).where(tables.reviews.c.decided_by == _OPS.c.id)),
-)
+
+
+def _left(operations: FromClause) -> ColumnElement[bool]:
+    """True for an operation that still has a trace of its own: a version, a link, a witness, a decided review."""
+    id = operations.c.id
+    return or_(
+        exists(select(1).where(_VERSIONS.c.operation == id)),
+        exists(select(1).where(_LINK_CHANGES.c.operation == id)),
+        exists(select(1).where(tables.corroborations.c.operation == id)),
+        exists(select(1).where(tables.reviews.c.decided_by == id)),
+    )
+
+
+def _child_left() -> ColumnElement[bool]:
+    """True for an operation that set off one which has: an import's own row may carry nothing but its parts."""
+    children = _OPS.alias()
+    return exists(select(1).where(children.c.parent == _OPS.c.id, children.c.undone_by.is_(None), _left(children)))
 
 
 class Operations:
@@ -73,16 +83,33 @@ class Operations:
 
     def newest(self, *, actions: Sequence[str] = (), excluding: Sequence[str] = ()) -> int | None:
         """The newest top-level operation that has not been undone, and of which purge has left something."""
-        statement = select(func.max(_OPS.c.id)).where(_OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None), _LEFT)
+        statement = select(func.max(_OPS.c.id)).where(
+            _OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None), or_(_left(_OPS), _child_left())
+        )
         if actions:
             statement = statement.where(_OPS.c.action.in_(actions))
         if excluding:
             statement = statement.where(_OPS.c.action.not_in(excluding))
         return self._run(statement).scalar_one_or_none()
 
-    def mark_undone(self, id: int, by: int | None) -> None:
-        """Note that `id` was taken back by operation `by`; None when that was taken back in turn."""
-        self._run(update(_OPS).where(_OPS.c.id == id).values(undone_by=by))
+    def standing(self, id: int) -> list[int]:
+        """The operation's `family` without what of it was undone already by itself."""
+        family = self.family(id)
+        undone: set[int] = set()
+        for start in range(0, len(family), _AT_ONCE):
+            some = _OPS.c.id.in_(family[start : start + _AT_ONCE])
+            undone |= set(self._run(select(_OPS.c.id).where(some, _OPS.c.undone_by.is_not(None))).scalars())
+        return [each for each in family if each not in undone]
+
+    def mark_undone(self, ids: Sequence[int], by: int) -> None:
+        """Note that these were taken back by operation `by`."""
+        for start in range(0, len(ids), _AT_ONCE):
+            some = _OPS.c.id.in_(list(ids[start : start + _AT_ONCE]))
+            self._run(update(_OPS).where(some).values(undone_by=by))
+
+    def mark_redone(self, by: int) -> None:
+        """Note that what operation `by` had taken back stands again."""
+        self._run(update(_OPS).where(_OPS.c.undone_by == by).values(undone_by=None))
 
     def history(self, id: str) -> list[Version]:
         """Every version of a note, oldest first; raises NoteNotFound."""

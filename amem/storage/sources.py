@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from amem.storage.session import Session
 
-_SOURCES, _HELD = tables.sources, tables.note_sources
+_SOURCES, _HELD, _OPS = tables.sources, tables.note_sources, tables.operations
 _AT_ONCE = 500
 
 
@@ -50,9 +50,22 @@ class Sources:
         self._run(insert(tables.source_text).values(rowid=key, content=" ".join(index_terms(source.text))))
         return int(key)
 
-    def attach(self, note_key: int, source_key: int) -> None:
-        """Say that the note came (also) from this source."""
-        self._run(insert(_HELD).prefix_with("OR IGNORE").values(note=note_key, source=source_key))
+    def attach(self, note_key: int, source_key: int, operation: int) -> None:
+        """Say that the note came (also) from this source; undone with `operation`, and then it counts no more."""
+        this = (_HELD.c.note == note_key, _HELD.c.source == source_key)
+        undone = select(_OPS.c.id).where(_OPS.c.undone_by.is_not(None))
+        self._run(delete(_HELD).where(*this, _HELD.c.operation.in_(undone)))
+        row = {"note": note_key, "source": source_key, "operation": operation}
+        self._run(insert(_HELD).prefix_with("OR IGNORE").values(row))
+
+    def keys_of(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
+        """For each of these ids that is stored, its key and kind."""
+        found: dict[str, tuple[int, str]] = {}
+        for start in range(0, len(ids), _AT_ONCE):
+            some = list(ids[start : start + _AT_ONCE])
+            statement = select(_SOURCES.c.id, _SOURCES.c.key, _SOURCES.c.kind).where(_SOURCES.c.id.in_(some))
+            found |= {id: (key, kind) for id, key, kind in self._run(statement)}
+        return found
 
     def of(self, ids: Sequence[str]) -> dict[str, list[Source]]:
         """For each note id the sources it came from, in their order."""
@@ -62,7 +75,7 @@ class Sources:
             statement = (
                 select(notes.c.id.label("note_id"), _SOURCES)
                 .select_from(_made_from())
-                .where(notes.c.id.in_(list(ids[start : start + _AT_ONCE])))
+                .where(notes.c.id.in_(list(ids[start : start + _AT_ONCE])), _OPS.c.undone_by.is_(None))
                 .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
             )
             for row in self._run(statement).mappings():
@@ -77,7 +90,8 @@ class Sources:
             statement = (
                 select(_SOURCES.c.id, notes.c.id)
                 .select_from(_made_from())
-                .where(_SOURCES.c.id.in_(list(ids[start : start + _AT_ONCE])), notes.c.status != "deleted")
+                .where(_SOURCES.c.id.in_(list(ids[start : start + _AT_ONCE])))
+                .where(notes.c.status != "deleted", _OPS.c.undone_by.is_(None))
                 .order_by(notes.c.key)
             )
             for source, note in self._run(statement):
@@ -118,7 +132,8 @@ class Sources:
 
 def _made_from() -> Join:
     notes = tables.notes
-    return notes.join(_HELD, _HELD.c.note == notes.c.key).join(_SOURCES, _SOURCES.c.key == _HELD.c.source)
+    held = notes.join(_HELD, _HELD.c.note == notes.c.key).join(_SOURCES, _SOURCES.c.key == _HELD.c.source)
+    return held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation)
 
 
 def _source_of(row: RowMapping) -> Source:

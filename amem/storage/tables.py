@@ -27,7 +27,7 @@ link_changes = _table("link_changes", "id operation source target type before af
 usage = _table("usage", "note recalls last_access growth")
 corroborations = _table("corroborations", "note who at operation")
 sources = _table("sources", "key id kind conversation ref speaker at ordinal text operation")
-note_sources = _table("note_sources", "note source")
+note_sources = _table("note_sources", "note source operation")
 spaces = _table("spaces", "id model dimension recipe active")
 vectors = _table("vectors", "key space hash vector")
 reviews = _table(
@@ -39,7 +39,8 @@ spending = _table("spending", "day model calls tokens_in tokens_out")
 sessions = _table("sessions", "key id started_at")
 turns = _table(
     "turns",
-    "key session number at question answer state model error recalled tokens_in tokens_out learning learnt_by",
+    "key session number at question answer state model prompt error recalled supported tokens_in tokens_out learning"
+    " learnt_by episode owner lease_until",
 )
 tombstones = _table("tombstones", "note id seq")
 note_text = _table("note_text", "rowid content keywords tags context")

@@ -46,10 +46,8 @@ def redo(session: Session, actor: str) -> UndoReport:
     target = session.operations.newest(actions=("undo",))
     if target is None:
         raise NothingToUndo("there is nothing to redo")
-    original = session.operations.get(target).undoes
     report = _reverse(session, actor, target, "redo")
-    assert original is not None
-    session.operations.mark_undone(original, None)
+    session.operations.mark_redone(target)
     return report
 
 
@@ -74,11 +72,12 @@ def _reverse(session: Session, actor: str, target: int, action: str) -> UndoRepo
     own = session.begin(action, actor, f"{action} of operation {target}", undoes=target)
     reverted: list[tuple[str, str]] = []
     kept: list[Kept] = []
-    for operation in session.operations.family(target):
+    family = session.operations.standing(target)
+    for operation in family:
         _reverse_links(session, operation, own, reverted, kept)
         _reverse_notes(session, operation, target, own, reverted, kept)
         session.reviews.withdraw(operation, own)
-    session.operations.mark_undone(target, own)
+    session.operations.mark_undone(family, own)
     return UndoReport(own, target, tuple(reverted), tuple(kept))
 
 

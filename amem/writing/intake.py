@@ -12,6 +12,7 @@ from amem.note import MemoryNote, Source
 from amem.writing.fields import as_timestamp, clean, clean_content
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from amem.settings import Settings
@@ -24,9 +25,12 @@ RELIABILITY = {"user": 0.9, "message": 0.9, "file": 0.8, "line": 0.8, "tool": 0.
 class NewNote:
     """What a caller wants remembered. `fields` are note fields already known; analysis fills in the rest.
 
-    `sources` are ids of sources that are stored already and that the note came from, too; unlike `source`, which is
-    its very text, they do not keep it from being recognised as a duplicate, which then counts as corroborated by
-    `speaker`. `derived_from` is the id of a note to which it gets a link of that type.
+    `gathers` are raw inputs that the note sums up (an episode's messages): stored, once for each id, and attached in
+    the note's own transaction. `sources` are ids of sources that the note came from, too: stored already, or gathered
+    by an earlier item of the same call. Unlike `source`, which is the note's very text, neither keeps it from being
+    recognised as a duplicate: then the old note is attached to them and counts as corroborated by `speaker`.
+    `derived_from` is the id of a note, stored or an earlier item of the same call, to which it gets a link of that
+    type (as does the old note that a duplicate turns out to be).
     """
 
     content: str
@@ -35,6 +39,7 @@ class NewNote:
     fields: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[str, ...] = ()
     derived_from: str | None = None
+    gathers: tuple[Source, ...] = ()
 
 
 @dataclass(slots=True)
@@ -42,7 +47,8 @@ class Intake:
     """A checked note with what the pipeline must know of it.
 
     `given` are the fields the caller filled in, `links` the ids it wants linked, `reliability` how far its origin is
-    believed, `recalls` and `last_access` what another program had counted, `named` whether it brought its own id.
+    believed, `recalls` and `last_access` what another program had counted, `named` whether it brought its own id;
+    `gathers`, `sources` and `derived_from` are those of its `NewNote`.
     """
 
     note: MemoryNote
@@ -53,6 +59,9 @@ class Intake:
     recalls: int = 0
     last_access: datetime | None = None
     named: bool = False
+    gathers: tuple[Source, ...] = ()
+    sources: tuple[str, ...] = ()
+    derived_from: str | None = None
 
 
 def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Settings, clock: Clock) -> Intake:
@@ -90,10 +99,13 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
         source=new.source,
         given=filled,
         links=links,
-        reliability=_reliability(new.source, actor),
+        reliability=_reliability([new.source] if new.source is not None else new.gathers, actor),
         recalls=recalls,
         last_access=last_access,
         named=id is not None,
+        gathers=tuple(new.gathers),
+        sources=tuple(new.sources),
+        derived_from=new.derived_from,
     )
 
 
@@ -127,6 +139,10 @@ def _fill_from_source(values: dict[str, Any], source: Source | None) -> None:
     values.setdefault("speaker", source.speaker)
 
 
-def _reliability(source: Source | None, actor: str) -> float:
-    origin = actor.split(":")[0] if source is None else source.kind
-    return RELIABILITY.get(origin, RELIABILITY["agent"])
+def believe(kinds: Iterable[str]) -> float:
+    """How far a note is believed that came from sources of these kinds: as far as the least believed of them."""
+    return min(RELIABILITY.get(kind, RELIABILITY["agent"]) for kind in kinds)
+
+
+def _reliability(sources: Sequence[Source], actor: str) -> float:
+    return believe([source.kind for source in sources] or [actor.split(":")[0]])

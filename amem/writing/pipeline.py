@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from amem.text import normalize
 from amem.writing.apply import Outcome, carry_out
 from amem.writing.batch import Batch, Entry
 from amem.writing.guards import Plan, plan
-from amem.writing.intake import Intake, NewNote, take_in
+from amem.writing.intake import Intake, NewNote, believe, take_in
 from amem.writing.neighbours import show
 from amem.writing.steps import ENRICH_JOB, analysis_of, draft_of
 from amem.writing.vocabulary import BatchVocabulary, FrequencyCache
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.errors import AmemError
+    from amem.note import Source
     from amem.protocols import Analyst
     from amem.settings import Settings
     from amem.storage import Session, Store
@@ -44,17 +45,22 @@ _log = logging.getLogger("amem")
 
 @dataclass(slots=True)
 class _Run:
-    """What all batches of one call share: who writes and why, by which analyst, and the operation once there is one."""
+    """What all batches of one call share: who writes and why, by which analyst, and the operation once there is one.
+
+    `became` says, for the id of each item that turned out a duplicate, which note it is.
+    """
 
     actor: str
     action: str
     cause: str
     analyst: Analyst
+    parent: int | None = None
     operation: int | None = None
+    became: dict[str, str] = field(default_factory=dict)
 
     def begin(self, session: Session) -> int:
         if self.operation is None:
-            self.operation = session.begin(self.action, self.actor, self.cause)
+            self.operation = session.begin(self.action, self.actor, self.cause, parent=self.parent)
         return self.operation
 
 
@@ -95,20 +101,22 @@ class Pipeline:
         actor: str,
         action: str = "add",
         cause: str = "",
+        parent: int | None = None,
         progress: Callable[[int, int], None] | None = None,
         on_refused: Callable[[int, AmemError], None] | None = None,
     ) -> list[Receipt]:
         """Store the items in order, as one operation; one receipt for each item that was accepted.
 
-        An item that cannot be used raises before anything is stored, or, when `on_refused` is given, is handed to it
-        with its position and left out. `progress` hears (done, of how many) after each batch.
+        `parent` is an operation that the caller began (and committed): this one, and all it sets off, is undone with
+        it. An item that cannot be used raises before anything is stored, or, when `on_refused` is given, is handed to
+        it with its position and left out. `progress` hears (done, of how many) after each batch.
         """
         intakes = self._take_in(items, actor, on_refused)
         if not intakes:
             return []
         self._vectorizer.check()
         analyst = self._analyst()
-        run = _Run(actor, action, cause, analyst)
+        run = _Run(actor, action, cause, analyst, parent)
         receipts: list[Receipt] = []
         batches = self._batches(intakes)
         # While one batch is written, the next is embedded: the one waits for Python, the other for the model.
@@ -138,11 +146,14 @@ class Pipeline:
     ) -> list[Intake]:
         intakes: list[Intake] = []
         named: dict[str, Intake] = {}
+        brought: dict[str, str] = {}
         for position, item in enumerate(items):
             try:
                 intake = take_in(item, actor=actor, settings=self._settings, clock=self._clock)
+                self._refuse_unknown(intake, brought, named)
                 if intake.named:
                     self._refuse_taken_id(intake, named.setdefault(intake.note.id, intake))
+                brought |= {source.id: source.kind for source in _brings(intake)}
             except InvalidInput as error:
                 if on_refused is None:
                     raise
@@ -150,6 +161,22 @@ class Pipeline:
             else:
                 intakes.append(intake)
         return intakes
+
+    def _refuse_unknown(self, intake: Intake, brought: Mapping[str, str], named: Mapping[str, Intake]) -> None:
+        """Refuse a note that names a source or a note that is neither stored nor brought by an item before it."""
+        if not intake.sources and intake.derived_from is None:
+            return
+        with self._store.read() as session:
+            stored = session.sources.keys_of(intake.sources)
+            origin = intake.derived_from
+            if origin is not None and origin not in named and not session.notes.keys_of([origin]):
+                raise InvalidInput(f"no note {origin!r} to derive another from")
+        kinds = {**brought, **{id: kind for id, (_, kind) in stored.items()}, **{s.id: s.kind for s in _brings(intake)}}
+        for id in intake.sources:
+            if id not in kinds:
+                raise InvalidInput(f"no source {id!r} is stored", hint="give new sources in `gathers`")
+        if intake.sources and intake.source is None:
+            intake.reliability = believe([kinds[id] for id in intake.sources] + [s.kind for s in intake.gathers])
 
     def _refuse_taken_id(self, intake: Intake, first: Intake) -> None:
         """Refuse a note whose id another has, in the collection or in this list, unless it is that one said again."""
@@ -181,6 +208,8 @@ class Pipeline:
         intake, note, analyst = entry.intake, entry.intake.note, run.analyst
         existing = self._existing(session, entry, run)
         if existing is not None:
+            run.became[note.id] = existing
+            self._attach(session, intake, existing, run)
             held = session.notes.get_many([existing], history=False)[existing]
             return Receipt(existing, "duplicate", held.enrichment, held.analyst)
         operation = run.begin(session)
@@ -196,7 +225,8 @@ class Pipeline:
             given=intake.given,
         )
         batch.stored(entry, key)
-        self._attach(session, intake, key, operation, run)
+        self._keep_what_came_with(session, intake, key, operation, run)
+        self._attach(session, intake, note.id, run)
         outcome = Outcome()
         if evolution.plan is not None:
             outcome = carry_out(
@@ -234,11 +264,26 @@ class Pipeline:
             session.notes.corroborate(existing, note.speaker or run.actor, run.begin(session))
         return existing
 
-    def _attach(self, session: Session, intake: Intake, key: int, operation: int, run: _Run) -> None:
+    def _attach(self, session: Session, intake: Intake, id: str, run: _Run) -> None:
+        """Say of the note that the item is, or turned out to be, what else it came from."""
+        if intake.gathers or intake.sources:
+            operation = run.begin(session)
+            key = session.notes.keys_of([id])[id]
+            new = [session.sources.put(source, operation) for source in intake.gathers]
+            known = session.sources.keys_of(intake.sources)
+            for source in (*new, *(known[each][0] for each in intake.sources)):
+                session.sources.attach(key, source, operation)
+        if intake.derived_from is not None:
+            origin = run.became.get(intake.derived_from, intake.derived_from)
+            if origin != id:
+                link = Link(id, origin, LinkType.DERIVED_FROM, run.cause, 1.0, run.actor, session.now)
+                session.links.put(link, run.begin(session))
+
+    def _keep_what_came_with(self, session: Session, intake: Intake, key: int, operation: int, run: _Run) -> None:
         if intake.recalls or intake.last_access:
             session.usage.carry_over(key, intake.recalls, time_text(intake.last_access or session.now))
         if intake.source is not None:
-            session.sources.attach(key, session.sources.put(intake.source, operation))
+            session.sources.attach(key, session.sources.put(intake.source, operation), operation)
         for target in intake.links:
             link = Link(intake.note.id, target, LinkType.RELATED, "given with the note", 1.0, run.actor, session.now)
             session.links.put(link, operation)
@@ -261,6 +306,11 @@ class Pipeline:
         if planned.tags and "tags" not in entry.intake.given:
             note.tags = list(planned.tags)
         return _Evolution(planned, shown.twin(self._settings.near_duplicate))
+
+
+def _brings(intake: Intake) -> tuple[Source, ...]:
+    """The sources that will be stored with this note."""
+    return intake.gathers if intake.source is None else (intake.source, *intake.gathers)
 
 
 def _state(entry: Entry, analyst: Analyst) -> Enrichment:

@@ -52,7 +52,7 @@ class Collection:
                 session.vectors.put(space, {hashed: self.embedder.embed([content])[0]})
             if source is not None:
                 raw = Source(f"s-{note.id}", "message", "talk-1", "D1:3", "Ana", moment, source)
-                session.sources.attach(key, session.sources.put(raw, operation))
+                session.sources.attach(key, session.sources.put(raw, operation), operation)
         return note.id
 
     def link(

@@ -266,7 +266,7 @@ def test_purge_leaves_no_trace(file_store: Store, folder: Path) -> None:
         )
         key = session.notes.keys_of([gone])[gone]
         source = Source("s1", "message", None, None, None, session.now, f"raw {SECRETS['source']}")
-        session.sources.attach(key, session.sources.put(source, operation))
+        session.sources.attach(key, session.sources.put(source, operation), operation)
         session.links.put(Link(keep, gone, LinkType.RELATED, SECRETS["reason"], 1.0, "user", session.now), operation)
     with file_store.write() as session:
         change(session, gone, content=f"The password is {SECRETS['content']}.")
@@ -303,7 +303,7 @@ def test_purge_keeps_what_other_notes_share(store: Store) -> None:
         keys = session.notes.keys_of([one, other])
         source = session.sources.put(Source("s1", "file", None, None, None, None, "tea and more"), operation)
         for key in keys.values():
-            session.sources.attach(key, source)
+            session.sources.attach(key, source, operation)
         session.notes.address(one, text_hash("same"))
         session.notes.address(other, text_hash("same"))
         session.notes.purge([one])

@@ -134,8 +134,8 @@ def test_sources_have_an_index_of_their_own(store: Store) -> None:
         source = Source("s1", "message", "talk", "D1:2", "Ana", session.now, "Book 14A again, please")
         key = session.sources.put(source, operation)
         assert session.sources.put(source, operation) == key
-        session.sources.attach(1, key)
-        session.sources.attach(1, key)
+        session.sources.attach(1, key, operation)
+        session.sources.attach(1, key, operation)
         assert session.sources.search(["14a"], 5) == [source]
         assert session.text.search(["14a"], 5) == []
         assert session.sources.of([id]) == {id: [source]}

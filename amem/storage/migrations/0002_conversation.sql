@@ -2,6 +2,8 @@
 ALTER TABLE notes ADD COLUMN facts TEXT NOT NULL DEFAULT '[]';
 -- The prompts, with their versions, that a model answered to bring a change about: 'analyze 2, evolve 2'.
 ALTER TABLE operations ADD COLUMN prompts TEXT NOT NULL DEFAULT '';
+-- Which operation said that a note came from a source; what is undone counts no more. NULL in notes older than this.
+ALTER TABLE note_sources ADD COLUMN operation INTEGER REFERENCES operations (id);
 
 -- What model calls cost, by local day and model, so that a day's budget holds over processes and restarts.
 CREATE TABLE spending (
@@ -28,14 +30,23 @@ CREATE TABLE turns (
     answer TEXT NOT NULL DEFAULT '',
     state TEXT NOT NULL,
     model TEXT NOT NULL DEFAULT '',
+    -- The prompt with its version that the model was given: 'chat 1'.
+    prompt TEXT NOT NULL DEFAULT '',
     error TEXT NOT NULL DEFAULT '',
-    -- JSON: what was recalled and placed in the prompt, by note id and version, with its reasons.
+    -- JSON: what was recalled and placed in the prompt, by note id and version, with its reasons; no text of notes.
     recalled TEXT NOT NULL DEFAULT '[]',
+    -- 1 when something recalled supported an answer, 0 when nothing did, NULL when that was not asked.
+    supported INTEGER,
     tokens_in INTEGER NOT NULL DEFAULT 0,
     tokens_out INTEGER NOT NULL DEFAULT 0,
     -- waiting, done, degraded (the model failed, the rules did it for now) or off
     learning TEXT NOT NULL,
     learnt_by INTEGER REFERENCES operations (id),
+    -- Id of the note that sums up the episode the turn belongs to, once that has ended.
+    episode TEXT,
+    -- Who is learning from it now, and until when nobody else may.
+    owner TEXT,
+    lease_until TEXT,
     UNIQUE (session, number)
 );
 CREATE INDEX turns_learning ON turns (learning) WHERE learning IN ('waiting', 'degraded');
