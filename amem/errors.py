@@ -11,7 +11,8 @@
     │   ├── NoteNotFound
     │   ├── CollectionNotFound
     │   ├── OperationNotFound
-    │   └── ReviewNotFound
+    │   ├── ReviewNotFound
+    │   └── SessionNotFound
     ├── Conflict                       the state of the collection forbids it
     │   ├── StaleNote
     │   ├── EmbedderMismatch
@@ -85,6 +86,10 @@ class OperationNotFound(NotFound):
 
 class ReviewNotFound(NotFound):
     """The review queue holds no open item of this id."""
+
+
+class SessionNotFound(NotFound):
+    """No chat of the collection has this id."""
 
 
 class Conflict(AmemError):

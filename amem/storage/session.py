@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, update
 
 from amem.storage import tables
+from amem.storage.chats import Chats
 from amem.storage.fulltext import FullText
 from amem.storage.jobs import Jobs
 from amem.storage.links import Links
@@ -96,6 +97,10 @@ class Session:
     @cached_property
     def reviews(self) -> Reviews:
         return Reviews(self)
+
+    @cached_property
+    def chats(self) -> Chats:
+        return Chats(self)
 
     @cached_property
     def jobs(self) -> Jobs:

@@ -1,0 +1,73 @@
+"""What the assistant needs of the rooms around it: something to recall with, and something that learns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from amem.message import Message
+    from amem.note import MemoryNote
+    from amem.query import Filter, Query
+    from amem.receipt import Receipt
+    from amem.retrieval import Hit
+    from amem.settings import Settings
+    from amem.storage import UndoReport
+
+
+class Memory(Protocol):
+    """A collection as the assistant uses it; ``AgenticMemorySystem`` is one."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    def ask(self, query: Query) -> list[Hit]: ...
+
+    def add(self, content: str, *, time: str | datetime | None = None, **fields: Any) -> Receipt: ...
+
+    def read(self, id: str) -> MemoryNote | None: ...
+
+    def resolve(self, prefix: str, *, deleted: bool = False) -> str: ...
+
+    def delete(self, id: str) -> bool: ...
+
+    def undo(self, operation: int | None = None) -> UndoReport: ...
+
+    def list(
+        self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
+    ) -> list[MemoryNote]: ...
+
+
+class Answered(Protocol):
+    """One answer with the numbers of the lines it rests on (from 1)."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def cites(self) -> Sequence[int]: ...
+
+    @property
+    def in_memory(self) -> bool: ...
+
+
+class Answerer(Protocol):
+    """Answers a question from numbered lines alone."""
+
+    def answer(self, question: str, lines: Sequence[str], when: str) -> Answered: ...
+
+
+class Learner(Protocol):
+    """Makes notes of what a conversation states (see ``amem.conversation.remember``)."""
+
+    def remember(
+        self,
+        messages: Sequence[Message],
+        *,
+        conversation: str,
+        earlier: Sequence[Message] = (),
+        episodes: bool = True,
+        extract: bool = True,
+    ) -> Any: ...

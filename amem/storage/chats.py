@@ -1,0 +1,333 @@
+"""Chats with the assistant: sessions and their turns, each turn committed before and after its model call.
+
+A killed process leaves its last turn ``asked``; the next one reads the session and goes on. What was recalled is kept
+as note ids and versions, so that a replay shows what those notes said then, and a purge leaves nothing of them here.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, insert, or_, select, update
+
+from amem.errors import AmbiguousId, SessionNotFound
+from amem.storage import tables
+from amem.storage.rows import read_time, time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement, RowMapping, Select
+
+    from amem.storage.session import Session
+
+_SESSIONS, _TURNS = tables.sessions, tables.turns
+_AT_ONCE = 500
+_HINT = "amem chat --list shows the chats"
+
+
+class TurnState(StrEnum):
+    """How far a turn came."""
+
+    ASKED = "asked"
+    """Stored; the answer is on its way, or whoever waited for it was killed."""
+    ANSWERED = "answered"
+    INTERRUPTED = "interrupted"
+    """The answer is only its beginning: it was called off, or the model broke off."""
+    UNANSWERED = "unanswered"
+    """No model answered."""
+
+
+class Learning(StrEnum):
+    """Whether a turn has been learnt from."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    DEGRADED = "degraded"
+    """The model asked for failed and the offline rules did it for now."""
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """A note that was recalled for a turn, or stood in its prompt as core note or episode.
+
+    `why` says in words what found it; `injected` tells whether the model was shown it. `version` is the note's at that
+    time. `part` is ``recalled``, ``core`` or ``episode``; `supports` marks what the answer could rest on.
+    """
+
+    note: str
+    version: int
+    score: float = 0.0
+    why: str = ""
+    injected: bool = True
+    part: str = "recalled"
+    supports: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question and its answer. `number` counts from 1 within `session`; `episode` is the id of the note that sums
+    up the episode it belongs to, once that ended; `learnt_by` the operation to undo."""
+
+    key: int
+    session: str
+    number: int
+    at: datetime
+    question: str
+    answer: str
+    state: TurnState
+    learning: Learning
+    model: str = ""
+    prompt: str = ""
+    error: str = ""
+    recalled: tuple[Recollection, ...] = ()
+    supported: bool | None = None
+    tokens_in: int = 0
+    tokens_out: int = 0
+    learnt_by: int | None = None
+    episode: str | None = None
+
+    def message_id(self, role: str) -> str:
+        """The id of its ``user`` or ``assistant`` message, which is also the id of the source made from it."""
+        return f"{self.session}:{self.number}:{role}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSession:
+    """A chat as a list shows it: when it began and was last used, how many turns, and how the first one begins."""
+
+    id: str
+    started_at: datetime
+    last_at: datetime
+    turns: int
+    opening: str
+
+
+class Chats:
+    """The sessions and turns of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    # -- sessions ----------------------------------------------------------------------------------------------
+
+    def begin(self, id: str) -> None:
+        """Begin a session; one that is there already goes on."""
+        row = {"id": id, "started_at": time_text(self._session.now)}
+        self._run(insert(_SESSIONS).prefix_with("OR IGNORE").values(row))
+
+    def sessions(self, limit: int = 50) -> list[ChatSession]:
+        """Sessions that have turns, the last used first."""
+        return [_session_of(row) for row in self._run(_heads().limit(limit)).mappings()]
+
+    def newest(self) -> str | None:
+        """The session used last; None when there is none."""
+        found = self.sessions(1)
+        return found[0].id if found else None
+
+    def resolve(self, prefix: str) -> str:
+        """The one session whose id is or begins with `prefix`. Raises SessionNotFound or AmbiguousId."""
+        if not prefix:
+            raise SessionNotFound("an empty id names no chat", hint=_HINT)
+        within = (_SESSIONS.c.id >= prefix, _SESSIONS.c.id < prefix + "\U0010ffff")
+        ids = list(self._run(select(_SESSIONS.c.id).where(*within).order_by(_SESSIONS.c.id).limit(5)).scalars())
+        if prefix in ids or len(ids) == 1:
+            return prefix if prefix in ids else str(ids[0])
+        if not ids:
+            raise SessionNotFound(f"no chat {prefix!r}", hint=_HINT)
+        raise AmbiguousId(f"{prefix!r} fits several chats: {', '.join(id[:12] for id in ids)}", hint="give more of it")
+
+    # -- a turn, from question to answer -----------------------------------------------------------------------
+
+    def ask(self, session: str, question: str, at: datetime, *, learning: Learning = Learning.WAITING) -> Turn:
+        """Write down a question as the session's next turn. Raises SessionNotFound."""
+        key = self._run(select(_SESSIONS.c.key).where(_SESSIONS.c.id == session)).scalar_one_or_none()
+        if key is None:
+            raise SessionNotFound(f"no chat {session!r}", hint=_HINT)
+        last = self._run(select(func.max(_TURNS.c.number)).where(_TURNS.c.session == key)).scalar_one()
+        turn = Turn(0, session, (last or 0) + 1, at, question, "", TurnState.ASKED, learning)
+        row = {
+            "session": key,
+            "number": turn.number,
+            "at": time_text(at),
+            "question": question,
+            "state": str(turn.state),
+            "learning": str(learning),
+        }
+        made = self._run(insert(_TURNS).values(row)).lastrowid
+        assert made is not None
+        return replace(turn, key=int(made))
+
+    def recalled(self, key: int, notes: Sequence[Recollection], *, supported: bool | None, prompt: str = "") -> None:
+        """Keep what was recalled for the turn, before its model is asked."""
+        self._set([key], recalled=_json(notes), supported=supported, prompt=prompt)
+
+    def answer(
+        self,
+        key: int,
+        state: TurnState,
+        answer: str,
+        *,
+        model: str = "",
+        error: str = "",
+        tokens_in: int = 0,
+        tokens_out: int = 0,
+    ) -> None:
+        """Write down how the turn ended; `answer` is the partial text when it was interrupted."""
+        self._set(
+            [key],
+            state=str(state),
+            answer=answer,
+            model=model,
+            error=error,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+        )
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def turns(self, session: str, *, last: int | None = None) -> list[Turn]:
+        """The turns of a session in order; only the `last` so many when given."""
+        statement = _turns().where(_SESSIONS.c.id == session).order_by(_TURNS.c.number.desc())
+        rows = self._run(statement if last is None else statement.limit(last)).mappings().all()
+        return [_turn_of(row) for row in reversed(rows)]
+
+    def turn(self, session: str, number: int) -> Turn | None:
+        """One turn; None when the session has no such turn."""
+        row = self._run(_turns().where(_SESSIONS.c.id == session, _TURNS.c.number == number)).mappings().one_or_none()
+        return None if row is None else _turn_of(row)
+
+    # -- learning ----------------------------------------------------------------------------------------------
+
+    def waiting(self, *, before: datetime | None = None, limit: int | None = None) -> list[Turn]:
+        """Turns that wait to be learnt from and that nobody is learning from now, oldest first.
+
+        A turn whose answer is on its way is not among them, unless it has been for as long as nobody waits.
+        """
+        abandoned = time_text(self._session.now - _ABANDONED)
+        statement = _turns().where(
+            _TURNS.c.learning == str(Learning.WAITING),
+            or_(_TURNS.c.state != str(TurnState.ASKED), _TURNS.c.at <= abandoned),
+            self._free(),
+        )
+        if before is not None:
+            statement = statement.where(_TURNS.c.at < time_text(before))
+        statement = statement.order_by(_TURNS.c.key)
+        return [_turn_of(row) for row in self._run(statement if limit is None else statement.limit(limit)).mappings()]
+
+    def claim(self, keys: Sequence[int], owner: str, *, seconds: float) -> set[int]:
+        """Take these waiting turns for as long; returns those got (the others are somebody else's or done)."""
+        until = time_text(self._session.now + timedelta(seconds=seconds))
+        statement = update(_TURNS).where(
+            _TURNS.c.key.in_(list(keys)), _TURNS.c.learning == str(Learning.WAITING), self._free()
+        )
+        return set(self._run(statement.values(owner=owner, lease_until=until).returning(_TURNS.c.key)).scalars())
+
+    def release(self, keys: Sequence[int]) -> None:
+        """Give turns back unlearnt."""
+        self._set(keys, owner=None, lease_until=None)
+
+    def learnt(self, keys: Sequence[int], learning: Learning, *, operation: int | None = None) -> None:
+        """Say that these turns were learnt from, and by which operation."""
+        self._set(keys, learning=str(learning), learnt_by=operation, owner=None, lease_until=None)
+
+    def summed_up(self, keys: Sequence[int], episode: str) -> None:
+        """Say which note sums up the episode that these turns belong to."""
+        self._set(keys, episode=episode)
+
+    # -- forgetting --------------------------------------------------------------------------------------------
+
+    def blank(self, sources: Iterable[str]) -> None:
+        """Take the text of purged messages (by source id) out of their turns, and with it what was made of it."""
+        for id in sources:
+            session, _, rest = id.rpartition(":")
+            session, _, number = session.rpartition(":")
+            if not session or not number.isdigit() or rest not in ("user", "assistant"):
+                continue
+            wanted = select(_SESSIONS.c.key).where(_SESSIONS.c.id == session).scalar_subquery()
+            field = "question" if rest == "user" else "answer"
+            statement = update(_TURNS).where(_TURNS.c.session == wanted, _TURNS.c.number == int(number))
+            self._run(statement.values({field: "", "error": ""}))
+
+    def forget(self, note: str) -> None:
+        """Take out what turns say about why this (purged) note was recalled; that it was stays."""
+        for key, text in self._run(select(_TURNS.c.key, _TURNS.c.recalled).where(_TURNS.c.recalled.contains(note))):
+            held = [replace(each, why="") if each.note == note else each for each in _recalled_of(text)]
+            self._set([key], recalled=_json(held))
+
+    def _set(self, keys: Sequence[int], **values: Any) -> None:
+        for start in range(0, len(keys), _AT_ONCE):
+            some = list(keys[start : start + _AT_ONCE])
+            self._run(update(_TURNS).where(_TURNS.c.key.in_(some)).values(values))
+
+    def _free(self) -> ColumnElement[bool]:
+        return or_(_TURNS.c.lease_until.is_(None), _TURNS.c.lease_until <= time_text(self._session.now))
+
+
+#: After so long nobody waits for an answer any more: whoever asked was killed.
+_ABANDONED = timedelta(minutes=30)
+
+
+def _turns() -> Select[Any]:
+    return select(_TURNS, _SESSIONS.c.id.label("session_id")).select_from(
+        _TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session)
+    )
+
+
+def _heads() -> Select[Any]:
+    first = _TURNS.alias("first")
+    opening = select(first.c.question).where(first.c.session == _SESSIONS.c.key).order_by(first.c.number).limit(1)
+    return (
+        select(_SESSIONS.c.id, _SESSIONS.c.started_at, func.count().label("turns"), func.max(_TURNS.c.at).label("last"))
+        .add_columns(opening.scalar_subquery().label("opening"), func.max(_TURNS.c.key).label("newest"))
+        .select_from(_SESSIONS.join(_TURNS, _TURNS.c.session == _SESSIONS.c.key))
+        .group_by(_SESSIONS.c.key)
+        .order_by(func.max(_TURNS.c.key).desc())
+    )
+
+
+def _session_of(row: RowMapping) -> ChatSession:
+    return ChatSession(row["id"], _moment(row["started_at"]), _moment(row["last"]), row["turns"], row["opening"])
+
+
+def _turn_of(row: RowMapping) -> Turn:
+    return Turn(
+        key=row["key"],
+        session=row["session_id"],
+        number=row["number"],
+        at=_moment(row["at"]),
+        question=row["question"],
+        answer=row["answer"],
+        state=TurnState(row["state"]),
+        learning=Learning(row["learning"]),
+        model=row["model"],
+        prompt=row["prompt"],
+        error=row["error"],
+        recalled=_recalled_of(row["recalled"]),
+        supported=None if row["supported"] is None else bool(row["supported"]),
+        tokens_in=row["tokens_in"],
+        tokens_out=row["tokens_out"],
+        learnt_by=row["learnt_by"],
+        episode=row["episode"],
+    )
+
+
+def _json(notes: Sequence[Recollection]) -> str:
+    return json.dumps([asdict(each) for each in notes], ensure_ascii=False)
+
+
+def _recalled_of(text: str) -> tuple[Recollection, ...]:
+    return tuple(Recollection(**each) for each in json.loads(text))
+
+
+def _moment(text: str) -> datetime:
+    moment = read_time(text)
+    assert moment is not None
+    return moment
