@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from amem.llm.usage import Usage
 from amem.testing.script import Script
 
-Scripted: TypeAlias = str | Mapping[str, object] | Exception
+if TYPE_CHECKING:
+    from amem.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """An answer that ends too soon: says `text`, then raises `error` (which may be KeyboardInterrupt)."""
+
+    text: str
+    error: BaseException
+
+
+Scripted: TypeAlias = str | Mapping[str, object] | Exception | Broken
 
 
 class ScriptedChat:
     """Answers from `answers`: one for every call, a list used up in order, or a function of the prompt.
 
-    An answer is a text, a mapping (sent as JSON) or an exception (raised). `prompts` and `schemas` keep what was asked;
-    tokens are counted as words. A list that is used up raises LookupError.
+    An answer is a text, a mapping (sent as JSON), an exception (raised) or `Broken`. `prompts` and `schemas` keep what
+    `complete` was asked, `conversations` what `stream` was, whose answers come word by word; a function is given all
+    the messages as one text there. Tokens are counted as words. A list that is used up raises LookupError.
     """
 
     def __init__(
@@ -24,6 +39,7 @@ class ScriptedChat:
     ) -> None:
         self.prompts: list[str] = []
         self.schemas: list[Mapping[str, object] | None] = []
+        self.conversations: list[tuple[Message, ...]] = []
         self._script = Script[Scripted]("answers", answers)
         self._name = name
         self._usage = Usage()
@@ -39,9 +55,24 @@ class ScriptedChat:
     def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
         self.prompts.append(prompt)
         self.schemas.append(schema)
-        answer = self._script.next(prompt)
+        return "".join(self._said(prompt))
+
+    def stream(self, messages: Sequence[Message], *, temperature: float = 0.7) -> Iterator[str]:
+        self.conversations.append(tuple(messages))
+        return self._said("\n\n".join(message.content for message in messages))
+
+    def _said(self, asked: str) -> Iterator[str]:
+        answer = self._script.next(asked)
         if isinstance(answer, Exception):
             raise answer
-        text = answer if isinstance(answer, str) else json.dumps(dict(answer), ensure_ascii=False)
-        self._usage.add(tokens_in=len(prompt.split()), tokens_out=len(text.split()))
-        return text
+        ending: BaseException | None = None
+        if isinstance(answer, Broken):
+            said: str | Mapping[str, object] = answer.text
+            ending = answer.error
+        else:
+            said = answer
+        text = said if isinstance(said, str) else json.dumps(dict(said), ensure_ascii=False)
+        self._usage.add(tokens_in=len(asked.split()), tokens_out=len(text.split()))
+        yield from re.findall(r"\s*\S+\s*$|\s*\S+|\s+", text)
+        if ending is not None:
+            raise ending
