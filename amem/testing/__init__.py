@@ -9,6 +9,16 @@ from amem.testing.analyst import ScriptedAnalyst
 from amem.testing.chat import ScriptedChat
 from amem.testing.clock import FrozenClock
 from amem.testing.embedder import HashEmbedder
-from amem.testing.fake_ollama import FakeOllama, Fault
+from amem.testing.fake_ollama import FakeOllama
+from amem.testing.faults import SMUGGLED, Fault, spoil
 
-__all__ = ["FakeOllama", "Fault", "FrozenClock", "HashEmbedder", "ScriptedAnalyst", "ScriptedChat"]
+__all__ = [
+    "SMUGGLED",
+    "FakeOllama",
+    "Fault",
+    "FrozenClock",
+    "HashEmbedder",
+    "ScriptedAnalyst",
+    "ScriptedChat",
+    "spoil",
+]

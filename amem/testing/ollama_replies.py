@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+from typing import TYPE_CHECKING, Any
 
 from amem.testing.embedder import HashEmbedder
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _CREATED = "2026-01-01T00:00:00Z"
 _PIECE = 16
+#: A longer text comes in this many pieces; thousands of lines would test nothing but patience.
+_MOST_PIECES = 200
+_LAYERS = (("model", 2_019_377_376), ("template", 1_429), ("params", 96))
 
 
-def chat(request: dict[str, Any], text: str) -> list[dict[str, Any]]:
-    """``/api/chat`` saying `text`."""
+def chat(request: dict[str, Any], text: str, *, complete: bool = True) -> list[dict[str, Any]]:
+    """``/api/chat`` saying `text`; an answer that is not `complete` ran into its length limit."""
     prompt = " ".join(str(message.get("content", "")) for message in request.get("messages", ()))
-    said = [_part(request, message={"role": "assistant", "content": piece}) for piece in _pieces(text)]
-    return [*said, _end(request, prompt, text, message={"role": "assistant", "content": ""})]
+    said = [_part(request, message={"role": "assistant", "content": piece}) for piece in pieces(text)]
+    return [*said, _end(request, prompt, text, complete, message={"role": "assistant", "content": ""})]
 
 
-def generate(request: dict[str, Any], text: str) -> list[dict[str, Any]]:
+def generate(request: dict[str, Any], text: str, *, complete: bool = True) -> list[dict[str, Any]]:
     """``/api/generate`` saying `text`."""
-    said = [_part(request, response=piece) for piece in _pieces(text)]
-    return [*said, _end(request, str(request.get("prompt", "")), text, response="")]
+    said = [_part(request, response=piece) for piece in pieces(text)]
+    return [*said, _end(request, str(request.get("prompt", "")), text, complete, response="")]
 
 
 def joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -40,28 +47,69 @@ def embed(request: dict[str, Any]) -> dict[str, Any]:
     return {"model": request["model"], "embeddings": vectors.tolist()}
 
 
-def show(request: dict[str, Any]) -> dict[str, Any]:
-    """``/api/show``: what the model can do."""
-    entry = listed(str(request.get("model") or request.get("name")))
-    capability = "embedding" if "embed" in entry["name"] else "completion"
-    return {"details": entry["details"], "model_info": {}, "template": "", "capabilities": [capability]}
+def show(name: str, context: int) -> dict[str, Any]:
+    """``/api/show``: what the model can do, and how many tokens it can read (`context`)."""
+    entry = listed(name)
+    family = entry["details"]["family"]
+    info = {"general.architecture": family, "general.parameter_count": 3_212_749_888}
+    capability = "embedding" if "embed" in name else "completion"
+    return {
+        "details": entry["details"],
+        "model_info": {**info, f"{family}.context_length": context, f"{family}.embedding_length": 3072},
+        "modified_at": _CREATED,
+        "template": "{{ .Prompt }}",
+        "capabilities": [capability],
+    }
 
 
 def listed(name: str) -> dict[str, Any]:
     """One entry of ``/api/tags``."""
     family = "nomic-bert" if "embed" in name else "llama"
-    details = {"format": "gguf", "family": family, "families": [family], "parameter_size": "3B"}
-    return {"name": name, "model": name, "modified_at": _CREATED, "size": 1, "digest": "0" * 64, "details": details}
+    details = {
+        "format": "gguf",
+        "family": family,
+        "families": [family],
+        "parameter_size": "3.2B",
+        "quantization_level": "Q4_K_M",
+    }
+    size = sum(layer for _, layer in _LAYERS)
+    return {
+        "name": name,
+        "model": name,
+        "modified_at": _CREATED,
+        "size": size,
+        "digest": digest(name),
+        "details": details,
+    }
+
+
+def pulled(name: str) -> Iterator[dict[str, Any]]:
+    """``/api/pull``: the progress of a download, layer by layer, up to ``success``."""
+    yield {"status": "pulling manifest"}
+    for layer, total in _LAYERS:
+        key = digest(f"{name} {layer}")
+        status = {"status": f"pulling {key[:12]}", "digest": f"sha256:{key}", "total": total}
+        yield status
+        yield from ({**status, "completed": total * quarter // 4} for quarter in (1, 2, 3, 4))
+    for step in ("verifying sha256 digest", "writing manifest", "success"):
+        yield {"status": step}
+
+
+def digest(text: str) -> str:
+    """A digest that looks like Ollama's."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def pieces(text: str) -> list[str]:
+    """`text` as a model streams it, bit by bit."""
+    size = max(_PIECE, -(-len(text) // _MOST_PIECES))
+    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def _part(request: dict[str, Any], **said: Any) -> dict[str, Any]:
     return {"model": request["model"], "created_at": _CREATED, "done": False, **said}
 
 
-def _end(request: dict[str, Any], prompt: str, text: str, **said: Any) -> dict[str, Any]:
+def _end(request: dict[str, Any], prompt: str, text: str, complete: bool, **said: Any) -> dict[str, Any]:
     counts = {"prompt_eval_count": len(prompt.split()), "eval_count": len(text.split()), "total_duration": 1}
-    return {**_part(request, **said), "done": True, "done_reason": "stop", **counts}
-
-
-def _pieces(text: str) -> list[str]:
-    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+    return {**_part(request, **said), "done": True, "done_reason": "stop" if complete else "length", **counts}
