@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from amem.errors import AmemError, InvalidInput, MissingModel, ServiceUnavailable
+from amem.errors import InvalidInput, ServiceUnavailable
 from amem.litellm_import import import_litellm
+from amem.llm.litellm_errors import KEY_HINT, meaning
+from amem.llm.thinking import Thoughts
 from amem.llm.usage import Usage
+from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-KEY_HINT = "set AMEM_API_KEY or OPENAI_API_KEY for OpenAI, the provider's own (ANTHROPIC_API_KEY, ...) for others"
+    from amem.message import Message
 
 #: Providers that `api_key` is meant for. It never goes to anybody else, since it may be OpenAI's: LiteLLM finds the
 #: other providers' keys in their own variables (``ANTHROPIC_API_KEY``, ...).
 OPENAI_COMPATIBLE = frozenset(("openai", "hosted_vllm", "litellm_proxy", "lm_studio", "llamafile"))
-
-_OWN_PREFIX = re.compile(r"^(?:(?:litellm\.)?\w+Error: )+")
 
 
 class LiteLLMChat:
     """Asks `model`, named as LiteLLM names it, such as ``openai/gpt-4o-mini``.
 
     LiteLLM takes seconds to import, so that happens at the first call. `api_base` is the URL of an OpenAI-compatible
-    server (or, for ``ollama_chat/...``, of Ollama); such servers need no key. `timeout` is in seconds.
+    server (or, for ``ollama_chat/...``, of Ollama); such servers need no key. `timeout` is in seconds, `max_tokens`
+    bounds the answer, `window` is the tokens that prompt and answer share. A call that is under way cannot be called
+    off from another thread: it ends with its answer or its timeout. A stream can, between two pieces.
     """
 
     def __init__(
@@ -36,12 +38,14 @@ class LiteLLMChat:
         api_base: str | None = None,
         timeout: float = 60,
         max_tokens: int = 1024,
+        window: int = 8192,
     ) -> None:
         self._model = model
         self._api_key = api_key or None
         self._api_base = api_base or None
         self._timeout = timeout
         self._max_tokens = max_tokens
+        self._window = window
         self._usage = Usage()
 
     @property
@@ -52,45 +56,86 @@ class LiteLLMChat:
     def usage(self) -> Usage:
         return self._usage
 
+    @property
+    def window(self) -> int:
+        """Tokens that prompt and answer share."""
+        return self._window
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens an answer may have."""
+        return self._max_tokens
+
     def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
         """The model's answer, held to `schema` where the provider can.
 
         Raises ServiceUnavailable when nobody answers or there is no key, MissingModel when the provider has no such
         model, InvalidInput when LiteLLM knows no provider of that name.
         """
-        if self._model.startswith("openai/"):
-            self._require_key()
-        litellm = import_litellm()
-        options = self._access(litellm)
+        litellm, options = self._reached()
         if schema is not None:
             answer_format = {"name": "answer", "schema": dict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": answer_format}
         try:
-            answer = litellm.completion(
-                model=self._model,
-                messages=[{"role": "user", "content": prompt}],
-                temperature=temperature,
-                max_tokens=self._max_tokens,
-                timeout=self._timeout,
-                max_retries=0,
-                drop_params=True,  # some models take no temperature or no schema; the answer is validated anyway
-                **options,
-            )
+            answer = self._ask(litellm, [{"role": "user", "content": prompt}], temperature, options)
             content = answer.choices[0].message.content
         except Exception as error:  # LiteLLM raises its own tree, its providers' and bare ones
-            raise self._refused(litellm, error) from error
-        spent = getattr(answer, "usage", None)
-        self._usage.add(
-            tokens_in=getattr(spent, "prompt_tokens", 0) or 0, tokens_out=getattr(spent, "completion_tokens", 0) or 0
-        )
+            raise self._meaning(litellm, error) from error
+        self._count(getattr(answer, "usage", None))
         return content or ""
 
-    def _require_key(self) -> None:
-        if self._api_key is None and self._api_base is None:
-            raise ServiceUnavailable(f"no API key for {self._model}", hint=KEY_HINT)
+    def stream(self, messages: Sequence[Message], *, temperature: float = 0.7) -> Iterator[str]:
+        """The answer in pieces as it is written, without a leading ``<think>`` block.
 
-    def _access(self, litellm: Any) -> dict[str, Any]:
-        options = {"api_base": self._api_base} if self._api_base else {}
+        Raises what `complete` raises; closing the iterator ends the call.
+        """
+        litellm, options = self._reached()
+        options |= {"stream": True, "stream_options": {"include_usage": True}}
+        asked = [{"role": str(message.role), "content": message.content} for message in messages]
+        thoughts = Thoughts()
+        heard, spent, answer = 0, None, None
+        try:
+            answer = self._ask(litellm, asked, temperature, options)
+            for part in answer:
+                heard += 1
+                spent = getattr(part, "usage", None) or spent
+                if (piece := _said(part)) and (shown := thoughts.feed(piece)):
+                    yield shown
+            # LiteLLM says "stop" at the end of every stream; only this tells one that was cut.
+            if getattr(answer, "received_finish_reason", "stop") is None:
+                raise self._broke_off()
+        except (GeneratorExit, ServiceUnavailable):
+            raise
+        except Exception as error:
+            raise self._meaning(litellm, error) from error
+        finally:
+            _close(answer)
+            if spent is not None:
+                self._count(spent)
+            elif heard:
+                # What a call cost is said at its end; of one broken off, a part a token is a fair guess.
+                self._usage.add(tokens_in=tokens("".join(message["content"] for message in asked)), tokens_out=heard)
+        if rest := thoughts.end():
+            yield rest
+
+    def _ask(self, litellm: Any, messages: list[dict[str, str]], temperature: float, options: dict[str, Any]) -> Any:
+        return litellm.completion(
+            model=self._model,
+            messages=messages,
+            temperature=temperature,
+            max_tokens=self._max_tokens,
+            timeout=self._timeout,
+            max_retries=0,
+            drop_params=True,  # some models take no temperature or no schema; the answer is validated anyway
+            **options,
+        )
+
+    def _reached(self) -> tuple[Any, dict[str, Any]]:
+        """LiteLLM, and the options that say where the model is and who asks."""
+        if self._model.startswith("openai/"):
+            self._require_key()  # before the import, which takes seconds
+        litellm = import_litellm()
+        options: dict[str, Any] = {"api_base": self._api_base} if self._api_base else {}
         try:
             provider = litellm.get_llm_provider(self._model)[1]
         except litellm.exceptions.BadRequestError as error:
@@ -103,27 +148,35 @@ class LiteLLMChat:
             options["api_key"] = self._api_key or "none"
         if provider == "openai":
             self._require_key()
-        return options
+        return litellm, options
 
-    def _refused(self, litellm: Any, error: Exception) -> AmemError:
-        kinds = litellm.exceptions
-        reason = self._reason(error)
-        if isinstance(error, (kinds.AuthenticationError, kinds.PermissionDeniedError)):
-            # The provider's own words can hold parts of the key.
-            return ServiceUnavailable(f"{self._model} needs an API key that its provider accepts", hint=KEY_HINT)
-        if isinstance(error, kinds.NotFoundError):
-            return MissingModel(
-                f"the provider has no model {self._model}: {reason}", hint="check llm_model (AMEM_LLM_MODEL)"
-            )
-        if isinstance(error, kinds.Timeout):
-            return ServiceUnavailable(
-                f"{self._model} did not answer within {self._timeout:g} seconds",
-                hint="raise llm_timeout (AMEM_LLM_TIMEOUT)",
-            )
-        return ServiceUnavailable(
-            f"{self._model} could not answer: {reason}", hint="check the network and api_base (AMEM_API_BASE)"
+    def _require_key(self) -> None:
+        if self._api_key is None and self._api_base is None:
+            raise ServiceUnavailable(f"no API key for {self._model}", hint=KEY_HINT)
+
+    def _count(self, spent: Any) -> None:
+        self._usage.add(
+            tokens_in=getattr(spent, "prompt_tokens", 0) or 0, tokens_out=getattr(spent, "completion_tokens", 0) or 0
         )
 
-    def _reason(self, error: Exception) -> str:
-        line = _OWN_PREFIX.sub("", str(error).strip().partition("\n")[0])[:200] or type(error).__name__
-        return line.replace(self._api_key, "***") if self._api_key else line
+    def _broke_off(self) -> ServiceUnavailable:
+        return ServiceUnavailable(
+            f"{self._model} broke off before it had answered", hint="ask again; see the server's log", passing=True
+        )
+
+    def _meaning(self, litellm: Any, error: Exception) -> Exception:
+        return meaning(litellm, error, self._model, timeout=self._timeout, secret=self._api_key)
+
+
+def _said(part: Any) -> str:
+    choices = getattr(part, "choices", None)
+    return (choices[0].delta.content or "") if choices else ""
+
+
+def _close(answer: Any) -> None:
+    """Let go of the connection of a stream, read to its end or not; LiteLLM itself offers that to asyncio only."""
+    stream = getattr(answer, "completion_stream", None)
+    for each in (stream, getattr(stream, "streaming_response", None), getattr(stream, "response", None)):
+        close = getattr(each, "close", None)
+        if callable(close):
+            close()

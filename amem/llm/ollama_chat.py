@@ -1,33 +1,48 @@
-"""A chat model served by Ollama, through its own Python package."""
+"""A chat model served by Ollama."""
 
 from __future__ import annotations
 
-import threading
+import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from amem.errors import MissingModel, ServiceUnavailable
+from amem.llm.ollama_server import OllamaServer
+from amem.llm.thinking import Thoughts
 from amem.llm.usage import Usage
+from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Iterator, Mapping, Sequence
+
+    from amem.message import Message
 
 
 class OllamaChat:
-    """Asks `model` (without prefix) of the server at `host`; connects at the first call.
+    """Asks `model` (without prefix) of the server at `host`; connects when it is asked something.
 
-    `timeout` is in seconds; `max_tokens` bounds the answer, so that a small model which repeats itself comes to an end.
+    `timeout` is in seconds: for all of an answer in `complete`, for every silence in `stream`. `max_tokens` bounds the
+    answer, so that a small model which repeats itself comes to an end; `window` is the tokens that prompt and answer
+    share, and `keep_alive` (``15m``, ``-1`` for ever) how long Ollama keeps the model in memory afterwards.
     """
 
     def __init__(
-        self, model: str, *, host: str = "http://127.0.0.1:11434", timeout: float = 60, max_tokens: int = 1024
+        self,
+        model: str,
+        *,
+        host: str = "http://127.0.0.1:11434",
+        timeout: float = 60,
+        max_tokens: int = 1024,
+        window: int = 8192,
+        keep_alive: str = "15m",
     ) -> None:
         self._model = model
-        self._host = host
         self._timeout = timeout
         self._max_tokens = max_tokens
+        self._window = window
+        # Ollama reads a text as a time with a unit, and a number as seconds.
+        self._keep_alive = int(keep_alive) if keep_alive.lstrip("-").isdigit() else keep_alive
         self._usage = Usage()
-        self._lock = threading.Lock()
-        self._client: Any = None
+        self._server = OllamaServer(host, timeout=timeout)
 
     @property
     def name(self) -> str:
@@ -37,70 +52,83 @@ class OllamaChat:
     def usage(self) -> Usage:
         return self._usage
 
+    @property
+    def window(self) -> int:
+        """Tokens that prompt and answer share."""
+        return self._window
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens an answer may have."""
+        return self._max_tokens
+
     def complete(self, prompt: str, *, schema: Mapping[str, object] | None = None, temperature: float = 0.0) -> str:
         """The model's answer, held to `schema` by Ollama's own constrained decoding.
 
-        Raises ServiceUnavailable when nobody answers in time, MissingModel when the model has not been pulled.
+        Raises ServiceUnavailable when nobody answers in time, MissingModel when the model has not been pulled,
+        Cancelled after `cancel`.
         """
-        import httpx
-        import ollama
+        deadline = time.monotonic() + self._timeout
+        said: list[str] = []
+        # Read as a stream: a connection on which something arrives can be given up, and held to its time, in between.
+        with closing(self._parts([{"role": "user", "content": prompt}], schema, temperature)) as parts:
+            for part in parts:
+                said.append(part)
+                if time.monotonic() > deadline:
+                    raise self._server.silent(self._model)
+        return "".join(said)
 
+    def stream(self, messages: Sequence[Message], *, temperature: float = 0.7) -> Iterator[str]:
+        """The answer in pieces as it is written, without a leading ``<think>`` block.
+
+        Raises what `complete` raises; closing the iterator ends the call.
+        """
+        asked = [{"role": str(message.role), "content": message.content} for message in messages]
+        thoughts = Thoughts()
+        with closing(self._parts(asked, None, temperature)) as parts:
+            for part in parts:
+                if shown := thoughts.feed(part):
+                    yield shown
+        if rest := thoughts.end():
+            yield rest
+
+    def cancel(self) -> None:
+        """End the calls that are under way, in whatever thread: they raise Cancelled at once."""
+        self._server.break_off()
+
+    def _parts(
+        self, messages: list[dict[str, str]], schema: Mapping[str, object] | None, temperature: float
+    ) -> Generator[str, None, None]:
+        heard = 0
+        counted = False
         try:
-            answer = self._connected().chat(
-                model=self._model,
-                messages=[{"role": "user", "content": prompt}],
-                format=dict(schema) if schema is not None else None,
-                # Thinking aloud before a constrained answer costs minutes on a laptop and is thrown away.
-                think=False if schema is not None else None,
-                options={"temperature": temperature, "num_predict": self._max_tokens},
-            )
-        except ollama.ResponseError as error:
-            raise self._refused(error.status_code, str(error.error)) from error
-        except httpx.TimeoutException as error:
-            raise ServiceUnavailable(
-                f"{self.name} did not answer within {self._timeout:g} seconds",
-                hint="raise llm_timeout (AMEM_LLM_TIMEOUT) or take a smaller model",
-            ) from error
-        except httpx.HTTPError as error:
-            raise ServiceUnavailable(
-                f"Ollama at {self._host} broke off before {self.name} had answered",
-                hint="see Ollama's log; a model that does not fit into memory ends like this",
-            ) from error
-        except ConnectionError as error:
-            raise ServiceUnavailable(
-                f"no Ollama answers at {self._host}",
-                hint="start it with `ollama serve`, or set ollama_host (OLLAMA_HOST)",
-            ) from error
-        except (ValueError, TypeError) as error:  # json's and pydantic's errors about a body that is not Ollama's
-            raise ServiceUnavailable(
-                f"what listens at {self._host} does not answer like Ollama",
-                hint="check ollama_host (OLLAMA_HOST)",
-            ) from error
-        self._usage.add(tokens_in=answer.prompt_eval_count or 0, tokens_out=answer.eval_count or 0)
-        return answer.message.content or ""
+            with self._server.call(self._model) as client:
+                for part in self._ask(client, messages, schema, temperature):
+                    heard += 1
+                    if part.done:
+                        self._usage.add(tokens_in=part.prompt_eval_count or 0, tokens_out=part.eval_count or 0)
+                        counted = True
+                    yield part.message.content or ""
+                    if part.done:
+                        return
+            raise self._server.broke_off(self._model)
+        finally:
+            if heard and not counted:
+                # The server says what a call cost when it ends; of one broken off, a part a token is a fair guess.
+                text = "".join(message["content"] for message in messages)
+                self._usage.add(tokens_in=tokens(text), tokens_out=heard)
 
-    def close(self) -> None:
-        """Let go of the connection; the next call makes a new one."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
-    def _connected(self) -> Any:
-        import ollama
-
-        with self._lock:
-            if self._client is None:
-                self._client = ollama.Client(host=self._host, timeout=self._timeout)
-            return self._client
-
-    def _refused(self, status: int, reason: str) -> MissingModel | ServiceUnavailable:
-        if status == 404:
-            return MissingModel(
-                f"Ollama at {self._host} does not have the model {self._model}",
-                hint=f"run `ollama pull {self._model}`",
-            )
-        return ServiceUnavailable(
-            f"Ollama at {self._host} could not answer with {self._model}: {reason.strip()[:200] or status}",
-            hint=f"see Ollama's log, or try `ollama run {self._model}`",
+    def _ask(
+        self, client: Any, messages: list[dict[str, str]], schema: Mapping[str, object] | None, temperature: float
+    ) -> Iterator[Any]:
+        parts: Iterator[Any] = client.chat(
+            model=self._model,
+            messages=messages,
+            stream=True,
+            format=dict(schema) if schema is not None else None,
+            # Thinking aloud before a constrained answer costs minutes on a laptop and is thrown away.
+            think=False if schema is not None else None,
+            keep_alive=self._keep_alive,
+            options={"temperature": temperature, "num_predict": self._max_tokens, "num_ctx": self._window},
         )
+        return parts
