@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from amem.analysis import Analysis, Evolution
 from amem.llm.offline.context import context_of
 from amem.llm.offline.entities import names, spelled
+from amem.llm.offline.extracting import extract
 from amem.llm.offline.importance import importance_of
 from amem.llm.offline.keyphrases import keyphrases
 from amem.llm.offline.kinds import kind_of
@@ -19,7 +20,7 @@ from amem.llm.offline.tags import tags_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.analysis import Draft, Neighbour
+    from amem.analysis import Draft, Extraction, Neighbour, Passage
     from amem.llm.offline.reading import Reading
     from amem.note import Kind
     from amem.protocols import Vocabulary
@@ -62,6 +63,10 @@ class OfflineAnalyst:
             links=tuple(ground.link for ground in grounds),
             rewrites=tuple(propose_rewrites(draft, analysis, grounds)),
         )
+
+    def extract(self, passage: Passage) -> Extraction:
+        """One statement for each substantive sentence that a person said; no procedures."""
+        return extract(passage)
 
 
 def _leaned_on(draft: Draft, reading: Reading, kind: Kind) -> Reading | None:
