@@ -267,6 +267,7 @@ class AgenticMemorySystem(Wiring):
             "kind": str(found.kind),
             "importance": found.importance,
             "entities": [*found.entities],
+            "facts": [[fact.subject, fact.predicate, fact.object] for fact in found.facts],
         }
 
     def process_memory(self, note: MemoryNote) -> tuple[bool, MemoryNote]:
@@ -431,5 +432,5 @@ class AgenticMemorySystem(Wiring):
 
 
 def _fields_of(note: MemoryNote) -> dict[str, Any]:
-    names = ("id", "keywords", "context", "tags", "category", "entities", "metadata", "speaker", "links")
+    names = ("id", "keywords", "context", "tags", "category", "entities", "facts", "metadata", "speaker", "links")
     return {name: value for name in names if (value := getattr(note, name))}

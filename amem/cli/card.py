@@ -11,6 +11,7 @@ from amem.note import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
@@ -61,6 +62,10 @@ def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str,
     yield "tags", ", ".join(note.tags)
     if note.entities:
         yield "entities", ", ".join(note.entities)
+    for fact in note.facts:
+        yield "fact", " · ".join((fact.subject, fact.predicate, fact.object))
+    if note.valid_from or note.valid_to:
+        yield "valid", _validity(note, local)
     if note.speaker:
         yield "speaker", note.speaker
     if note.category and note.category != "Uncategorized":
@@ -74,6 +79,11 @@ def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str,
         yield "linked by", f"{link.type} ← {_other(memory, link, link.source)}"
     for source in memory.sources([note.id])[note.id]:
         yield "source", f"{source.kind} {origin_of(source)}".strip()
+
+
+def _validity(note: MemoryNote, local: tzinfo) -> str:
+    ends = [("from", note.valid_from), ("to", note.valid_to)]
+    return " ".join(f"{word} {when(moment, local)}" for word, moment in ends if moment is not None)
 
 
 def _standing(note: MemoryNote) -> str:

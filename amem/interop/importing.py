@@ -13,7 +13,7 @@ from amem.errors import AmbiguousId, NoteNotFound
 from amem.interop.items import Incoming, Read, Refused, Wanted
 from amem.interop.settle import Debts
 from amem.interop.wikilinks import link_name
-from amem.note import Link, Source
+from amem.note import Link
 from amem.query import Filter
 
 if TYPE_CHECKING:
@@ -114,7 +114,6 @@ class Importer:
         self._wanted: list[tuple[str, Wanted]] = []
         self._stored: set[str] = set()
         self._standing: dict[str, Standing] = {}
-        self._sources: dict[str, Sequence[Source]] = {}
         self.report = ImportReport()
         #: Notes dealt with, batch by batch; ahead of the report, which grows by larger steps.
         self.done = 0
@@ -132,7 +131,7 @@ class Importer:
             for id, each in self._standing.items()
         }
         parent = self.report.operations[-1] if self.report.operations else None
-        debts = Debts(list(self._links()), standing, self._sources, parent)
+        debts = Debts(list(self._links()), standing, parent)
         if debts:
             self.report.links += self._collection.settle(debts, cause=self._cause)
         return self.report
@@ -218,8 +217,6 @@ class Importer:
             report.degraded += receipt.error is not None
             if item.standing is not None:
                 self._standing[receipt.id] = item.standing
-            if item.also:
-                self._sources[receipt.id] = item.also
         else:
             report.duplicates += 1
         if receipt.operation is not None and receipt.operation not in report.operations:

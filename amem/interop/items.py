@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from amem.note import LinkType, Source, Status
+from amem.note import LinkType, Status
 from amem.text import split_text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Standing:
 class Incoming:
     """A note to store. `where` is where it stood, for messages; `names` are what links may call it.
 
-    `id` is the id it had in the collection it was exported from; `also` are further sources beyond the note's own.
+    `id` is the id it had in the collection it was exported from.
     """
 
     note: NewNote
@@ -50,7 +50,6 @@ class Incoming:
     wanted: tuple[Wanted, ...] = ()
     id: str | None = None
     standing: Standing | None = None
-    also: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from amem.interop.decoding import decode
 from amem.interop.items import Incoming, Read, Refused, Standing, Wanted, source_id
 from amem.interop.records import EXPORT_MARK, source_of
 from amem.note import LinkType, Source, Status
+from amem.text import normalize
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
@@ -20,7 +21,20 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 16 << 20
 _PLAIN = frozenset(
-    {"content", "id", "time", "timestamp", "keywords", "tags", "entities", "links", "context", "category", "kind"}
+    {
+        "content",
+        "id",
+        "time",
+        "timestamp",
+        "keywords",
+        "tags",
+        "entities",
+        "facts",
+        "links",
+        "context",
+        "category",
+        "kind",
+    }
     | {"layer", "importance", "pinned", "valid_from", "valid_to", "metadata", "speaker", "conversation_id", "ordinal"}
 )
 
@@ -104,8 +118,15 @@ def _exported(held: dict[str, Any], number: int) -> Incoming:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"not a line amem exported: {error}") from error
     standing = None if status is Status.ACTIVE else Standing(status, held.get("superseded_by"))
-    note = NewNote(held["content"], held.get("timestamp"), sources[0] if sources else None, fields)
-    return Incoming(note, f"line {number}", wanted=wanted, id=_id(held), standing=standing, also=tuple(sources[1:]))
+    own = sources[:1] if sources and _is_own(sources[0], held["content"]) else []
+    gathered = tuple(sources[len(own) :])
+    note = NewNote(held["content"], held.get("timestamp"), own[0] if own else None, fields, gathers=gathered)
+    return Incoming(note, f"line {number}", wanted=wanted, id=_id(held), standing=standing)
+
+
+def _is_own(source: Source, content: Any) -> bool:
+    """Whether a source is the note's very text, not a message that it was learnt from and may share with others."""
+    return source.kind != "message" or (isinstance(content, str) and normalize(content) == normalize(source.text))
 
 
 def _wanted(link: dict[str, Any]) -> Wanted:

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from amem.note import MemoryNote, Source
+from amem.note import Fact, MemoryNote, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,6 +66,7 @@ def version_record(version: Version) -> dict[str, Any]:
         "action": version.action,
         "cause": version.cause,
         "operation": version.operation,
+        "prompts": version.prompts,
         "changes": _changes(version.changes),
     }
 
@@ -79,6 +80,7 @@ def operation_record(operation: Operation) -> dict[str, Any]:
         "actor": operation.actor,
         "action": operation.action,
         "cause": operation.cause,
+        "prompts": operation.prompts,
         "created": list(operation.created),
         "changed": list(operation.notes),
         "links": operation.links,
@@ -118,6 +120,8 @@ def _changes(changes: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
 
 
 def _ready(value: Any) -> Any:
+    if isinstance(value, list):
+        return [[each.subject, each.predicate, each.object] if isinstance(each, Fact) else each for each in value]
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value) if isinstance(value, StrEnum) else value

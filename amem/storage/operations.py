@@ -118,7 +118,7 @@ class Operations:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
         statement = (
             select(_VERSIONS.c.version, _VERSIONS.c.changes, _VERSIONS.c.operation)
-            .add_columns(_OPS.c.actor, _OPS.c.action, _OPS.c.cause, _OPS.c.at)
+            .add_columns(_OPS.c.actor, _OPS.c.action, _OPS.c.cause, _OPS.c.at, _OPS.c.prompts)
             .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
             .where(_VERSIONS.c.note == key)
             .order_by(_VERSIONS.c.version)
@@ -132,6 +132,7 @@ class Operations:
                 cause=row["cause"],
                 operation=row["operation"],
                 changes={field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()},
+                prompts=row["prompts"],
             )
             for row in self._run(statement).mappings()
         ]

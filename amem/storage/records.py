@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 class Operation:
     """One line of the log. `parent` is the operation that set it off; `undone` tells whether it was taken back.
 
+    `prompts` names what the model (then the `actor`) was asked, with versions: ``analyze 2, evolve 2``.
+
     `notes` are the ids it changed, `created` those it made, `links` how many links it added or removed (its
     children's not counted).
     """
@@ -34,7 +36,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a note: what changed in it (`changes` is {field: (before, after)}), when, by whom and why."""
+    """One version of a note: what changed in it (`changes` is {field: (before, after)}), when, by whom and why.
+
+    `prompts` are those of its operation.
+    """
 
     version: int
     at: datetime
@@ -43,6 +48,7 @@ class Version:
     cause: str
     operation: int
     changes: Mapping[str, tuple[Any, Any]]
+    prompts: str = ""
 
 
 @dataclass(frozen=True, slots=True)

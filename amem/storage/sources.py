@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, literal_column, select
+from sqlalchemy import delete, func, insert, literal_column, select, true
 
 from amem.note import Source
 from amem.storage import tables
@@ -50,12 +50,15 @@ class Sources:
         self._run(insert(tables.source_text).values(rowid=key, content=" ".join(index_terms(source.text))))
         return int(key)
 
-    def attach(self, note_key: int, source_key: int, operation: int) -> None:
-        """Say that the note came (also) from this source; undone with `operation`, and then it counts no more."""
+    def attach(self, note_key: int, source_key: int, operation: int, *, gathered: bool = False) -> None:
+        """Say that the note came (also) from this source; undone with `operation`, and then it counts no more.
+
+        A `gathered` source is not the note's very text: other notes may come from it, too.
+        """
         this = (_HELD.c.note == note_key, _HELD.c.source == source_key)
         undone = select(_OPS.c.id).where(_OPS.c.undone_by.is_not(None))
         self._run(delete(_HELD).where(*this, _HELD.c.operation.in_(undone)))
-        row = {"note": note_key, "source": source_key, "operation": operation}
+        row = {"note": note_key, "source": source_key, "operation": operation, "gathered": int(gathered)}
         self._run(insert(_HELD).prefix_with("OR IGNORE").values(row))
 
     def keys_of(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
@@ -82,16 +85,20 @@ class Sources:
                 found[row["note_id"]].append(_source_of(row))
         return found
 
-    def notes_of(self, ids: Sequence[str]) -> dict[str, str]:
-        """For each source id that is known, the first note made from it that is not deleted."""
+    def notes_of(self, ids: Sequence[str], *, own: bool = False) -> dict[str, str]:
+        """For each source id that is known, the first note made from it that is not deleted.
+
+        With `own` only a note whose very text the source is, not one that gathered it among others.
+        """
         notes = tables.notes
+        whose = _HELD.c.gathered == 0 if own else true()
         found: dict[str, str] = {}
         for start in range(0, len(ids), _AT_ONCE):
             statement = (
                 select(_SOURCES.c.id, notes.c.id)
                 .select_from(_made_from())
                 .where(_SOURCES.c.id.in_(list(ids[start : start + _AT_ONCE])))
-                .where(notes.c.status != "deleted", _OPS.c.undone_by.is_(None))
+                .where(notes.c.status != "deleted", _OPS.c.undone_by.is_(None), whose)
                 .order_by(notes.c.key)
             )
             for source, note in self._run(statement):

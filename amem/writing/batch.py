@@ -119,7 +119,7 @@ class Batch:
 
     def _find_known_sources(self, session: Session) -> None:
         ids = {entry.intake.source.id for entry in self.entries if entry.intake.source is not None}
-        known = session.sources.notes_of(sorted(ids))
+        known = session.sources.notes_of(sorted(ids), own=True)
         for entry in self.entries:
             source = entry.intake.source
             if source is not None:
@@ -141,7 +141,7 @@ class Batch:
                 _log.warning("analysis of a note failed: %s", error)
                 entry.error = f"analysis: {error}"
             else:
-                fill_in(note, entry.analysis, entry.intake.given)
+                fill_in(note, entry.analysis, entry.intake.given, default_zone)
                 note.analyst = analyst.name
             vocabulary.include(note.content, note.tags)
 

@@ -185,7 +185,7 @@ class Enricher:
         draft = draft_of(note, zone(self._settings.timezone), previous)
         thought.analysis = self._ask(thought, "analysis", lambda analyst: analyst.analyze(draft, self._vocabulary))
         if thought.analysis is not None:
-            fill_in(note, thought.analysis, owned)
+            fill_in(note, thought.analysis, owned, zone(self._settings.timezone))
         vector = self._embed(thought)
         if vector is not None and thought.analysis is not None:
             neighbours = self._neighbours(thought, vector)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time, zone
 from amem.errors import EmptyNote, InvalidInput, NoteTooLong, UnknownField
-from amem.note import Kind, Layer
+from amem.note import Fact, Kind, Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from amem.settings import Settings
 
@@ -102,6 +103,27 @@ def _labels(name: str, value: Any, settings: Settings) -> list[str]:
     return labels(name, value)
 
 
+def _facts(name: str, value: Any, settings: Settings) -> list[Fact]:
+    if isinstance(value, str) or not isinstance(value, list | tuple):
+        raise InvalidInput(f"{name} must be a list of (subject, predicate, object), not {value!r}")
+    return list(dict.fromkeys(_fact(name, each) for each in value))
+
+
+def _fact(name: str, value: Any) -> Fact:
+    if isinstance(value, Fact):
+        value = (value.subject, value.predicate, value.object)
+    elif isinstance(value, Mapping) and value.keys() == {"subject", "predicate", "object"}:
+        value = (value["subject"], value["predicate"], value["object"])
+    if isinstance(value, str) or not isinstance(value, list | tuple) or len(value) != 3:
+        raise InvalidInput(f"one of the {name} is not a subject, a predicate and an object: {value!r}")
+    parts = [" ".join(_text(name, each).split()) for each in value]
+    if not all(parts):
+        raise InvalidInput(f"one of the {name} lacks its subject, predicate or object: {value!r}")
+    if max(map(len, parts)) > _LONGEST_LABEL:
+        raise InvalidInput(f"a part of one of the {name} is too long; at most {_LONGEST_LABEL} characters are allowed")
+    return Fact(*parts)
+
+
 def _share(name: str, value: Any, settings: Settings) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
         raise InvalidInput(f"{name} must be a number from 0 to 1, not {value!r}")
@@ -169,6 +191,7 @@ _CLEANERS: Mapping[str, Callable[[str, Any, Settings], Any]] = {
     "tags": _labels,
     "entities": _labels,
     "links": _labels,
+    "facts": _facts,
     "context": _line,
     "category": _line,
     "timestamp": _timestamp,

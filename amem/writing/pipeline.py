@@ -184,7 +184,7 @@ class Pipeline:
         taken = normalize(first.note.content) != normalize(note.content)
         with self._store.read() as session:
             if not taken and session.notes.keys_of([note.id]):
-                known = intake.source is not None and bool(session.sources.notes_of([intake.source.id]))
+                known = intake.source is not None and bool(session.sources.notes_of([intake.source.id], own=True))
                 taken = not known and session.notes.duplicate_of(note.content) is None
         if taken:
             raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it")
@@ -272,7 +272,7 @@ class Pipeline:
             new = [session.sources.put(source, operation) for source in intake.gathers]
             known = session.sources.keys_of(intake.sources)
             for source in (*new, *(known[each][0] for each in intake.sources)):
-                session.sources.attach(key, source, operation)
+                session.sources.attach(key, source, operation, gathered=True)
         if intake.derived_from is not None:
             origin = run.became.get(intake.derived_from, intake.derived_from)
             if origin != id:

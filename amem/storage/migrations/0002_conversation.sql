@@ -4,6 +4,8 @@ ALTER TABLE notes ADD COLUMN facts TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE operations ADD COLUMN prompts TEXT NOT NULL DEFAULT '';
 -- Which operation said that a note came from a source; what is undone counts no more. NULL in notes older than this.
 ALTER TABLE note_sources ADD COLUMN operation INTEGER REFERENCES operations (id);
+-- 0 for the source that is a note's very text, 1 for one that it was learnt from and may share with other notes.
+ALTER TABLE note_sources ADD COLUMN gathered INTEGER NOT NULL DEFAULT 0;
 
 -- What model calls cost, by local day and model, so that a day's budget holds over processes and restarts.
 CREATE TABLE spending (
