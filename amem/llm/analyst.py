@@ -3,47 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from amem.analysis import Evolution
-from amem.errors import BadModelAnswer
 from amem.llm import showing
-from amem.llm.answers import read_analysis, read_evolution
-from amem.llm.prompts import load_prompt
+from amem.llm.answers import ANALYSIS_FIELDS, EVOLUTION_FIELDS, read_analysis, read_evolution
+from amem.llm.extracting import extract
+from amem.llm.ladder import Ladder, Question
+from amem.llm.paper_answers import FIELDS as PAPER_FIELDS
+from amem.llm.prompts import language_of
 from amem.llm.schemas import analysis_schema, evolution_schema
-from amem.llm.usage import Metered, Usage
+from amem.llm.sections import analysis_lines, evolution_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from amem.analysis import Analysis, Draft, Neighbour, Rewrite
+    from amem.analysis import Analysis, Draft, Extraction, Neighbour, Passage, Rewrite
+    from amem.llm.usage import Usage
     from amem.protocols import ChatModel, Vocabulary
 
-    Answer = TypeVar("Answer")
-
 #: How many of the collection's own tags a model is offered.
-_TAGS_OFFERED = 20
-#: How much of an answer that could not be used the model is shown again.
-_SHOWN_AGAIN = 150
+_TAGS_OFFERED = 12
 
 
 class ModelAnalyst:
     """Reads notes with `chat`. `prompts` is a folder whose files stand in for amem's own prompts.
 
-    A model that answers outside its schema is asked once more and shown its error; after that BadModelAnswer is
-    raised, as ServiceUnavailable and MissingModel are when there is nobody to ask. Safe to use from many threads when
-    `chat` is.
+    Every question climbs down the ladder (see ``amem.llm.ladder``); below its last rung BadModelAnswer is raised, as
+    ServiceUnavailable and MissingModel are when there is nobody to ask. Each is asked in the language of the note. Safe
+    to use from many threads when `chat` is.
     """
 
     def __init__(self, chat: ChatModel, *, prompts: Path | None = None) -> None:
-        self._chat = chat
-        self._prompts = prompts
-        self._unmetered = Usage()
+        self._ladder = Ladder(chat, prompts=prompts)
 
     @property
     def name(self) -> str:
-        return self._chat.name
+        return self._ladder.name
 
     @property
     def local(self) -> bool:
@@ -52,21 +49,31 @@ class ModelAnalyst:
 
     @property
     def usage(self) -> Usage:
-        """What the calls cost; of a chat model that does not say, only the calls are counted."""
-        return self._chat.usage if isinstance(self._chat, Metered) else self._unmetered
+        """What the calls cost, and which rungs gave the answers."""
+        return self._ladder.usage
 
     def analyze(self, draft: Draft, vocabulary: Vocabulary) -> Analysis:
-        """Keywords, context, tags, kind, importance and entities of a new note (Ps1)."""
+        """Keywords, context, tags, kind, importance, entities and facts of a new note (Ps1)."""
         counted = vocabulary.tags()
         known = sorted(counted, key=lambda tag: (-counted[tag], tag))[:_TAGS_OFFERED]
-        prompt = load_prompt("analyze", self._prompts).render(
-            note=showing.note(draft.content),
-            speaker=showing.line(draft.speaker or "", 8) or "unknown",
-            when=showing.when(draft.at),
-            previous="\n".join(showing.line(turn, showing.TURN_WORDS) for turn in draft.previous) or "-",
-            tags=showing.listed(known),
+        language = language_of(draft.content)
+        question = Question(
+            prompt="analyze",
+            values={
+                "note": showing.note(draft.content),
+                "speaker": showing.line(draft.speaker or "", 8) or "-",
+                "when": showing.when(draft.at, language),
+                "previous": "\n".join(showing.line(turn, showing.TURN_WORDS) for turn in draft.previous) or "-",
+                "tags": showing.listed(known),
+            },
+            schema=analysis_schema(),
+            fields=ANALYSIS_FIELDS,
+            read=read_analysis,
+            sections=analysis_lines,
+            language=language,
         )
-        return self._ask(prompt, analysis_schema(), read_analysis)
+        answered = self._ladder.ask(question)
+        return replace(answered.value, prompt=answered.prompt)
 
     def evolve(
         self, draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour], vocabulary: Vocabulary
@@ -76,41 +83,33 @@ class ModelAnalyst:
         if not shown:
             return Evolution()
         handles = tuple(neighbour.handle for neighbour in shown)
-        prompt = load_prompt("evolve", self._prompts).render(
-            note=showing.note(draft.content),
-            context=showing.line(analysis.context, showing.NEIGHBOUR_WORDS) or "-",
-            tags=showing.listed(analysis.tags),
-            when=showing.when(draft.at),
-            neighbours=showing.neighbours(shown),
-            handles=", ".join(handles),
+        language = language_of(draft.content)
+        question = Question(
+            prompt="evolve",
+            values={
+                "note": showing.note(draft.content, showing.NEW_NOTE_WORDS),
+                "context": showing.line(analysis.context, showing.NEIGHBOUR_WORDS) or "-",
+                "tags": showing.listed(analysis.tags),
+                "when": showing.when(draft.at, language),
+                "neighbours": showing.neighbours(shown, language),
+                "handles": ", ".join(handles),
+            },
+            schema=evolution_schema(handles),
+            fields=EVOLUTION_FIELDS | PAPER_FIELDS,
+            read=lambda answer: read_evolution(answer, handles),
+            sections=evolution_lines,
+            language=language,
         )
-        evolution = self._ask(prompt, evolution_schema(handles), lambda text: read_evolution(text, handles))
+        answered = self._ladder.ask(question)
         by_handle = {neighbour.handle: neighbour for neighbour in shown}
-        changes = (_real_change(rewrite, by_handle[rewrite.handle]) for rewrite in evolution.rewrites)
-        return replace(evolution, rewrites=tuple(change for change in changes if change is not None))
+        changes = (_real_change(rewrite, by_handle[rewrite.handle]) for rewrite in answered.value.rewrites)
+        return replace(
+            answered.value, rewrites=tuple(change for change in changes if change is not None), prompt=answered.prompt
+        )
 
-    def _ask(self, prompt: str, schema: Mapping[str, object], read: Callable[[str], Answer]) -> Answer:
-        answer = self._complete(prompt, schema)
-        try:
-            return read(answer)
-        except BadModelAnswer as error:
-            again = load_prompt("retry", self._prompts).render(
-                prompt=prompt, answer=showing.line(answer, _SHOWN_AGAIN), error=str(error)
-            )
-        answer = self._complete(again, schema)
-        try:
-            return read(answer)
-        except BadModelAnswer as error:
-            raise BadModelAnswer(
-                f"{self.name} answered twice outside its schema: {error}",
-                hint="try a larger model (AMEM_LLM_MODEL); `amem enrich` asks again",
-            ) from error
-
-    def _complete(self, prompt: str, schema: Mapping[str, object]) -> str:
-        answer = self._chat.complete(prompt, schema=schema)
-        if not isinstance(self._chat, Metered):
-            self._unmetered.add()
-        return answer
+    def extract(self, passage: Passage) -> Extraction:
+        """What a piece of conversation states that is worth remembering; nothing that it does not state."""
+        return extract(self._ladder, passage)
 
 
 def _real_change(rewrite: Rewrite, neighbour: Neighbour) -> Rewrite | None:

@@ -42,7 +42,7 @@ def read(answer: dict[str, Any], handles: Sequence[str]) -> Evolution:
     actions = _words_of(answer["actions"]) if "actions" in answer else ["strengthen", "update_neighbor"]
     for action in actions:
         if action not in ("strengthen", "update_neighbor", "update_neighbour"):
-            proposals.drop(f"the unknown action {action!r}")
+            proposals.dropped.add(f"the unknown action {action!r}")
     if "strengthen" in actions:
         _strengthen(proposals, answer, handles)
     if "update_neighbor" in actions or "update_neighbour" in actions:
@@ -67,14 +67,14 @@ def _update(proposals: Proposals, answer: dict[str, Any], handles: Sequence[str]
 def _positional(proposals: Proposals, answer: dict[str, Any], name: str, length: int) -> list[Any]:
     items = _list(proposals, answer, name)
     if items and len(items) != length:
-        proposals.drop(f"{name}, which has {len(items)} items for {length} notes")
+        proposals.dropped.add(f"{name}, which has {len(items)} items for {length} notes")
     return items if len(items) == length else [None] * length
 
 
 def _list(proposals: Proposals, answer: dict[str, Any], name: str) -> list[Any]:
     value = answer.get(name)
     if value is not None and not isinstance(value, list):
-        proposals.drop(f"{name}, which is no list")
+        proposals.dropped.add(f"{name}, which is no list")
     return value if isinstance(value, list) else []
 
 

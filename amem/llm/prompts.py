@@ -1,4 +1,8 @@
-"""Prompts are files: front matter (name, version, variables) and a text with ``$variables``."""
+"""Prompts are files: front matter (name, version, variables) and a text with ``$variables``.
+
+``analyze.md`` is in English; ``analyze.zh.md`` asks the same in Chinese, with examples in Chinese, since small models
+answer in the language they are asked in. Each is a prompt of its own, with its own version.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,17 @@ from pathlib import Path
 from string import Template
 
 from amem.errors import InvalidInput
+from amem.text import cjk_share
+
+#: The language that prompts have files of their own for, beside English ('').
+CHINESE = "zh"
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n(.*)\Z", re.DOTALL)
 _FIELDS = ("name", "version", "variables")
+# The share of Chinese among the letters from which a text is answered in Chinese, as for the offline rules.
+_CHINESE_FROM = 0.3
+_KANA_OR_HANGUL = re.compile("[\u3041-\u30fa\u31f0-\u31ff\uac00-\ud7af]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +33,11 @@ class Prompt:
     version: str
     variables: frozenset[str]
     text: str
+
+    @property
+    def label(self) -> str:
+        """Name and version, as kept with what an answer to it changed: ``analyze 2``."""
+        return f"{self.name} {self.version}"
 
     def render(self, **values: str) -> str:
         """The text with every variable replaced; a ``$`` inside a value stays what it is.
@@ -35,17 +51,25 @@ class Prompt:
         return Template(self.text).substitute(values)
 
 
-def load_prompt(name: str, override: Path | None = None) -> Prompt:
-    """The prompt of that name: from the folder `override` if it is there, else the one that comes with amem.
+def language_of(text: str) -> str:
+    """The language to ask about `text` in: ``zh`` for Chinese, '' for English and everything else."""
+    return CHINESE if cjk_share(text) >= _CHINESE_FROM and not _KANA_OR_HANGUL.search(text) else ""
 
-    Raises InvalidInput naming the file when it cannot be used as a prompt.
+
+def load_prompt(name: str, override: Path | None = None, language: str = "") -> Prompt:
+    """The prompt of that name, in that language where it exists in it, else in English.
+
+    A file in the folder `override` comes before the one that comes with amem, in either language: whoever wrote one
+    wants it used. Raises InvalidInput naming the file when it cannot be used as a prompt.
     """
     # A wheel carries the prompts inside the package; an editable install finds them beside it.
     folders = [folder for folder in (override, _PACKAGE / "prompts", _PACKAGE.parent / "prompts") if folder is not None]
+    names = [f"{name}.{language}", name] if language else [name]
     for folder in folders:
-        path = folder / f"{name}.md"
-        if path.is_file():
-            return _read(path, name)
+        for candidate in names:
+            path = folder / f"{candidate}.md"
+            if path.is_file():
+                return _read(path, candidate)
     raise InvalidInput(
         f"no prompt called {name} in {', '.join(str(folder) for folder in folders)}",
         hint="reinstall amem, or put the file back",

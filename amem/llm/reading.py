@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from amem.errors import BadModelAnswer
@@ -19,16 +20,44 @@ _INVISIBLE = re.compile("[\u202a-\u202e\u2066-\u2069\ufeff]")
 _COMMAS = re.compile("[,;，、；]")
 
 
-def read_object(text: str, known: frozenset[str]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The object that was found in an answer; `repaired` when the answer was not that object and nothing else."""
+
+    object: dict[str, Any]
+    repaired: bool
+
+
+def find_object(text: str, known: frozenset[str]) -> Found:
     """The JSON object in a model's answer that has most of the `known` fields.
 
     Thinking, code fences, prose around it, trailing commas, quotes of the wrong kind and a missing end are forgiven.
     Raises BadModelAnswer when no object has any known field.
     """
+    answer = without_thinking(text)
+    refuse_noise(answer)
+    try:
+        strict = json.loads(answer)
+    except (ValueError, RecursionError):
+        return Found(_best(_repair(answer), known), repaired=True)
+    best = _best(strict, known)
+    return Found(best, repaired=best is not strict or answer is not text)
+
+
+def read_object(text: str, known: frozenset[str]) -> dict[str, Any]:
+    """The same, whether it had to be repaired or not."""
+    return find_object(text, known).object
+
+
+def refuse_noise(text: str) -> None:
+    """Raise BadModelAnswer for an answer that is too long to be one."""
     if len(text) > LONGEST_ANSWER:
         raise BadModelAnswer(f"the answer is {len(text)} characters long")
+
+
+def _best(value: Any, known: frozenset[str]) -> dict[str, Any]:
     # Of equals the outermost and then the last counts: what a model quotes from the prompt comes first.
-    ranked = [((len(known & value.keys()), -depth), value) for depth, value in _objects(_parse(text), 0)]
+    ranked = [((len(known & found.keys()), -depth), found) for depth, found in _objects(value, 0)]
     best: tuple[tuple[int, int], dict[str, Any]] = max(reversed(ranked), key=lambda item: item[0], default=((0, 0), {}))
     if not best[0][0]:
         wanted = ", ".join(sorted(known)[:3])
@@ -36,15 +65,11 @@ def read_object(text: str, known: frozenset[str]) -> dict[str, Any]:
     return best[1]
 
 
-def _parse(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        pass
+def _repair(text: str) -> Any:
     from json_repair import repair_json
 
     try:
-        return repair_json(without_thinking(text), return_objects=True)
+        return repair_json(text, return_objects=True)
     except (ValueError, RecursionError) as error:
         raise BadModelAnswer("the answer is not JSON, nor can it be repaired") from error
 

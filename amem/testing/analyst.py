@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from amem.analysis import Analysis, Draft, Evolution, Neighbour
+from amem.analysis import Analysis, Draft, Evolution, Extraction, Neighbour, Passage
 from amem.testing.script import Script
 from amem.text import query_terms
 
@@ -14,20 +14,24 @@ if TYPE_CHECKING:
 
 Analyses: TypeAlias = Analysis | Sequence[Analysis] | Callable[[Draft], Analysis]
 Evolutions: TypeAlias = Evolution | Sequence[Evolution] | Callable[[Draft, Analysis, Sequence[Neighbour]], Evolution]
+Extractions: TypeAlias = Extraction | Sequence[Extraction] | Callable[[Passage], Extraction]
 
 
 class ScriptedAnalyst:
-    """Answers from `analyses` and `evolutions`: one value for every call, a list used up in order, or a function.
+    """Answers from `analyses`, `evolutions` and `extractions`: one value for every call, a list used up in order, or a
+    function.
 
     Without `analyses`, keywords are the note's first terms and the context repeats its beginning; without `evolutions`,
-    nothing evolves. While `fail` is set (it may be changed at any time) every call raises it. `drafts` and `shown`
-    keep what was asked. A list that is used up raises LookupError: the test asked more than it scripted.
+    nothing evolves; without `extractions`, no conversation teaches anything. While `fail` is set (it may be changed at
+    any time) every call raises it. `drafts`, `shown` and `passages` keep what was asked. A list that is used up raises
+    LookupError: the test asked more than it scripted.
     """
 
     def __init__(
         self,
         analyses: Analyses | None = None,
         evolutions: Evolutions | None = None,
+        extractions: Extractions | None = None,
         *,
         fail: Exception | None = None,
         local: bool = True,
@@ -36,8 +40,10 @@ class ScriptedAnalyst:
         self.fail = fail
         self.drafts: list[Draft] = []
         self.shown: list[tuple[Neighbour, ...]] = []
+        self.passages: list[Passage] = []
         self._analyses = Script[Analysis]("analyses", _plain if analyses is None else analyses)
         self._evolutions = Script[Evolution]("evolutions", Evolution() if evolutions is None else evolutions)
+        self._extractions = Script[Extraction]("extractions", Extraction() if extractions is None else extractions)
         self._local = local
         self._name = name
 
@@ -62,6 +68,12 @@ class ScriptedAnalyst:
         if self.fail is not None:
             raise self.fail
         return self._evolutions.next(draft, analysis, neighbours)
+
+    def extract(self, passage: Passage) -> Extraction:
+        self.passages.append(passage)
+        if self.fail is not None:
+            raise self.fail
+        return self._extractions.next(passage)
 
 
 def _plain(draft: Draft) -> Analysis:

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from amem.analysis import Evolution
 from amem.errors import AmemError, BadModelAnswer
-from amem.llm.answers import read_analysis, read_evolution
+from amem.llm import answers
+from amem.llm.answers import ANALYSIS_FIELDS, EVOLUTION_FIELDS
+from amem.llm.paper_answers import FIELDS as PAPER_FIELDS
 from amem.llm.proposals import CONTEXT
+from amem.llm.reading import read_object
 from amem.note import Kind, LinkType
 
 HANDLES = ("n1", "n2", "n3")
@@ -23,6 +26,14 @@ GOOD = {
     "importance": 0.8,
     "entities": ["PostgreSQL"],
 }
+
+
+def read_analysis(text: str):
+    return answers.read_analysis(read_object(text, ANALYSIS_FIELDS))
+
+
+def read_evolution(text: str, handles):
+    return answers.read_evolution(read_object(text, EVOLUTION_FIELDS | PAPER_FIELDS), handles)
 
 
 def test_a_clean_answer_is_read_as_it_is():

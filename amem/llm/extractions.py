@@ -1,0 +1,118 @@
+"""Reading what a model extracted from a conversation: only what names a message that was shown gets through."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from amem.analysis import Extraction, Procedure, Statement
+from amem.errors import BadModelAnswer
+from amem.llm.reading import clean
+from amem.llm.schemas import STATEMENT_KINDS
+from amem.llm.shown import Dropped, Handles, quoted
+from amem.llm.spellings import kind_named, spelled
+from amem.note import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_Item = TypeVar("_Item", Statement, Procedure)
+
+SUMMARY = 600
+STATEMENT, STATEMENTS = 500, 12
+NAME, TRIGGER, PROCEDURES = 80, 200, 4
+STEP, STEPS = 300, 20
+
+EXTRACTION_FIELDS = frozenset(("summary", "statements", "procedures"))
+
+_BETWEEN_HANDLES = re.compile(r"[\s,;、，；]+")
+_BULLET = re.compile(r"\A(?:[-*•]|\d{1,2}[.)、])\s*")
+_NO_UPDATE = frozenset(("", "none", "null", "no", "new", "-", "无"))
+
+
+def read_extraction(answer: dict[str, Any], messages: Sequence[str], procedures: Sequence[str]) -> Extraction:
+    """Read the answer to `extract`, where messages and known procedures were shown under those handles.
+
+    Raises BadModelAnswer when nothing can be read, or when everything in it had to be refused.
+    """
+    if not any(isinstance(answer.get(name), list) for name in ("statements", "procedures")):
+        raise BadModelAnswer("statements and procedures have to be lists")
+    return _Extracting(messages, procedures).read(answer)
+
+
+class _Extracting:
+    def __init__(self, messages: Sequence[str], procedures: Sequence[str]) -> None:
+        self._messages = Handles(messages)
+        self._procedures = Handles(procedures)
+        self._dropped = Dropped()
+
+    def read(self, answer: dict[str, Any]) -> Extraction:
+        said = (self._statement(item) for item in self._dropped.objects(answer, "statements"))
+        statements = self._unique([(item.text, item) for item in said if item], STATEMENTS, "statements")
+        done = (self._procedure(item) for item in self._dropped.objects(answer, "procedures"))
+        procedures = self._unique([(item.name, item) for item in done if item], PROCEDURES, "procedures")
+        dropped = self._dropped.sentences
+        if dropped and not statements and not procedures:
+            raise BadModelAnswer(f"nothing in the answer could be used: {dropped[0]}")
+        return Extraction(
+            summary=clean(answer.get("summary"), SUMMARY),
+            statements=statements,
+            procedures=procedures,
+            dropped=dropped,
+        )
+
+    def _unique(self, items: list[tuple[str, _Item]], most: int, what: str) -> tuple[_Item, ...]:
+        unique: dict[str, _Item] = {}
+        for text, item in items:
+            unique.setdefault(text.casefold(), item)
+        if len(unique) > most:
+            self._dropped.add(f"{len(unique) - most} of {len(unique)} {what}: at most {most} at a time")
+        return tuple(unique.values())[:most]
+
+    def _statement(self, item: dict[str, Any]) -> Statement | None:
+        text = clean(item.get("text"), STATEMENT)
+        if not text:
+            self._dropped.add("a statement without a text")
+            return None
+        handles = self._said_in(item.get("messages"), f"the statement {quoted(text)}")
+        kind = kind_named(item.get("kind"))
+        if kind not in STATEMENT_KINDS:
+            kind = Kind.FACT
+            if spelled(item.get("kind")):
+                self._dropped.add(f"the kind {spelled(item.get('kind'))!r} of the statement {quoted(text)}, now fact")
+        return Statement(text, kind, handles) if handles else None
+
+    def _procedure(self, item: dict[str, Any]) -> Procedure | None:
+        name = clean(item.get("name"), NAME)
+        steps = _steps(item.get("steps"))
+        if not name or not steps:
+            self._dropped.add(
+                "a procedure without a name" if not name else f"the procedure {quoted(name)} has no steps"
+            )
+            return None
+        handles = self._said_in(item.get("messages"), f"the procedure {quoted(name)}")
+        updates = self._procedures.find(item.get("updates"))
+        if updates is None and spelled(item.get("updates")) not in _NO_UPDATE:
+            self._dropped.add(f"an update of {quoted(item.get('updates'))}, which was not shown; {quoted(name)} is new")
+        trigger = clean(item.get("trigger"), TRIGGER)
+        return Procedure(name, trigger, steps, handles, updates) if handles else None
+
+    def _said_in(self, value: Any, what: str) -> tuple[str, ...]:
+        """The messages that `what` names, none twice; what was not shown is dropped."""
+        named = _BETWEEN_HANDLES.split(value.strip()) if isinstance(value, str) else value
+        found: dict[str, None] = {}
+        for item in named if isinstance(named, list) else []:
+            handle = self._messages.find(item)
+            if handle is None:
+                self._dropped.add(f"{what} names {quoted(item)}, which was not shown")
+            else:
+                found.setdefault(handle)
+        if not found:
+            self._dropped.add(f"{what} names no message that was shown")
+        return tuple(found)
+
+
+def _steps(value: Any) -> tuple[str, ...]:
+    lines = value.splitlines() if isinstance(value, str) else value
+    steps = (_BULLET.sub("", clean(line, STEP)) for line in (lines if isinstance(lines, list) else [])[: 4 * STEPS])
+    return tuple(step for step in steps if step)[:STEPS]
