@@ -17,6 +17,7 @@ from amem.storage.operations import Operations
 from amem.storage.reviews import Reviews
 from amem.storage.rows import time_text
 from amem.storage.sources import Sources
+from amem.storage.spending import Spending
 from amem.storage.usage import Usage
 from amem.storage.vectors import Vectors
 
@@ -105,3 +106,7 @@ class Session:
     @cached_property
     def jobs(self) -> Jobs:
         return Jobs(self)
+
+    @cached_property
+    def spending(self) -> Spending:
+        return Spending(self)
