@@ -1,0 +1,105 @@
+"""Asking a model what one note is to another: the judge of conflicts that rules and vectors cannot decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from amem.errors import BadModelAnswer
+from amem.llm import showing
+from amem.llm.answers import confidence_in
+from amem.llm.ladder import Question
+from amem.llm.prompts import CHINESE, language_of
+from amem.llm.proposals import REASON
+from amem.llm.reading import clean
+from amem.llm.schemas import judge_schema
+from amem.llm.shown import Dropped, Handles, quoted
+from amem.llm.spellings import spelled, verdict_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from amem.llm.ladder import Ladder
+
+#: What small local models can weigh at once.
+MOST_PAIRS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two notes to compare, under a handle of their own (``c1``, ``c2``, ...)."""
+
+    handle: str
+    older: str
+    newer: str
+    older_at: datetime | None = None
+    newer_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the newer note of a pair is to the older: one of ``schemas.VERDICTS``; `confidence` in 0..1."""
+
+    handle: str
+    verdict: str
+    confidence: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """At most one verdict a pair; a pair the model said nothing about has none. `dropped` and `prompt` as elsewhere."""
+
+    verdicts: tuple[Verdict, ...] = ()
+    dropped: tuple[str, ...] = ()
+    prompt: str = ""
+
+
+def judge(ladder: Ladder, pairs: Sequence[Pair]) -> Judgement:
+    """Judge the first few pairs in one call; no call without pairs. Raises what `Ladder.ask` raises."""
+    shown = pairs[:MOST_PAIRS]
+    if not shown:
+        return Judgement()
+    handles = tuple(pair.handle for pair in shown)
+    language = language_of(" ".join(f"{pair.older} {pair.newer}" for pair in shown))
+    question = Question(
+        prompt="judge",
+        values={"pairs": "\n".join(_shown(pair, language) for pair in shown)},
+        schema=judge_schema(handles),
+        fields=frozenset(("verdicts",)),
+        read=lambda answer: _read(answer, handles),
+        language=language,
+    )
+    answered = ladder.ask(question)
+    return Judgement(*answered.value, prompt=answered.prompt)
+
+
+def _shown(pair: Pair, language: str) -> str:
+    older, newer = ("【旧】", "【新】") if language == CHINESE else ("OLDER", "NEWER")
+    return f"{pair.handle} {older} {_note(pair.older, pair.older_at)} {newer} {_note(pair.newer, pair.newer_at)}"
+
+
+def _note(text: str, at: datetime | None) -> str:
+    day = f"({at:%Y-%m-%d}) " if at else ""
+    return f"{day}<<<{showing.line(text, showing.NEIGHBOUR_WORDS)}>>>"
+
+
+def _read(answer: dict[str, Any], handles: Sequence[str]) -> tuple[tuple[Verdict, ...], tuple[str, ...]]:
+    if not isinstance(answer.get("verdicts"), list):
+        raise BadModelAnswer("verdicts has to be a list")
+    pairs, dropped = Handles(handles), Dropped()
+    found: dict[str, Verdict] = {}
+    for item in dropped.objects(answer, "verdicts"):
+        handle, verdict = pairs.find(item.get("pair")), verdict_named(item.get("verdict"))
+        if handle is None:
+            dropped.add(f"a verdict on {quoted(item.get('pair'))}, which was not shown")
+        elif verdict is None:
+            dropped.add(f"the verdict {spelled(item.get('verdict'))!r} on {handle}, which is none of those asked for")
+        elif handle in found:
+            dropped.add(f"a second verdict on {handle}")
+        else:
+            found[handle] = Verdict(handle, verdict, confidence_in(item), clean(item.get("reason"), REASON))
+    if not found:
+        raise BadModelAnswer("the answer holds no verdict on any pair that was shown")
+    return tuple(found.values()), dropped.sentences
