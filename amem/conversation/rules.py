@@ -1,0 +1,118 @@
+"""The rule file: what is always and what is never remembered, in a person's own words (``<home>/rules.md``).
+
+All of it is shown to a model that reads conversations; its ``always:`` and ``never:`` lines are enforced on what comes
+back as well, and hold without a model, too.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from amem.conversation.secrets import DETECTORS, REMOVED, without
+from amem.errors import InvalidInput
+from amem.text import is_cjk
+
+FILE_NAME = "rules.md"
+
+_DEFAULT = Path(__file__).with_name(FILE_NAME)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_LINE = re.compile(
+    r"^\s*(?:[-*]\s+)?(?:(?P<never>never|从不|绝不|永不)|always|总是|务必)\s*[:：]\s*(?P<items>.+)$", re.IGNORECASE
+)
+_ITEM = re.compile(r"/(?P<regex>(?:[^/\\]|\\.)+)/|\[(?P<known>[^\]]+)\]|(?P<word>[^,，、;；]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the rule file says. `text` is what a model is told; `never` and `always` pair a rule with its pattern."""
+
+    text: str = ""
+    never: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    always: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    secrets: tuple[str, ...] = ()
+
+    def forbids(self, text: str) -> str | None:
+        """The rule because of which `text` may not become a note; None when it may."""
+        if REMOVED in text or self.without_secrets(text) != text:
+            return "secrets"
+        return next((rule for rule, pattern in self.never if pattern.search(text)), None)
+
+    def demands(self, sentence: str) -> bool:
+        """Whether a sentence has to be kept."""
+        return any(pattern.search(sentence) for _, pattern in self.always)
+
+    def without_secrets(self, text: str) -> str:
+        """`text` without the passwords, keys and numbers that the rules say are never to be stored."""
+        return without(text, self.secrets)
+
+
+def default_rules() -> str:
+    """The rule file that comes with amem."""
+    return _DEFAULT.read_text(encoding="utf-8")
+
+
+def load_rules(home: Path | None) -> Rules:
+    """The rules of this home, amem's own where it has no rule file. Raises InvalidInput naming the line at fault."""
+    path = None if home is None else home / FILE_NAME
+    if path is None or not path.is_file():
+        return read_rules(default_rules(), str(_DEFAULT))
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot read the rule file {path}: {error}") from error
+    return read_rules(text, str(path))
+
+
+def read_rules(text: str, where: str = FILE_NAME) -> Rules:
+    """Rules from the text of a rule file. Raises InvalidInput."""
+    told: list[str] = []
+    never: list[tuple[str, re.Pattern[str]]] = []
+    always: list[tuple[str, re.Pattern[str]]] = []
+    secrets: list[str] = []
+    # Comments are blanked, not cut out, so that line numbers stay what an editor shows.
+    shown = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    for number, line in enumerate(shown.splitlines(), start=1):
+        match = _LINE.match(line)
+        if match is None:
+            told.append(line.strip())
+            continue
+        words: list[str] = []
+        for item in _ITEM.finditer(match["items"]):
+            if item["known"] is not None:
+                secrets.append(_detector(item["known"], bool(match["never"]), where, number))
+                words.append(item["known"].strip())
+            elif item["regex"] is not None:
+                (never if match["never"] else always).append((item[0], _regex(item["regex"], where, number)))
+            elif word := item["word"].strip(" .。"):
+                (never if match["never"] else always).append((word, _word(word)))
+                words.append(word)
+        if words:
+            told.append(f"{'never' if match['never'] else 'always'}: {', '.join(words)}")
+    return Rules("\n".join(line for line in told if line), tuple(never), tuple(always), tuple(dict.fromkeys(secrets)))
+
+
+def _detector(name: str, never: bool, where: str, number: int) -> str:
+    known = " ".join(name.casefold().split())
+    if known not in DETECTORS or not never:
+        raise InvalidInput(
+            f"{where}, line {number}: [{name}] cannot stand there",
+            hint=f"after never: there may be {', '.join(f'[{each}]' for each in DETECTORS)}",
+        )
+    return known
+
+
+def _regex(pattern: str, where: str, number: int) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern, re.IGNORECASE)
+    except re.error as error:
+        raise InvalidInput(f"{where}, line {number}: /{pattern}/ is no regular expression: {error}") from error
+
+
+def _word(word: str) -> re.Pattern[str]:
+    spaced = r"\s+".join(re.escape(part) for part in word.split())
+    # Chinese has no spaces to mark where a word begins.
+    before = "" if is_cjk(word[0]) else r"(?<!\w)"
+    after = "" if is_cjk(word[-1]) else r"(?!\w)"
+    return re.compile(f"{before}{spaced}{after}", re.IGNORECASE)

@@ -1,0 +1,181 @@
+"""Was it stated? What a model says it learnt from a conversation, held against what was said in it.
+
+A statement must name messages it was shown, one of them a person's; what only the assistant, a tool or the system said
+is no news. Its numbers and names must stand in those messages or in what people said round them, and it must share
+words with them. What fails is dropped with a sentence that says why. None of this can prove that a statement is true
+to its words, but it stops the inventions that do most harm: a name, a date or an amount that nobody gave.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.entities import names
+from amem.llm.offline.reading import read
+from amem.llm.offline.times import with_dates
+from amem.message import Role
+from amem.text import cjk_share, index_terms, query_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from amem.message import Message
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_IN_WORDS = {
+    word: str(number)
+    for row in (
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+        " seventeen eighteen nineteen twenty",
+        "零 一 二 三 四 五 六 七 八 九 十",
+    )
+    for number, word in enumerate(row.split())
+} | {"两": "2", "a": "1", "an": "1", "once": "1", "twice": "2", "dozen": "12", "half": "30", "半": "30"}
+_ENGLISH_NUMBER = re.compile(r"\b(?:" + "|".join(word for word in _IN_WORDS if word.isascii()) + r")\b", re.IGNORECASE)
+_THOUSANDS = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "k": 1_000}
+_ENGLISH_ROUND = re.compile(
+    r"\b(\d+|" + "|".join(word for word in _IN_WORDS if word.isascii()) + r")[ -]?(hundred|thousand|million|k)\b",
+    re.IGNORECASE,
+)
+_CHINESE_NUMBER = re.compile(r"[零一二三四五六七八九十两半]")
+_CHINESE_ROUND = re.compile(r"[\d零一二三四五六七八九十百千万两]+")
+_UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
+_AFTERNOON = re.compile(r"(\d{1,2})(?:[:：.](\d{2}))?\s*(?:p\.?m\b)|(?:下午|晚上|傍晚)\s*(\d{1,2})", re.IGNORECASE)
+#: A short answer takes what it means from the question before it.
+_ANSWER_WORDS, _ANSWER_CHARACTERS = 6, 14
+_ASSENT = re.compile(
+    r"\W*(?:yes|yeah|yep|yup|right|correct|exactly|sure|indeed|true|of course|that's (?:right|it|correct)|ok(?:ay)?"
+    r"|是的?|对的?|没错|好的?|嗯+|可以|当然|正是|没问题)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"[?？]|[吗呢么][。!！]?\s*$")
+#: Of a statement's telling words, this share has to be in the messages it names.
+_SHARED = 0.2
+#: How models speak of those who talk.
+_ROLES = frozenset(("user", "users", "the user", "assistant", "the assistant", "speaker", "用户", "助手", "我"))
+
+
+class Said:
+    """A passage as evidence. `people` are further names of those who speak (what the user is called)."""
+
+    def __init__(self, said: Sequence[Message], earlier: Sequence[Message], people: Iterable[str]) -> None:
+        self._said = {f"m{number}": message for number, message in enumerate(said, start=1)}
+        self._order = list(said)
+        self._people = {name.casefold() for name in people if name} | {
+            message.speaker.casefold() for message in (*said, *earlier) if message.speaker
+        }
+        self._round = [message for message in (*earlier, *said) if message.role is Role.USER]
+
+    def cited(self, handles: Sequence[str]) -> list[Message]:
+        """The messages under these handles, in their order; system messages and unknown handles are left out."""
+        wanted = set(handles)
+        return [
+            message for handle, message in self._said.items() if handle in wanted and message.role is not Role.SYSTEM
+        ]
+
+    def refuses(self, text: str, handles: Sequence[str], *, known: str = "", all_roles: bool = False) -> str | None:
+        """Why `text` does not follow from the messages it names, or None when nothing speaks against it.
+
+        `known` is text that it may repeat besides (a known procedure). With `all_roles` what the assistant and tools
+        did counts as well, as long as a person had a part in it: a procedure is often shown rather than told.
+        """
+        cited = self.cited(handles)
+        if not cited:
+            return "it names no message that was shown"
+        people = [message for message in cited if message.role is Role.USER]
+        if not people:
+            roles = sorted({str(message.role) for message in cited})
+            return f"only the {' and the '.join(roles)} said so"
+        grounds = [_dated(message) for message in (cited if all_roles else [*people, *self._answered(people)])]
+        words = "\n".join([*grounds, known])
+        shown = "\n".join([words, *map(_dated, self._round)])
+        missing = _numbers(text) - _numbers(shown, spelled=True)
+        if missing:
+            return f"nobody said {sorted(missing)[0]}"
+        unnamed = [name for name in _names(text) if not self._is_named(name, shown)]
+        if unnamed:
+            return f"nobody spoke of {unnamed[0]}"
+        return None if self._shares_words(text, words) else "it is not in the messages it names"
+
+    def _answered(self, people: Sequence[Message]) -> list[Message]:
+        """What the assistant had asked or said right before a person agreed to it or answered it shortly."""
+        asked = []
+        for before, message in zip(self._order, self._order[1:], strict=False):
+            if message in people and before.role is Role.ASSISTANT and _leans(message.content, before.content):
+                asked.append(before)
+        return asked
+
+    def _is_named(self, name: str, shown: str) -> bool:
+        folded = name.casefold()
+        if folded in shown.casefold() or folded in self._people or folded in _ROLES:
+            return True
+        terms = {*index_terms(shown), *(term for person in self._people for term in index_terms(person))}
+        return all(term in terms for term in query_terms(name))
+
+    def _shares_words(self, text: str, words: str) -> bool:
+        people = {term for person in (*self._people, *_ROLES) for term in index_terms(person)}
+        telling = [term for term in query_terms(text) if term not in people]
+        if not telling:
+            return True
+        held = set(index_terms(words))
+        return sum(term in held for term in telling) >= max(1.0, _SHARED * len(telling))
+
+
+def _leans(answer: str, question: str) -> bool:
+    if _ASSENT.match(answer):
+        return True
+    short = len(answer) <= _ANSWER_CHARACTERS if cjk_share(answer) >= 0.3 else len(answer.split()) <= _ANSWER_WORDS
+    return short and _ASKS.search(question) is not None
+
+
+def _dated(message: Message) -> str:
+    """What was said, with the date it was said on and the dates it means, in the ways a model may write them."""
+    if message.at is None:
+        return message.content
+    day = message.at.date()
+    return f"{with_dates(message.content, day)} ({day.isoformat()}, {day:%B} {day.day})"
+
+
+def _numbers(text: str, *, spelled: bool = False) -> set[str]:
+    """The numbers in a text as plain digits; with `spelled`, also those written as words, and hours as 24."""
+    found = {_plain(part) for match in _NUMBER.finditer(text) for part in _parts(match[0])}
+    if spelled:
+        found |= {_IN_WORDS[match[0].casefold()] for match in _ENGLISH_NUMBER.finditer(text)}
+        found |= {_IN_WORDS[match[0]] for match in _CHINESE_NUMBER.finditer(text)}
+        found |= {
+            str(int(_IN_WORDS.get(match[1].casefold(), match[1])) * _THOUSANDS[match[2].casefold()])
+            for match in _ENGLISH_ROUND.finditer(text)
+        }
+        found |= {str(_chinese(match[0])) for match in _CHINESE_ROUND.finditer(text)}
+        found |= {str(int(match[1] or match[3]) % 12 + 12) for match in _AFTERNOON.finditer(text)}
+        # "At seven" may be written 7:00.
+        found |= {"0"}
+    return found
+
+
+def _chinese(number: str) -> int:
+    """三千二百 -> 3200, 二十五 -> 25, 3万 -> 30000."""
+    total, section, digit = 0, 0, 0
+    for character in number:
+        if character == "万":
+            total, section, digit = (total + section + digit or 1) * 10_000, 0, 0
+        elif character in _UNITS:
+            section, digit = section + (digit or 1) * _UNITS[character], 0
+        else:
+            digit = digit * 10 + int(_IN_WORDS.get(character, character))
+    return total + section + digit
+
+
+def _parts(number: str) -> list[str]:
+    """1,000 is one number, 19:30 and 2.5 are two each."""
+    bare = number.replace(",", "")
+    return re.split(r"[.:]", bare)
+
+
+def _plain(digits: str) -> str:
+    return digits.lstrip("0") or "0"
+
+
+def _names(text: str) -> list[str]:
+    return [name.text for name in names(read(text)) if not name.date]

@@ -1,0 +1,83 @@
+"""What was said, as it is stored: which messages are remembered already, what came before, and all of it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from amem.conversation.messages import message_of
+from amem.errors import NoteNotFound
+from amem.note import Kind, Source, Status
+from amem.storage import tables
+from amem.storage.rows import read_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.message import Message
+    from amem.storage import Session
+
+_SOURCES, _HELD, _NOTES, _OPS = tables.sources, tables.note_sources, tables.notes, tables.operations
+_AT_ONCE = 500
+
+
+class Transcript:
+    """The messages of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def remembered(self, ids: Sequence[str], *, in_episodes: bool) -> frozenset[str]:
+        """Which of these sources belong to a note that stands; with `in_episodes`, to one that sums up an episode."""
+        held = _SOURCES.join(_HELD, _HELD.c.source == _SOURCES.c.key).join(_NOTES, _NOTES.c.key == _HELD.c.note)
+        statement = (
+            select(_SOURCES.c.id)
+            .select_from(held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation))
+            .where(_NOTES.c.status != str(Status.DELETED), _OPS.c.undone_by.is_(None))
+        )
+        if in_episodes:
+            episode = func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None)
+            statement = statement.where(_NOTES.c.kind == str(Kind.EPISODE), episode)
+        found: set[str] = set()
+        for start in range(0, len(ids), _AT_ONCE):
+            some = _SOURCES.c.id.in_(list(ids[start : start + _AT_ONCE]))
+            found.update(self._run(statement.where(some)).scalars())
+        return frozenset(found)
+
+    def length(self, conversation: str) -> int:
+        """The ordinal of the conversation's last message; 0 when there is none."""
+        highest = select(func.max(_SOURCES.c.ordinal)).where(_SOURCES.c.conversation == conversation)
+        return int(self._run(highest).scalar_one() or 0)
+
+    def before(self, conversation: str, ordinal: int, count: int) -> list[Message]:
+        """Up to `count` messages of the conversation before that ordinal, oldest first."""
+        statement = (
+            select(_SOURCES)
+            .where(_SOURCES.c.conversation == conversation, _SOURCES.c.ordinal < ordinal)
+            .order_by(_SOURCES.c.ordinal.desc(), _SOURCES.c.key.desc())
+            .limit(count)
+        )
+        rows = self._run(statement).mappings().all()
+        return [
+            message_of(
+                Source(
+                    row["id"],
+                    row["kind"],
+                    row["conversation"],
+                    row["ref"],
+                    row["speaker"],
+                    read_time(row["at"]),
+                    row["text"],
+                    row["ordinal"],
+                )
+            )
+            for row in reversed(rows)
+        ]
+
+    def of(self, note: str) -> list[Source]:
+        """What the note came from, in order. Raises NoteNotFound."""
+        if not self._session.notes.keys_of([note]):
+            raise NoteNotFound(f"no note {note!r}", hint="amem list shows the ids")
+        return self._session.sources.of([note])[note]
