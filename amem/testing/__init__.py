@@ -11,6 +11,7 @@ from amem.testing.clock import FrozenClock
 from amem.testing.embedder import HashEmbedder
 from amem.testing.fake_ollama import FakeOllama
 from amem.testing.faults import SMUGGLED, Fault, spoil
+from amem.testing.willing import willing_model
 
 __all__ = [
     "SMUGGLED",
@@ -21,4 +22,5 @@ __all__ = [
     "ScriptedAnalyst",
     "ScriptedChat",
     "spoil",
+    "willing_model",
 ]

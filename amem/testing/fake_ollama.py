@@ -10,6 +10,7 @@ from typing import Any, Self, TypeAlias
 from amem.testing.faults import Fault, spoil
 from amem.testing.ollama_server import OllamaServer
 from amem.testing.script import Script
+from amem.testing.willing import willing_model
 
 Said: TypeAlias = str | Mapping[str, object]
 
@@ -18,8 +19,8 @@ class FakeOllama:
     """``with FakeOllama(["first answer", {"keywords": []}]) as ollama:`` serves at ``ollama.host`` to the block's end.
 
     `answers` are what the model says, in chat and generate alike: one for every call, a list used up in order, or a
-    function of the request's JSON. A mapping is said as JSON. A `Fault` among them is that one call's fault:
-    ``[Fault.ERROR, "well again"]``; what it spoils, if anything, is an empty JSON object.
+    function of the request's JSON (`willing_model` unless told otherwise). A mapping is said as JSON. A `Fault` among
+    them is that one call's fault, as in ``[Fault.ERROR, "well again"]``; what it spoils is `willing_model`'s answer.
 
     `models` have been pulled; any other is a 404 until ``/api/pull`` fetches it, which works for those in `library`.
     ``/api/show`` says that every model reads `context` tokens.
@@ -33,7 +34,7 @@ class FakeOllama:
 
     def __init__(
         self,
-        answers: Said | Sequence[Said] | Callable[[dict[str, Any]], Said] = (),
+        answers: Said | Sequence[Said] | Callable[[dict[str, Any]], Said] = willing_model,
         *,
         models: Sequence[str] = ("llama3.2:latest",),
         library: Sequence[str] = ("llama3.2:latest", "qwen3:4b", "nomic-embed-text:latest"),
@@ -99,6 +100,6 @@ class FakeOllama:
         said = self._script.next(request)
         fault = self.fault
         if isinstance(said, Fault):
-            fault, said = said, {}
+            fault, said = said, willing_model(request)
         text = said if isinstance(said, str) else json.dumps(dict(said), ensure_ascii=False)
         return spoil(fault, text), fault

@@ -1,0 +1,81 @@
+"""A model that answers every prompt of amem's well enough: rules that stand in for judgement, so that things can run.
+
+It shows that prompts, schemas and wires fit together. It says nothing about how well a real model would answer.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from amem.conversation.marks import RECALLED_END, RECALLED_START
+from amem.testing import willing_answers as answers
+from amem.testing import willing_lines as lines
+from amem.testing.reading_prompts import Asked
+from amem.text import cjk_share
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Which rules answer a schema is told by fields that only it has.
+_BY_FIELD: dict[str, Callable[[Asked], dict[str, Any]]] = {
+    "keywords": answers.analysis,
+    "links": answers.evolution,
+    "statements": answers.extraction,
+    "in_memory": answers.answer,
+    "verdicts": answers.verdicts,
+    "title": answers.topic,
+}
+#: The prompts for models that cannot write JSON show the lines they want.
+_BY_LINE = (
+    (re.compile(r"^(?:KEYWORDS|关键词)[:：]", re.MULTILINE), lines.analysis),
+    (re.compile(r"^(?:LINK|链接) n1", re.MULTILINE), lines.evolution),
+    (re.compile(r"^(?:SUMMARY|摘要)[:：]", re.MULTILINE), lines.extraction),
+)
+_RECALLED = re.compile(f"{re.escape(RECALLED_START)}(.*?){re.escape(RECALLED_END)}", re.DOTALL)
+_QUESTION = re.compile(r"[?？]|吗|什么|哪|谁|几|^(?:what|who|where|when|which|how|why|do|does|did|is|are|was)\b", re.I)
+
+
+def willing_model(request: dict[str, Any]) -> str | dict[str, Any]:
+    """An answer to the JSON of a chat or generate request, Ollama's or OpenAI's, the same every time.
+
+    Analysis takes keywords from the note; evolution links the notes shown that share a word with the new one and
+    rewrites the first of them; extraction quotes what people said; an answer quotes the notes that share a word with
+    the question. A schema of somebody else's gets values of its types. Without a schema, prompts for plain lines get
+    those lines, a question gets the recalled note that fits it best, and anything else a short sentence.
+    """
+    asked = Asked.of(request)
+    if asked.schema is None:
+        return next((rules(asked) for wanted, rules in _BY_LINE if wanted.search(asked.prompt)), None) or _talk(asked)
+    for field, rules in _BY_FIELD.items():
+        if field in asked.schema.get("properties", {}):
+            return rules(asked)
+    filled = _filled(asked.schema)
+    return filled if isinstance(filled, dict) else str(filled)
+
+
+def _talk(asked: Asked) -> str:
+    said = _RECALLED.sub(" ", asked.last_said).strip()
+    chinese = cjk_share(said) > 0.3
+    recalled = [line.strip(" -*") for block in _RECALLED.findall(asked.prompt) for line in block.splitlines()]
+    if not _QUESTION.search(said):
+        return "好的。" if chinese else "All right."
+    if line := answers.fitting(said, [line for line in recalled if line]):
+        return f"你告诉过我：{line}" if chinese else f"You told me: {line}"
+    return "我的记忆里没有这个。" if chinese else "That is not in my memory."
+
+
+def _filled(schema: dict[str, Any]) -> Any:
+    """The least that fits a schema."""
+    if schema.get("enum"):
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object":
+            return {name: _filled(item) for name, item in schema.get("properties", {}).items()}
+        case "array":
+            return []
+        case "number" | "integer":
+            return 0
+        case "boolean":
+            return False
+    return ""

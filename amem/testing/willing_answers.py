@@ -1,0 +1,149 @@
+"""The rules by which `willing_model` answers each of amem's schemas."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from amem.text import cjk_share, is_cjk, query_terms, sentences
+from amem.text.stopwords import CHINESE_PARTICLES, ENGLISH
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.testing.reading_prompts import Asked, Shown
+
+_SURE = 0.95
+_WORD = re.compile(r"[^\W\d_][\w'-]+(?: \d+(?:\.\d+)?)?")
+_STRETCH = re.compile(rf"[\s，。、；：！？,.;:!?（）()“”\"'{''.join(sorted(CHINESE_PARTICLES))}在和与对会要把将]+")
+_NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w-]+(?: [A-Z][\w-]+)*")
+#: The first that is found decides.
+_KINDS = (
+    ("chitchat", r"^(?:hi|hello|hey|thanks|thank you|ok|okay|bye|lol|你好|谢谢|好的|再见|哈+)\W*$", 0.1),
+    ("question", r"[?？]\s*$|吗\W*$", 0.3),
+    ("constraint", r"\b(?:allergic|allergy|must not|must never|never|cannot)\b|过敏|不能|不要|禁止", 0.9),
+    ("decision", r"\b(?:decided|chose|settled on|agreed)\b|决定|选定|选择了", 0.8),
+    ("preference", r"\b(?:prefer\w*|likes?|loves?|favou?rite|hates?)\b|喜欢|偏好|讨厌|爱", 0.7),
+    ("error", r"\b(?:error|exception|failed|crash\w*)\b|报错|错误|失败", 0.4),
+)
+_REPLACES = re.compile(
+    r"\b(?:no longer|not any ?more|moved to|switched to|instead of)\b|不再|改为|改用|搬到|换成", re.I
+)
+_IS = re.compile(
+    r"^(?P<subject>.{2,40}?) ?(?P<predicate>\b(?:is|lives in|likes|uses|works at)\b|喜欢|住在|是) ?(?P<object>.{2,60})$"
+)
+_STEPS = re.compile(r"(?:\bfirst|首先|先)[,，]?\s*(.+?)[,，;；.。]\s*(?:then|然后|再)[,，]?\s*(.+)", re.IGNORECASE)
+
+
+def analysis(asked: Asked) -> dict[str, Any]:
+    """Keywords in the order of the note, its first sentence as context, a tag that is known or the first keyword."""
+    note = asked.note
+    words = _keywords(note)
+    kind, importance = _kind(note)
+    first = next(iter(sentences(note)), note)[:160]
+    about = f"关于{words[0]}：{first}" if words and cjk_share(note) > 0.3 else first
+    fact = _IS.match(first.rstrip(".。!！"))
+    return {
+        "keywords": words,
+        "context": about,
+        "tags": [tag for tag in asked.known_tags if tag.casefold() in note.casefold()][:3] or words[:2],
+        "kind": kind,
+        "importance": importance,
+        "entities": list(dict.fromkeys(_NAME.findall(note)))[:6],
+        "facts": [fact.groupdict()] if fact and kind != "question" else [],
+    }
+
+
+def evolution(asked: Asked) -> dict[str, Any]:
+    """A link to each old note that shares a word with the new one, a rewrite of the first that stays true."""
+    new = asked.note
+    tags = asked.note_tags or _keywords(new)[:2]
+    links: list[dict[str, Any]] = []
+    rewrites: list[dict[str, Any]] = []
+    for old in asked.shown("n"):
+        common = [word for word in _keywords(new) if set(query_terms(word)) & set(query_terms(old.text))]
+        if not common:
+            continue
+        replaces = bool(_REPLACES.search(new))
+        type_ = "supersedes" if replaces else "related"
+        links.append({"to": old.handle, "type": type_, "reason": common[0], "confidence": _SURE})
+        if not replaces and not rewrites:
+            rewrites.append(_rewrite(old, tags, common[0]))
+    return {"links": links, "rewrites": rewrites, "tags": []}
+
+
+def extraction(asked: Asked) -> dict[str, Any]:
+    """A statement for each message of a person's that says something, in its own words; steps make a procedure."""
+    statements, procedures = [], []
+    shown = asked.shown("m")
+    for message in shown:
+        kind, _ = _kind(message.text)
+        if re.search(r"\b(?:assistant|system|tool)\b", message.about) or kind in ("question", "chitchat"):
+            continue
+        steps = _STEPS.search(message.text)
+        if steps:
+            name = message.text[: steps.start()].strip(" ,:，：") or steps[1]
+            procedure = {"name": name, "trigger": name, "steps": [step.strip(" .。") for step in steps.groups()]}
+            procedures.append({**procedure, "messages": [message.handle], "updates": ""})
+        elif len(query_terms(message.text)) > 1:
+            statements.append({"text": message.text, "kind": kind, "messages": [message.handle]})
+    summary = " ".join(message.text for message in shown)[:200]
+    return {"summary": summary, "statements": statements, "procedures": procedures}
+
+
+def answer(asked: Asked) -> dict[str, Any]:
+    """The numbered line that shares most words with the question."""
+    lines = dict(asked.numbered)
+    line = fitting(asked.note, list(lines.values()))
+    if line is None:
+        return {"in_memory": False, "answer": "", "cites": []}
+    return {"in_memory": True, "answer": line, "cites": [next(number for number in lines if lines[number] == line)]}
+
+
+def verdicts(asked: Asked) -> dict[str, Any]:
+    """Every pair is related, no more."""
+    verdict = {"verdict": "related", "confidence": 0.5, "reason": "both were shown"}
+    return {"verdicts": [{"pair": pair.handle, **verdict} for pair in asked.shown("c")]}
+
+
+def topic(asked: Asked) -> dict[str, Any]:
+    """The first keyword, and what the first note says."""
+    return {"title": next(iter(_keywords(asked.note)), "notes"), "summary": asked.note[:200]}
+
+
+def fitting(question: str, lines: Sequence[str]) -> str | None:
+    """The line that shares most words with the question, the first of equals; None when none shares any."""
+    wanted = set(query_terms(question))
+    shared = [len(wanted & set(query_terms(line))) for line in lines]
+    return lines[shared.index(max(shared))] if any(shared) else None
+
+
+def _rewrite(old: Shown, tags: list[str], common: str) -> dict[str, Any]:
+    """Everything the old note says stays; a context that was shown cut short is left alone."""
+    context = old.context or old.text[:160]
+    also = f"（另见{common}）" if cjk_share(context) > 0.3 else f" (see also {common})"
+    keeps = context.endswith("…") or also in context
+    return {
+        "note": old.handle,
+        "context": "" if keeps else context + also,
+        "tags": list(dict.fromkeys([*old.tags, *tags]))[:6],
+        "reason": common,
+        "confidence": _SURE,
+    }
+
+
+def _keywords(text: str) -> list[str]:
+    """Up to five words, names first; in Chinese up to five stretches between particles and marks."""
+    if cjk_share(text) > 0.3:
+        stretches = [stretch for stretch in _STRETCH.split(text) if 2 <= len(stretch) <= 12]
+        return list(dict.fromkeys(stretches))[:5]
+    words = [word for word in _WORD.findall(text) if word.casefold() not in ENGLISH and len(word) > 2]
+    words = [word for word in words if not any(map(is_cjk, word))]
+    return list(dict.fromkeys(sorted(words, key=str.islower)))[:5]
+
+
+def _kind(text: str) -> tuple[str, float]:
+    for kind, pattern, importance in _KINDS:
+        if re.search(pattern, text, re.IGNORECASE):
+            return kind, importance
+    return "fact", 0.5
