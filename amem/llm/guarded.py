@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 from amem.errors import BudgetSpent, Cancelled, ServiceUnavailable
 from amem.llm.breaker import Breaker
 from amem.llm.usage import Metered, Spent, Usage
+from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,7 +88,7 @@ class GuardedChat:
 
     @property
     def usage(self) -> Usage:
-        """What the calls cost; of a model that does not say, only the calls are counted."""
+        """What the calls cost; of a model that does not say, an estimate."""
         return self._chat.usage if isinstance(self._chat, Metered) else self._unmetered
 
     @property
@@ -107,7 +108,7 @@ class GuardedChat:
             self._permitted()
             with self._watched(), self._entered():
                 answer = self._chat.complete(prompt, schema=schema, temperature=temperature)
-                self._metered()
+                self._guess(prompt, answer)
             return answer
 
         self._breaker.check()
@@ -130,16 +131,18 @@ class GuardedChat:
         with self._watched(), self._judged():
             pieces, piece = self._persistently(attempt)
             self._breaker.answered()
+            said: list[str] = []
             try:
                 while piece is not None:
+                    said.append(piece)
                     yield piece
                     if self._cancelled.is_set():
                         raise self._called_off()
                     piece = self._next(pieces)
-                self._metered()
             finally:
                 with self._entered():
                     _close(pieces)
+                    self._guess("".join(message.content for message in messages), "".join(said))
 
     def _next(self, pieces: Iterator[str]) -> str | None:
         # A stream may be read by a different thread each time, and what a call cost is known to the thread it ended in.
@@ -152,7 +155,7 @@ class GuardedChat:
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(_in_passing),
             stop=tenacity.stop_after_attempt(self._retries + 1),
-            wait=self._wait or _growing_wait(),
+            wait=self._wait or growing_wait(),
             sleep=tenacity.sleep_using_event(self._cancelled),
             before_sleep=_tell,
             reraise=True,
@@ -173,9 +176,9 @@ class GuardedChat:
     def _called_off(self) -> Cancelled:
         return Cancelled(f"the call to {self.name} was called off", hint="what was stored stays; amem enrich goes on")
 
-    def _metered(self) -> None:
+    def _guess(self, asked: str, said: str) -> None:
         if not isinstance(self._chat, Metered):
-            self._unmetered.add()
+            self._unmetered.add(tokens_in=tokens(asked), tokens_out=tokens(said))
 
     @contextmanager
     def _entered(self) -> Iterator[None]:
@@ -218,7 +221,8 @@ class GuardedChat:
             over.set()
 
 
-def _growing_wait() -> Any:
+def growing_wait() -> Any:
+    """Exponential waits with jitter, as tenacity takes them."""
     import tenacity
 
     return tenacity.wait_exponential(_FIRST_WAIT, max=_LONGEST_WAIT) + tenacity.wait_random(0, _FIRST_WAIT)

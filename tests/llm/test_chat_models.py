@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 from functools import partial
 
 import pytest
@@ -12,6 +13,7 @@ from amem.errors import InvalidInput, MissingModel, ServiceUnavailable
 from amem.llm.litellm_chat import LiteLLMChat
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm.reading import find_object
+from amem.message import Message, Role
 from amem.protocols import ChatModel
 from amem.testing import FakeOllama, Fault
 
@@ -19,7 +21,11 @@ SCHEMA = {"type": "object", "properties": {"keywords": {"type": "array", "items"
 ANSWER = {"keywords": ["量子退火", "annealing"], "context": "An answer that is long enough to be cut in two."}
 
 # LiteLLM's answer types meet a pydantic newer than they were written for.
-pytestmark = pytest.mark.filterwarnings("ignore:Item 'summary' on TypedDict class:UserWarning:pydantic")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Item 'summary' on TypedDict class:UserWarning:pydantic"),
+    pytest.mark.filterwarnings("ignore:Accessing the 'model_computed_fields' attribute:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:Accessing the 'model_fields' attribute:DeprecationWarning"),
+]
 
 
 def through_ollama(host: str, model: str = "llama3.2", timeout: float = 20) -> ChatModel:
@@ -30,8 +36,17 @@ def through_litellm(host: str, model: str = "llama3.2", timeout: float = 20) -> 
     return LiteLLMChat(f"ollama_chat/{model}", api_base=host, timeout=timeout)
 
 
+def through_openai(host: str, model: str = "llama3.2", timeout: float = 20) -> ChatModel:
+    return LiteLLMChat(f"openai/{model}", api_key="sk-secret", api_base=f"{host}/v1", timeout=timeout)
+
+
 @pytest.fixture(params=[through_ollama, through_litellm], ids=["ollama", "litellm"])
 def client(request):
+    return request.param
+
+
+@pytest.fixture(params=[through_litellm, through_openai], ids=["ollama_chat", "openai"])
+def by_litellm(request):
     return request.param
 
 
@@ -143,3 +158,90 @@ def test_many_threads_may_share_one_chat_model():
         with ThreadPoolExecutor(8) as pool:
             assert list(pool.map(partial(chat.complete), [f"q{n}" for n in range(40)])) == [f"Q{n}" for n in range(40)]
         assert chat.usage.calls == 40
+
+
+# --- streams through LiteLLM ------------------------------------------------------------------------------------
+
+ASKED = [Message(Role.SYSTEM, "Answer briefly."), Message(Role.USER, "退火是什么？")]
+TEXT = "Annealing cools a metal slowly. 退火是缓慢冷却金属的过程。"
+
+
+def test_litellm_streams_with_the_cost_of_the_answer(by_litellm):
+    with FakeOllama(TEXT) as server:
+        chat = by_litellm(server.host)
+        pieces = list(chat.stream(ASKED, temperature=0.2))
+        assert "".join(pieces) == TEXT
+        assert len(pieces) > 2
+        assert (chat.usage.calls, chat.usage.tokens_in, chat.usage.tokens_out) == (1, 3, 6)
+        ((_, request),) = server.requests
+        assert request["stream"] is True
+        assert [message["content"] for message in request["messages"]] == ["Answer briefly.", "退火是什么？"]
+
+
+def test_litellm_s_pieces_come_before_the_end_and_closing_hangs_up(by_litellm):
+    with FakeOllama(TEXT * 20, fault=Fault.TRICKLE, pace=0.05) as server:
+        chat = by_litellm(server.host)
+        pieces = chat.stream(ASKED)
+        assert TEXT.startswith(next(pieces))
+        pieces.close()
+        deadline = time.monotonic() + 5
+        while server.hung_up == 0 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert server.hung_up == 1
+        assert chat.usage.calls == 1
+        assert chat.usage.tokens_in >= 5
+
+
+@pytest.mark.parametrize("fault", [Fault.CUT, Fault.RESET, Fault.ERROR, Fault.BUSY, Fault.LIMITED])
+@pytest.mark.parametrize("how", ["complete", "stream"])
+def test_litellm_says_what_may_pass(by_litellm, fault, how):
+    with FakeOllama(TEXT, fault=fault) as server:
+        chat = by_litellm(server.host)
+        with pytest.raises(ServiceUnavailable) as caught:
+            chat.complete("x") if how == "complete" else list(chat.stream(ASKED))
+        assert caught.value.passing
+        assert caught.value.hint
+
+
+@pytest.mark.parametrize("fault", [Fault.SLOW, Fault.DENIED])
+@pytest.mark.parametrize("how", ["complete", "stream"])
+def test_litellm_says_what_will_not_pass_and_keeps_the_key(by_litellm, fault, how):
+    with FakeOllama(TEXT, fault=fault) as server:
+        chat = by_litellm(server.host, timeout=0.3)
+        with pytest.raises(ServiceUnavailable) as caught:
+            chat.complete("x") if how == "complete" else list(chat.stream(ASKED))
+        assert not caught.value.passing
+        assert "sk-secret" not in f"{caught.value} {caught.value.hint}"
+
+
+def test_litellm_s_refused_connection_will_not_pass(by_litellm):
+    with FakeOllama(TEXT) as server:
+        chat = by_litellm(server.host)
+    for ask in (lambda: chat.complete("x"), lambda: list(chat.stream(ASKED))):
+        with pytest.raises(ServiceUnavailable) as caught:
+            ask()
+        assert not caught.value.passing
+
+
+def test_an_account_without_money_is_not_asked_again(by_litellm, monkeypatch):
+    with FakeOllama(TEXT, fault=Fault.LIMITED) as server:
+        monkeypatch.setattr(
+            "amem.testing.ollama_server._REFUSALS",
+            {Fault.LIMITED: (429, "You exceeded your current quota, please check your plan and billing details.")},
+        )
+        with pytest.raises(ServiceUnavailable, match="exceeded your current quota") as caught:
+            by_litellm(server.host).complete("x")
+        assert not caught.value.passing
+
+
+def test_an_openai_server_s_stream_shows_no_thoughts():
+    with FakeOllama(TEXT, fault=Fault.THINKING) as server:
+        assert "".join(through_openai(server.host).stream(ASKED)) == TEXT
+
+
+def test_a_stream_of_litellm_that_ends_without_an_end_is_an_error():
+    with (
+        FakeOllama(TEXT, fault=Fault.NOT_OLLAMA) as server,
+        pytest.raises(ServiceUnavailable, match="broke off before it had answered"),
+    ):
+        list(through_openai(server.host).stream(ASKED))
