@@ -88,7 +88,7 @@ class ModelAnalyst:
             prompt="evolve",
             values={
                 "note": showing.note(draft.content, showing.NEW_NOTE_WORDS),
-                "context": showing.line(analysis.context, showing.NEIGHBOUR_WORDS) or "-",
+                "context": showing.line(analysis.context, showing.CONTEXT_WORDS) or "-",
                 "tags": showing.listed(analysis.tags),
                 "when": showing.when(draft.at, language),
                 "neighbours": showing.neighbours(shown, language),

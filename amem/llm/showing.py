@@ -18,9 +18,12 @@ if TYPE_CHECKING:
 #: What small local models can weigh at once.
 MOST_NEIGHBOURS = 5
 NEIGHBOUR_WORDS = 60
-NOTE_WORDS = 400
-NEW_NOTE_WORDS = 150
-TURN_WORDS = 30
+#: Of all neighbours together; where they are long they get equal shares of it.
+NEIGHBOURS_WORDS = 200
+CONTEXT_WORDS = 24
+NOTE_WORDS = 300
+NEW_NOTE_WORDS = 120
+TURN_WORDS = 24
 MESSAGE_WORDS = 200
 #: How much of what was said before is shown with a piece of conversation: that many turns, that much of each.
 EARLIER, EARLIER_WORDS = 30, 15
@@ -80,16 +83,27 @@ def when(moment: datetime | None, language: str = "") -> str:
 def neighbours(shown: Sequence[Neighbour], language: str = "") -> str:
     """Old notes, one block each under its handle."""
     context, tags = ("说明：", "标签：") if language == CHINESE else ("context: ", "tags: ")
-    return "\n".join(_neighbour(item, context, tags) for item in shown)
+    words = _fair_share([count_words(item.content) for item in shown])
+    blocks = []
+    for item in shown:
+        about = [
+            f"{item.kind}" + (f", {item.at:%Y-%m-%d}" if item.at else ""),
+            f"{context}{line(item.context, CONTEXT_WORDS) or '-'}",
+            f"{tags}{listed(item.tags[:NEIGHBOUR_TAGS])}",
+        ]
+        blocks.append(f"{item.handle} ({'; '.join(about)})\n<<<{line(item.content, words)}>>>")
+    return "\n".join(blocks)
 
 
-def _neighbour(item: Neighbour, context: str, tags: str) -> str:
-    about = [
-        f"{item.kind}" + (f", {item.at:%Y-%m-%d}" if item.at else ""),
-        f"{context}{line(item.context, TURN_WORDS) or '-'}",
-        f"{tags}{listed(item.tags[:NEIGHBOUR_TAGS])}",
-    ]
-    return f"{item.handle} ({'; '.join(about)})\n<<<{line(item.content, NEIGHBOUR_WORDS)}>>>"
+def _fair_share(lengths: Sequence[int]) -> int:
+    """The most words of each neighbour with which all of them keep to what they may have together."""
+    room = NEIGHBOURS_WORDS
+    for rank, length in enumerate(sorted(lengths)):
+        share = room // (len(lengths) - rank)
+        if length > share:
+            return min(share, NEIGHBOUR_WORDS)
+        room -= length
+    return NEIGHBOUR_WORDS
 
 
 def messages(said: Sequence[Message], handles: Sequence[str]) -> str:

@@ -100,8 +100,7 @@ def test_without_neighbours_nobody_is_asked():
 def test_at_most_five_neighbours_of_at_most_sixty_words_are_shown():
     chat = ScriptedChat(NOTHING)
     long = " ".join(f"word{n}" for n in range(200))
-    chinese = "长" * 500
-    shown = [neighbour(f"n{n}", content=chinese if n == 2 else long) for n in range(1, 9)]
+    shown = [neighbour(f"n{n}", content={1: long, 2: "长" * 500}.get(n, "short")) for n in range(1, 9)]
     ModelAnalyst(chat).evolve(Draft("x"), Analysis(), shown, Words())
     (prompt,) = chat.prompts
     assert "n5 (" in prompt
@@ -110,6 +109,16 @@ def test_at_most_five_neighbours_of_at_most_sixty_words_are_shown():
     assert "word60" not in prompt
     assert "长" * 120 in prompt
     assert "长" * 121 not in prompt
+
+
+def test_long_neighbours_share_what_there_is_room_for_and_short_ones_are_shown_whole():
+    chat = ScriptedChat(NOTHING)
+    long, short = " ".join(f"word{n}" for n in range(200)), " ".join(f"brief{n}" for n in range(20))
+    shown = [neighbour(f"n{n}", content=short if n == 3 else long) for n in range(1, 6)]
+    ModelAnalyst(chat).evolve(Draft("x"), Analysis(), shown, Words())
+    (prompt,) = chat.prompts
+    assert "brief19>>>" in prompt
+    assert prompt.count("word44 …") == 4
 
 
 def test_a_note_cannot_end_the_delimiters_it_stands_between():
