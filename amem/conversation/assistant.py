@@ -1,27 +1,70 @@
-"""The assistant: recalls, answers, and learns from what was said."""
+"""The assistant: recalls, answers, and learns from what was said.
+
+A turn is committed before its model is asked and again when the answer ended, however it ended, so that a killed
+terminal loses at most the words that had not been stored; whoever opens the session next goes on from there.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from amem.conversation.learning import ChatLearning
+from amem.conversation.prompting import Prompting
+from amem.conversation.replay import last_learnt, replay
+from amem.conversation.reply import Candidate, Forgotten, Piece, PieceKind, Reply
+from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, NoteNotFound, NothingToUndo
+from amem.protocols import ChatModel
+from amem.query import Query
+from amem.storage.chats import Learning, Turn, TurnState
+from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
+    from types import TracebackType
+    from typing import Self
 
     from amem.clock import Clock
     from amem.conversation.ports import Learner, Memory
-    from amem.conversation.reply import Forgotten, Learnt, Piece, Recalled, Replayed, Reply
-    from amem.protocols import ChatModel
+    from amem.conversation.prompting import Prepared
+    from amem.conversation.reply import Learnt, Recalled, Replayed
     from amem.receipt import Receipt
     from amem.storage import Store, UndoReport
-    from amem.storage.chats import ChatSession, Turn
+    from amem.storage.chats import ChatSession
+
+#: A model that babbles on is cut off here; no answer is meant to be as long as a book.
+_LONGEST_ANSWER = 100_000
+_CANDIDATES = 5
+#: Ids are shown by so many characters.
+_SHOWN_ID = 8
+
+
+@dataclass(slots=True)
+class _Saying:
+    """A turn on its way."""
+
+    turn: Turn
+    kept: bool
+    prepared: Prepared | None = None
+    model: str = ""
+    said: list[str] = field(default_factory=list)
+    size: int = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self.said)
 
 
 class Assistant:
     """A chat that remembers.
 
     `chat` is the model, or a function that finds one when it is first needed (and may raise). `session` is the id of
-    a chat to go on with; None begins a new one. `incognito` recalls but stores and learns nothing. `on_learnt` hears
-    what came of learning from a turn, from another thread.
+    a chat to go on with, or its beginning; None begins a new one. While `incognito` (which may be switched at any
+    time) nothing is stored, learnt or counted as used. `learner` makes notes of what was said; `on_learnt` hears what
+    came of it, from another thread. Raises SessionNotFound or AmbiguousId.
+
+    One conversation at a time: use it from one thread, and close it (or use it in a ``with`` statement).
     """
 
     def __init__(
@@ -36,69 +79,253 @@ class Assistant:
         incognito: bool = False,
         on_learnt: Callable[[Learnt], None] | None = None,
     ) -> None:
-        raise NotImplementedError
+        self._memory = memory
+        self._store = store
+        self._clock = clock
+        self._prompting = Prompting(memory, store, clock)
+        self._learning = ChatLearning(store, clock, learner, memory.settings, on_learnt=on_learnt)
+        self.incognito = incognito
+        self._chat = chat
+        self._last: Reply | None = None
+        self._unkept: list[Turn] = []
+        self._by_hand: list[int] = []
+        self._session = clock.new_id() if session is None else self._resolve(session)
+
+    # -- the chat ----------------------------------------------------------------------------------------------
 
     @property
     def session(self) -> str:
         """Id of this chat."""
-        raise NotImplementedError
-
-    incognito: bool
-    """While True, nothing is stored, learnt or counted as used; may be switched at any time."""
-
-    def use(self, chat: ChatModel | Callable[[], ChatModel]) -> None:
-        """Go on with another model."""
-        raise NotImplementedError
+        return self._session
 
     @property
     def model(self) -> str:
         """The model's full name. Raises what finding one raises."""
-        raise NotImplementedError
+        return self._model().name
+
+    def use(self, chat: ChatModel | Callable[[], ChatModel]) -> None:
+        """Go on with another model."""
+        self._chat = chat
+
+    def turns(self) -> list[Turn]:
+        """This chat so far, as far as it is kept."""
+        with self._store.read() as session:
+            return session.chats.turns(self._session)
+
+    def sessions(self, limit: int = 50) -> list[ChatSession]:
+        """The collection's chats, the last used first."""
+        with self._store.read() as session:
+            return session.chats.sessions(limit)
 
     def say(self, text: str) -> Reply:
-        """The whole reply at once."""
-        raise NotImplementedError
+        """The whole reply at once; see `stream`."""
+        for piece in self.stream(text):
+            if piece.reply is not None:
+                return piece.reply
+        raise AssertionError("a stream ends with its reply")
 
     def stream(self, text: str) -> Iterator[Piece]:
         """The reply as it is written; the last piece is ``done`` and carries the `Reply`.
 
-        Ctrl-C while the model writes ends the answer, not the program: the last piece then says ``interrupted``.
-        Closing the iterator keeps what had been written, too.
+        That no model answers (or breaks off) is told by the reply, not raised. Ctrl-C while the model writes ends the
+        answer, not the program: the reply is then ``interrupted``. Closing the iterator keeps what had been written,
+        too. Raises InvalidInput for an empty text and StorageError when the turn cannot be stored.
         """
-        raise NotImplementedError
+        if not text.strip():
+            raise InvalidInput("there is nothing to answer", hint="type a message, or /help")
+        Query(text)  # refuses what is no text before anything is stored
+        return self._stream(text)
+
+    def _stream(self, text: str) -> Generator[Piece, None, None]:
+        past, saying = self._begin(text)
+        try:
+            yield from self._answer(saying, past)
+        except GeneratorExit:
+            self._end(saying, TurnState.INTERRUPTED)
+            raise
+        except KeyboardInterrupt:
+            reply = self._end(saying, TurnState.INTERRUPTED)
+        except AmemError as error:
+            broke_off = saying.size > 0 or isinstance(error, Cancelled)
+            reply = self._end(saying, TurnState.INTERRUPTED if broke_off else TurnState.UNANSWERED, error)
+        except BaseException as error:  # no failure of a model but of a program: keep what there is, and let it be seen
+            self._end(saying, TurnState.INTERRUPTED if saying.size else TurnState.UNANSWERED, error)
+            raise
+        else:
+            reply = self._end(saying, TurnState.ANSWERED)
+        yield Piece(PieceKind.DONE, reply=reply)
+
+    def _begin(self, text: str) -> tuple[list[Turn], _Saying]:
+        learns = self._memory.settings.chat_learning != "off" and self._learning.can_learn
+        at = self._clock.now()
+        if self.incognito:
+            turn = Turn(0, self._session, 0, at, text, "", TurnState.ASKED, Learning.OFF)
+            return [*self.turns(), *self._unkept], _Saying(turn, kept=False)
+        with self._store.write() as session:
+            session.chats.begin(self._session)
+            past = session.chats.turns(self._session)
+            learning = Learning.WAITING if learns else Learning.OFF
+            return past, _Saying(session.chats.ask(self._session, text, at, learning=learning), kept=True)
+
+    def _answer(self, saying: _Saying, past: list[Turn]) -> Iterator[Piece]:
+        prepared = saying.prepared = self._prompting.prepare(saying.turn.question, past)
+        if saying.kept:
+            self._keep(saying, prepared)
+        yield Piece(PieceKind.RECALLED, recalled=prepared.recalled)
+        if prepared.notice:
+            yield Piece(PieceKind.NOTICE, prepared.notice)
+        model = self._model()
+        saying.model = model.name
+        pieces: Any = model.stream(prepared.messages)
+        # Closing ends the call when the answer is not wanted any more; a plain iterator has nothing to close.
+        with closing(pieces) if hasattr(pieces, "close") else nullcontext():
+            for piece in pieces:
+                saying.said.append(piece)
+                saying.size += len(piece)
+                yield Piece(PieceKind.TEXT, piece)
+                if saying.size > _LONGEST_ANSWER:
+                    raise BadModelAnswer(
+                        f"{model.name} did not come to an end; its answer was cut off", hint="try another model"
+                    )
+        if not saying.text.strip():
+            raise BadModelAnswer(f"{model.name} answered with nothing", hint="ask again, or try another model")
+
+    def _keep(self, saying: _Saying, prepared: Prepared) -> None:
+        """Write down what was recalled, and that it was used, before the model is asked."""
+        with self._store.write() as session:
+            session.chats.recalled(
+                saying.turn.key,
+                [each.kept() for each in prepared.recalled],
+                supported=prepared.in_memory,
+                prompt=prepared.prompt,
+            )
+            session.usage.touch(list(session.notes.keys_of(prepared.used).values()))
+
+    def _end(self, saying: _Saying, state: TurnState, error: BaseException | None = None) -> Reply:
+        """Write down how the turn ended, and have it learnt from."""
+        prepared, text = saying.prepared, saying.text
+        reply = Reply(
+            text=text,
+            state=state,
+            recalled=prepared.recalled if prepared else (),
+            notice=prepared.notice if prepared else "",
+            error="" if error is None else str(error) or type(error).__name__,
+            hint=error.hint if isinstance(error, AmemError) else "",
+            model=saying.model,
+            in_memory=prepared.in_memory if prepared else None,
+            session=self._session,
+            turn=saying.turn.number if saying.kept else None,
+        )
+        self._last = reply
+        ended = replace(saying.turn, state=state, answer=text, model=saying.model, error=reply.error)
+        if not saying.kept:
+            self._unkept.append(ended)
+            return reply
+        with self._store.write() as session:
+            session.chats.answer(
+                ended.key,
+                state,
+                text,
+                model=saying.model,
+                error=reply.error,
+                tokens_in=prepared.fitted.size if prepared and saying.model else 0,
+                tokens_out=tokens(text),
+            )
+        if self._memory.settings.chat_learning == "turn" and ended.learning is Learning.WAITING:
+            self._learning.soon(ended)
+        return reply
+
+    def _model(self) -> ChatModel:
+        if isinstance(self._chat, ChatModel):
+            return self._chat
+        # Kept only once found: a server that was down may be up for the next message.
+        self._chat = found = self._chat()
+        return found
+
+    def _resolve(self, prefix: str) -> str:
+        with self._store.read() as session:
+            return session.chats.resolve(prefix)
+
+    # -- what it was about -------------------------------------------------------------------------------------
 
     def why(self) -> tuple[Recalled, ...]:
-        """What was recalled for the last reply, and why."""
-        raise NotImplementedError
-
-    def remember(self, text: str) -> Receipt:
-        """Keep a note exactly as worded."""
-        raise NotImplementedError
-
-    def forget(self, what: str) -> Forgotten:
-        """Hide the note of that id (or its beginning); for other text, the notes it may mean, none of them hidden."""
-        raise NotImplementedError
-
-    def undo(self) -> UndoReport:
-        """Take back what was learnt last in this chat. Raises NothingToUndo."""
-        raise NotImplementedError
+        """What was recalled for the last reply, and why; after a restart, for the last turn that was kept."""
+        if self._last is not None:
+            return self._last.recalled
+        turns = self.turns()
+        return self.replay(turn=turns[-1].number)[0].recalled if turns else ()
 
     def replay(self, session: str | None = None, turn: int | None = None) -> list[Replayed]:
-        """Turns as they were: what was recalled, with the words notes had then, what was shown, what was learnt."""
-        raise NotImplementedError
+        """Turns as they were: what was recalled, with the words notes had then, what was shown, what was learnt.
 
-    def turns(self) -> list[Turn]:
-        """This chat so far."""
-        raise NotImplementedError
+        Raises SessionNotFound or AmbiguousId.
+        """
+        with self._store.read() as read:
+            chat = self._session if session is None else read.chats.resolve(session)
+            return replay(read, chat, turn)
 
-    def sessions(self, limit: int = 50) -> list[ChatSession]:
-        """The collection's chats, the last used first."""
-        raise NotImplementedError
+    # -- memory by hand ----------------------------------------------------------------------------------------
+
+    def remember(self, text: str) -> Receipt:
+        """Keep a note exactly as worded, incognito or not. Raises EmptyNote, NoteTooLong or StorageError."""
+        receipt = self._memory.add(text, speaker=self._memory.settings.user_name)
+        if receipt.operation is not None:
+            self._by_hand.append(receipt.operation)
+        return receipt
+
+    def forget(self, what: str) -> Forgotten:
+        """Hide the note of that id (or its beginning); for any other text, the notes it may mean, none of them hidden.
+
+        Hidden notes come back with `undo`. Raises AmbiguousId.
+        """
+        named = what.strip()
+        if not named:
+            raise InvalidInput("say which note to forget", hint="give its id, or words to look for")
+        # "cafe" is a word and the beginning of an id alike: what is shorter than ids are shown must be a whole one.
+        if len(named) >= _SHOWN_ID or self._memory.read(named) is not None:
+            try:
+                id = self._memory.resolve(named)
+            except NoteNotFound:
+                pass  # words, then
+            else:
+                return self._hide(id)
+        hits = self._memory.ask(Query(named, _CANDIDATES, touch=False))
+        return Forgotten(
+            None, tuple(Candidate(hit.id, hit.content, hit.score, hit.explanation.words()) for hit in hits)
+        )
+
+    def _hide(self, id: str) -> Forgotten:
+        self._memory.delete(id)
+        with self._store.read() as session:
+            self._by_hand.append(session.operations.history(id)[-1].operation)
+        return Forgotten(id)
+
+    def undo(self) -> UndoReport:
+        """Take back what was last learnt in this chat, remembered by hand or forgotten. Raises NothingToUndo."""
+        self._learning.wait(self._memory.settings.llm_timeout)
+        with self._store.read() as session:
+            learnt = last_learnt(session, session.chats.turns(self._session))
+            found = [each for each in self._by_hand if not session.operations.get(each).undone]
+        if learnt is not None:
+            found.append(learnt)
+        if not found:
+            raise NothingToUndo("nothing was learnt in this chat that could be taken back", hint="amem log shows more")
+        return self._memory.undo(max(found))
+
+    # -- the end -----------------------------------------------------------------------------------------------
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until what was said has been learnt from; False when that takes longer than `timeout` seconds."""
-        raise NotImplementedError
+        return self._learning.wait(timeout)
 
-    def close(self) -> None:
-        """Wait for what is being learnt; the rest stays queued."""
-        raise NotImplementedError
+    def close(self, timeout: float = 10.0) -> None:
+        """Wait so many seconds for what is being learnt; what is not done then stays queued."""
+        self._learning.close(timeout)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

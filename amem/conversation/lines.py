@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from amem.text import cjk_share
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_CHINESE = 0.3
+from amem.llm.prompts import CHINESE as ZH
+from amem.llm.prompts import language_of
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """What is said, in one language. `prompt` is the system prompt's name."""
+    """What is said, in one language."""
 
-    prompt: str
+    language: str
     not_in_memory: str
     no_answer: str
     earlier: str
@@ -27,7 +22,7 @@ class Lines:
 
 
 ENGLISH = Lines(
-    prompt="chat",
+    language="",
     not_in_memory="That is not in memory.",
     no_answer="(no answer)",
     earlier="Earlier in this conversation, summed up:",
@@ -39,7 +34,7 @@ ENGLISH = Lines(
     may_not_know="Answer from what is recalled above; where it does not hold the answer, say that it is not in memory.",
 )
 CHINESE = Lines(
-    prompt="chat.zh",
+    language=ZH,
     not_in_memory="记忆里没有这件事。",
     no_answer="（没有回答）",
     earlier="这次对话前面部分的摘要：",
@@ -47,9 +42,8 @@ CHINESE = Lines(
     do_not_fill="记忆里没有与此有关的内容，用户已经被告知。不要猜测，不要编造；只用一句短话回答，并请用户告诉你需要记住的内容。",
     may_not_know="根据上面回忆起来的内容回答；其中没有答案的，就说记忆里没有。",
 )
-_LANGUAGES: Mapping[bool, Lines] = {True: CHINESE, False: ENGLISH}
 
 
 def lines_for(text: str) -> Lines:
-    """The lines in the language of `text`: Chinese when much of it is, else English."""
-    return _LANGUAGES[cjk_share(text) >= _CHINESE]
+    """The lines in the language of `text`: Chinese where it is Chinese, else English."""
+    return CHINESE if language_of(text) == ZH else ENGLISH

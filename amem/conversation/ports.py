@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
+    from threading import Event
 
     from amem.message import Message
     from amem.note import MemoryNote
@@ -59,6 +60,33 @@ class Answerer(Protocol):
     def answer(self, question: str, lines: Sequence[str], when: str) -> Answered: ...
 
 
+class Remembered(Protocol):
+    """What a learner did, as one operation that can be undone (None when there was nothing to do)."""
+
+    @property
+    def operation(self) -> int | None: ...
+    @property
+    def episodes(self) -> Sequence[str]:
+        """Ids of the notes that sum up episodes."""
+        ...
+
+    @property
+    def stored(self) -> int:
+        """Notes made of what was stated."""
+        ...
+
+    @property
+    def updated(self) -> int: ...
+    @property
+    def superseded(self) -> int: ...
+    @property
+    def corroborated(self) -> int: ...
+    @property
+    def degraded(self) -> bool: ...
+    @property
+    def error(self) -> str: ...
+
+
 class Learner(Protocol):
     """Makes notes of what a conversation states (see ``amem.conversation.remember``)."""
 
@@ -70,4 +98,5 @@ class Learner(Protocol):
         earlier: Sequence[Message] = (),
         episodes: bool = True,
         extract: bool = True,
-    ) -> Any: ...
+        cancelled: Event | None = None,
+    ) -> Remembered: ...

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 #: From this share of the question's telling words on (weighted by rarity), a note supports an answer.
-HELD = 0.35
+HELD = 0.5
 #: Below this share nothing does: what is left are words such as "type" that any note may hold.
 HARDLY_HELD = 0.15
 #: From this cosine on, a note supports an answer to a question in Latin script.
-CLOSE = 0.45
+CLOSE = 0.5
 #: Below this cosine notes are no closer to a question than to any other.
-HARDLY_CLOSE = 0.3
+HARDLY_CLOSE = 0.35
 _CJK_QUESTION = 0.3
 
 #: Words of asking, not of what is asked for: they are rare in notes and would weigh much.
@@ -36,8 +36,8 @@ _ASKING = frozenset(
 ) | frozenset(
     words(
         """
-        叫什 是什 么名 什么 时候 多少 是多 名字 告诉 说过 提过 记得 知道 有没 没有 哪里 哪个 哪些 是哪 在哪 怎么 怎样 如何 为什
-        几岁 东西 事情 现在 还是 我叫 叫做
+        叫什 是什 么名 什么 时候 多少 是多 名字 告诉 说过 提过 记得 知道 有没 没有 哪里 哪个 哪些 是哪 在哪 怎么
+        怎样 如何 为什 几岁 东西 事情 现在 还是 我叫 叫做
         """
     )
 )

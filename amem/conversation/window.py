@@ -37,11 +37,13 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """An episode of this chat, summed up. `strength` says how well it is remembered (see ``amem.strength``)."""
+    """An episode of this chat, summed up in the note of that id and version. `strength` says how well it is remembered
+    (see ``amem.strength``)."""
 
     note: str
     text: str
     strength: float
+    version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,14 +121,15 @@ class Sources:
         return [_source_of(row) for row in self._run(statement).mappings()]
 
     def purge_of(self, note_key: int) -> None:
-        """Destroy the sources that only this note came from."""
+        """Destroy the sources that only this note came from, also where a chat keeps their words."""
         own = select(_HELD.c.source).where(_HELD.c.note == note_key)
         shared = select(_HELD.c.source).where(_HELD.c.note != note_key)
-        keys = list(
-            self._run(select(_SOURCES.c.key).where(_SOURCES.c.key.in_(own), _SOURCES.c.key.not_in(shared))).scalars()
-        )
+        statement = select(_SOURCES.c.key, _SOURCES.c.id).where(_SOURCES.c.key.in_(own), _SOURCES.c.key.not_in(shared))
+        found = self._run(statement).all()
         self._run(delete(_HELD).where(_HELD.c.note == note_key))
-        for key in keys:
+        self._session.chats.blank([id for _, id in found])
+        self._session.chats.forget(self._session.notes.ids_of([note_key])[note_key])
+        for key, _ in found:
             self._run(delete(tables.source_text).where(tables.source_text.c.rowid == key))
             self._run(delete(_SOURCES).where(_SOURCES.c.key == key))
 
