@@ -1,21 +1,33 @@
-"""One question, one answer with numbered citations."""
+"""One question, one answer with numbered citations; or the plain word that memory does not hold it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from amem.clock import zone
+from amem.conversation.lines import lines_for
+from amem.conversation.prompting import evidence_of
+from amem.conversation.recalling import dated
+from amem.conversation.support import Support, judge, telling
+from amem.conversation.window import Shares
+from amem.errors import AmemError
+from amem.query import Query
+from amem.text.tokens import tokens
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from amem.clock import Clock
     from amem.conversation.ports import Answerer, Memory
+    from amem.note import MemoryNote
     from amem.retrieval import Hit
+    from amem.storage import Store
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Note `note` stood as line `number` (from 1) before the model, and the answer rests on it."""
+    """Note `note` stood as `line` number `number` (from 1) before the model, and the answer rests on it."""
 
     number: int
     note: str
@@ -24,8 +36,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`in_memory` is True when the answer rests on notes, False when the memory holds none, None when no model could
-    tell. `error` and `hint` say why no model answered; `hits` are there in any case."""
+    """`in_memory` is True when the answer rests on notes; False when memory holds none, and `text` says just that;
+    None when no model could tell: `error` then says why, and `hint` what to do. `hits` are there in any case, and hit
+    number n is what the text cites as ``[n]``."""
 
     question: str
     text: str
@@ -53,9 +66,57 @@ class Answer:
 class Asker:
     """Answers single questions from memory. `answerer` makes what asks the model, when it is needed; it may raise."""
 
-    def __init__(self, memory: Memory, clock: Clock, *, answerer: Callable[[], Answerer]) -> None:
-        raise NotImplementedError
+    def __init__(
+        self, memory: Memory, store: Store, clock: Clock, *, answerer: Callable[[], Answerer], touch: bool = True
+    ) -> None:
+        self._memory = memory
+        self._store = store
+        self._clock = clock
+        self._answerer = answerer
+        self._touch = touch
+        self._zone = zone(memory.settings.timezone)
 
     def ask(self, question: str, k: int = 8) -> Answer:
-        """The answer, or that memory does not hold it, or why no model answered."""
-        raise NotImplementedError
+        """The answer from the best `k` notes. Where clearly none of them supports one, no model is asked.
+
+        That no model answers is told by the answer, not raised. Raises what recall raises.
+        """
+        hits = self._memory.ask(Query(question, k, expand=True, touch=False))
+        with self._store.read() as session:
+            notes = session.notes.get_many([hit.id for hit in hits], history=False)
+            frequency = session.text.document_frequency(telling(question))
+            verdict = judge(question, [evidence_of(hit) for hit in hits], frequency, session.notes.count())
+        if verdict.support is Support.NO:
+            return Answer(question, lines_for(question).not_in_memory, (), False, tuple(hits))
+        hits = [hit for hit in hits if hit.id in notes]
+        lines = self._lines(hits, notes)
+        self._count(hits[: len(lines)])
+        try:
+            answerer = self._answerer()
+            answered = answerer.answer(question, lines, self._clock.now().astimezone(self._zone))
+        except AmemError as error:
+            return Answer(question, "", (), None, tuple(hits), error=str(error), hint=error.hint)
+        if not answered.in_memory:
+            return Answer(question, lines_for(question).not_in_memory, (), False, tuple(hits), answerer.name)
+        citations = tuple(Citation(n, hits[n - 1].id, lines[n - 1]) for n in answered.cites)
+        return Answer(question, answered.text, citations, True, tuple(hits), answerer.name)
+
+    def _lines(self, hits: Sequence[Hit], notes: dict[str, MemoryNote]) -> list[str]:
+        """The hits as the model reads them, the best first, as many as fit."""
+        settings = self._memory.settings
+        room = Shares.of(settings.llm_context, core=0, recalled=settings.recall_tokens).recalled
+        lines: list[str] = []
+        for hit in hits:
+            line = dated(notes[hit.id], self._zone)
+            room -= tokens(line)
+            if room < 0 and lines:
+                break
+            lines.append(line)
+        return lines
+
+    def _count(self, hits: Sequence[Hit]) -> None:
+        """Count the notes a model is shown as used; not in a collection that can only be read."""
+        if not self._touch or self._store.read_only:
+            return
+        with self._store.write() as session:
+            session.usage.touch(list(session.notes.keys_of([hit.id for hit in hits]).values()))

@@ -42,22 +42,25 @@ class Memory(Protocol):
 
 
 class Answered(Protocol):
-    """One answer with the numbers of the lines it rests on (from 1)."""
+    """One answer with the numbers of the lines it rests on (from 1); no text where they do not hold one."""
 
     @property
     def text(self) -> str: ...
-
     @property
     def cites(self) -> Sequence[int]: ...
-
     @property
     def in_memory(self) -> bool: ...
 
 
 class Answerer(Protocol):
-    """Answers a question from numbered lines alone."""
+    """Answers a question from numbered lines alone; ``amem.llm.answering.Answerer`` is one."""
 
-    def answer(self, question: str, lines: Sequence[str], when: str) -> Answered: ...
+    @property
+    def name(self) -> str:
+        """The model's."""
+        ...
+
+    def answer(self, question: str, notes: Sequence[str], when: datetime | None = None) -> Answered: ...
 
 
 class Remembered(Protocol):

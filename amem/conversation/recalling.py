@@ -69,7 +69,12 @@ def recalled_text(found: Sequence[Recalled], notes: dict[str, MemoryNote], zone:
     return as_recalled("\n".join(_line(number, notes[each.note], zone) for number, each in enumerate(shown, start=1)))
 
 
-def _line(number: int, note: MemoryNote, zone: tzinfo) -> str:
+def dated(note: MemoryNote, zone: tzinfo) -> str:
+    """A note as a model reads it: when it is from, what it is, how far it can be trusted, and what it says."""
     day = f"{note.at.astimezone(zone):%Y-%m-%d}" if note.at else "undated"
     said = f", said by {shown_note(note.speaker, 8)}" if note.speaker else ""
-    return f"{number}. [{day}, {note.kind}, confidence {note.trust:.2f}{said}] {shown_note(note.content, _WORDS)}"
+    return f"[{day}, {note.kind}, confidence {note.trust:.2f}{said}] {shown_note(note.content, _WORDS)}"
+
+
+def _line(number: int, note: MemoryNote, zone: tzinfo) -> str:
+    return f"{number}. {dated(note, zone)}"
