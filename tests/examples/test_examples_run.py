@@ -1,0 +1,90 @@
+"""Every example does what its first lines promise, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from amem.testing import FakeOllama
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture
+def ollama() -> Iterator[FakeOllama]:
+    with FakeOllama() as server:
+        yield server
+
+
+def run(name: str, *words: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py", *words],
+        env={**os.environ, "OLLAMA_HOST": "http://127.0.0.1:9", **environment},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_there_is_a_test_for_every_example() -> None:
+    tested = {"quickstart", "agent_tools", "local_assistant", "agent_loop", "bulk_import"}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
+
+
+def test_the_quickstart_finds_changes_and_takes_back() -> None:
+    said = run("quickstart")
+    assert "PostgreSQL 15.3" in said
+    assert "tags are" in said.splitlines()[-1]
+
+
+def test_tools_answer_an_agent_and_tell_it_what_it_got_wrong() -> None:
+    said = run("agent_tools")
+    assert "shrimp" in said
+    assert '"error"' in said
+
+
+def test_the_local_assistant_remembers_from_one_run_to_the_next(tmp_path: Path, ollama: FakeOllama) -> None:
+    first = run("local_assistant", str(tmp_path), "I am allergic to peanuts.", OLLAMA_HOST=ollama.host)
+    assert "remembered 1" in first
+    second = run("local_assistant", str(tmp_path), "What am I allergic to?", OLLAMA_HOST=ollama.host)
+    assert "allergic to peanuts" in second.split("recalled:")[0]
+
+
+def test_the_local_assistant_says_when_no_model_answers_and_shows_what_it_holds(
+    tmp_path: Path, ollama: FakeOllama
+) -> None:
+    run("local_assistant", str(tmp_path), "I am allergic to peanuts.", OLLAMA_HOST=ollama.host)
+    said = run("local_assistant", str(tmp_path), "What am I allergic to?")
+    assert "no model answered" in said
+    assert "peanuts" in said.split("recalled:")[1]
+
+
+def test_the_agent_needs_one_attempt_less_once_it_remembers(tmp_path: Path) -> None:
+    said = run("agent_loop", str(tmp_path), "--pretend")
+    assert [line.strip() for line in said.splitlines() if "attempts" in line] == ["attempts: 2", "attempts: 1"]
+    assert "harbour-2 printed" in said.split("In its memory now:")[1]
+
+
+def test_a_bulk_import_stores_every_line_once(tmp_path: Path) -> None:
+    assert "new: 300, known: 0" in run("bulk_import", str(tmp_path))
+    assert "new: 0, known: 300" in run("bulk_import", str(tmp_path))
+
+
+def test_a_bulk_import_of_a_file_leaves_out_what_cannot_be_a_note(tmp_path: Path, ollama: FakeOllama) -> None:
+    journal = tmp_path / "日记.txt"
+    journal.write_text("面包发酵了十四个小时。\n\nThe ferry leaves at 7:40.\n", encoding="utf-8")
+    said = run("bulk_import", str(tmp_path / "notes"), str(journal), OLLAMA_HOST=ollama.host)
+    assert "line 2 was left out" in said
+    assert "all analysed: 2 notes" in said
