@@ -112,7 +112,7 @@ class Ladder:
         prompt = load_prompt(f"{question.prompt}_sections", self._prompts, question.language)
         answer = self._complete(prompt.render(**question.values), None)
         try:
-            value = question.read(question.sections(answer))
+            value = question.read(_lines_or_json(question, question.sections, answer))
         except BadModelAnswer as error:
             raise self._gave_up("three times", error) from error
         self.usage.rung(SECTIONS)
@@ -134,3 +134,15 @@ class Ladder:
 def _read(question: Question[Answer], answer: str) -> tuple[Answer, bool]:
     found = find_object(answer, question.fields)
     return question.read(found.object), found.repaired
+
+
+def _lines_or_json(
+    question: Question[Answer], sections: Callable[[str], dict[str, Any]], answer: str
+) -> dict[str, Any]:
+    try:
+        return sections(answer)
+    except BadModelAnswer as no_lines:
+        try:  # asked for lines, some models come up with JSON at last
+            return find_object(answer, question.fields).object
+        except BadModelAnswer:
+            raise no_lines from None

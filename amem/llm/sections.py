@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Before the first colon stands a name, and in some lines handles and a number after it.
 _LINE = re.compile(r"[\s>*#•–-]*(?:\d{1,2}[.)、]\s*)?(?P<head>[^:：\n]{1,60})[:：]\**(?P<value>.*)\Z", re.DOTALL)
 _HANDLE = re.compile(r"(?<![a-z0-9])[nmp]\d{1,3}(?![0-9])", re.IGNORECASE)
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?%?(?![\w.])")
+_NUMBER = re.compile(r"(?<![a-z0-9.])\d+(?:\.\d+)?%?(?![a-z0-9.])", re.IGNORECASE)
 _BULLET = re.compile(r"\A\s*(?:[-*•]|\d{1,2}[.)、])\s*")
 _NOTHING = re.compile(r"\W*(?:none|nothing|无|没有)\W*\Z", re.IGNORECASE)
 _MARKS = " *_`[]<>()【】,，、.。"
@@ -88,6 +88,9 @@ def analysis_lines(text: str) -> dict[str, Any]:
             found["facts"] += [re.split(r"\s*[|｜]\s*", _BULLET.sub("", value).strip()) for value in line.values]
         elif line.name in ("keywords", "tags", "entities"):
             found.setdefault(line.name, []).extend(line.items)
+        elif line.name == "importance":
+            number = _NUMBER.search(line.text)
+            found.setdefault(line.name, number and number.group())
         else:
             found.setdefault(line.name, line.text)
     return found
@@ -136,7 +139,9 @@ def _add_to(procedure: dict[str, Any], line: _Line) -> None:
 
 
 def _link_type(line: _Line) -> str | None:
-    named = (link_type_named(word.strip(_MARKS)) for word in _HANDLE.sub(" ", line.about).split())
+    """The type among what stands between ``LINK n1`` and the colon: all of it, or one word of it."""
+    words = _NUMBER.sub(" ", _HANDLE.sub(" ", line.about)).strip(_MARKS)
+    named = (link_type_named(word.strip(_MARKS)) for word in (words, *words.split()))
     return next((str(type_) for type_ in named if type_), None)
 
 

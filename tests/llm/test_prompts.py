@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from amem.errors import InvalidInput
-from amem.llm.prompts import load_prompt
+from amem.llm.prompts import CHINESE, language_of, load_prompt
 
 SHIPPED = sorted(path.stem for path in (Path(__file__).parents[2] / "prompts").glob("*.md"))
 
@@ -19,8 +19,42 @@ def test_every_prompt_that_comes_with_amem_declares_the_variables_it_uses(name):
     assert prompt.render(**dict.fromkeys(prompt.variables, "value"))
 
 
-def test_analyze_and_evolve_are_among_them():
-    assert {"analyze", "evolve", "retry"} <= set(SHIPPED)
+ENGLISH = [name for name in SHIPPED if not name.endswith(f".{CHINESE}")]
+
+
+def test_everything_that_is_asked_of_a_model_has_a_prompt():
+    sections = {f"{name}_sections" for name in ("analyze", "evolve", "extract")}
+    assert sections | {"analyze", "evolve", "extract", "answer", "judge", "topic", "retry"} <= set(ENGLISH)
+
+
+@pytest.mark.parametrize("name", ENGLISH)
+def test_every_prompt_asks_the_same_in_chinese(name):
+    english, chinese = load_prompt(name), load_prompt(name, language=CHINESE)
+    assert chinese.name == f"{name}.zh"
+    assert chinese.variables == english.variables
+    assert language_of(chinese.text) == CHINESE
+    assert english.text.isascii()
+
+
+def test_a_prompt_is_chosen_by_the_language_of_the_note():
+    assert language_of("量子退火用 quantum fluctuation 寻找最优解") == CHINESE
+    for other in ("We met 小林 at the station yesterday evening", "日本語のメモです", "한국어 메모", "", "12:30 !"):
+        assert language_of(other) == ""
+    assert load_prompt("analyze", language=language_of("妈妈对花生过敏")).label == "analyze.zh 2"
+    assert load_prompt("analyze", language="fr").label == "analyze 2"
+
+
+def test_a_user_s_own_file_comes_before_both_of_amem_s_in_either_language(tmp_path):
+    mine = write(tmp_path, "---\nname: analyze\nversion: 7\nvariables: note\n---\nDescribe $note.\n")
+    assert load_prompt("analyze", mine, CHINESE).label == "analyze 7"
+    write(tmp_path, "---\nname: analyze.zh\nversion: 8\nvariables: note\n---\n描述 $note\n", "analyze.zh")
+    assert load_prompt("analyze", mine, CHINESE).label == "analyze.zh 8"
+    assert load_prompt("analyze", mine).label == "analyze 7"
+
+
+def test_the_size_of_a_prompt_leaves_room_for_notes():
+    for name in ENGLISH:
+        assert len(load_prompt(name).text) < 1_600, name
 
 
 def write(folder: Path, text: str, name: str = "analyze") -> Path:
