@@ -33,7 +33,6 @@ from _locomo_file import read_conversations
 from _qa_readers import READERS, WITH_MODEL, Answering, Recalled
 from _qa_table import table
 from _tokens import NAMES, counter
-from _willing import willing_answer
 
 from amem import AgenticMemorySystem, AmemError, load_settings
 from amem.embedding import make_embedder
@@ -50,6 +49,11 @@ if TYPE_CHECKING:
 
     from amem.protocols import Embedder
     from amem.settings import Settings
+    from amem.testing import FakeOllama
+
+
+#: No name of a real model: what it said must never be taken for an answer of one in a home that both have used.
+FAKE = "ollama/fake"
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -90,7 +94,7 @@ def run(given: argparse.Namespace, embedder: Embedder | None = None) -> list[Ans
         if given.model or given.fake:
             overrides = {"llm_backend": "litellm", "llm_model": given.model}
         if given.fake:
-            overrides |= {"llm_model": "ollama/llama3.2", "ollama_host": stack.enter_context(fake_server()).host}
+            overrides |= {"llm_model": FAKE, "ollama_host": stack.enter_context(fake_server()).host}
         settings = load_settings(home, **overrides)
         chat = make_chat(settings) if set(given.reader) & set(WITH_MODEL) else None
         analysing = settings if given.analyst == "model" else settings.replaced(llm_backend="offline", llm_model="")
@@ -150,16 +154,11 @@ def chosen(conversation: Conversation, limit: int | None, *, each_category: bool
     return sorted((each for some in of.values() for each in some[:limit]), key=lambda each: each.number)
 
 
-def fake_server() -> Any:
-    """A server that speaks Ollama and says what its prompt says."""
-    from amem.testing import FakeOllama
+def fake_server() -> FakeOllama:
+    """A server that speaks Ollama and answers by rules: willing, and no judge of anything."""
+    from amem.testing import FakeOllama, willing_model
 
-    def say(request: dict[str, Any]) -> str:
-        schema = request.get("format")
-        prompt = "\n".join(str(message["content"]) for message in request["messages"])
-        return willing_answer(prompt, schema if isinstance(schema, dict) else None)
-
-    return FakeOllama(say)
+    return FakeOllama(willing_model, models=[FAKE.removeprefix("ollama/")])
 
 
 def tell(line: str, *, passing: bool = False) -> None:
