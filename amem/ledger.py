@@ -10,12 +10,17 @@ from amem.errors import StorageError
 from amem.llm.usage import Spent
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
 
     from amem.clock import Clock
     from amem.storage import Store
 
 _log = logging.getLogger(__name__)
+
+
+def day_of(moment: datetime, zone: tzinfo) -> str:
+    """The day that what is spent at that time belongs to."""
+    return moment.astimezone(zone).date().isoformat()
 
 
 class StoreLedger:
@@ -35,7 +40,7 @@ class StoreLedger:
     @property
     def today(self) -> str:
         """The day that is counted now, as ``2026-03-01``."""
-        return self._clock.now().astimezone(self._zone).date().isoformat()
+        return day_of(self._clock.now(), self._zone)
 
     def spent_today(self) -> int:
         """Tokens read and written today, by every process."""

@@ -34,3 +34,13 @@ def full_name(backend: str, model: str) -> str:
 def is_ollama(name: str) -> bool:
     """Whether a full name means a model of Ollama."""
     return name.startswith("ollama/")
+
+
+def ollama_name(name: str) -> str:
+    """The name by which Ollama itself knows a model. Raises InvalidInput for the name of another backend's."""
+    model = name.strip()
+    for prefix in _OLLAMA:
+        model = model.removeprefix(prefix)
+    if not model or model.startswith(("openai/", "anthropic/")):
+        raise InvalidInput(f"{name!r} is no model of Ollama", hint="names look like llama3.2 or qwen3:4b")
+    return model

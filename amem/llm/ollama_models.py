@@ -1,9 +1,10 @@
-"""Asking an Ollama server which chat models it has, without importing its package."""
+"""Asking an Ollama server which models it has, without importing its package."""
 
 from __future__ import annotations
 
 import http.client
 import json
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,37 +13,66 @@ PROBE_SECONDS = 0.3
 _LARGEST_ANSWER = 4_000_000
 
 
+@dataclass(frozen=True, slots=True)
+class OllamaModel:
+    """A model that Ollama lists: `size` in bytes; `remote` when Ollama would ask a service on the network for it."""
+
+    name: str
+    chats: bool
+    remote: bool
+    size: int = 0
+
+    def called(self, name: str) -> bool:
+        """Whether `name` means this model; without a tag, ``:latest`` is meant."""
+        return self.name in (name, f"{name}:latest")
+
+
 def chat_models(host: str, timeout: float = PROBE_SECONDS) -> list[str] | None:
     """Names of the models at `host` that can chat, newest first as Ollama lists them; None when no Ollama answers.
 
     Models that only embed are left out, and so are those that Ollama would ask a remote service for: whoever lets amem
     choose does not expect notes to leave the machine.
     """
-    listed = _listed(host, timeout)
-    if listed is None:
+    found = models(host, timeout)
+    return None if found is None else [model.name for model in found if model.chats and not model.remote]
+
+
+def models(host: str, timeout: float = PROBE_SECONDS) -> list[OllamaModel] | None:
+    """Every model at `host`, newest first; None when no Ollama answers."""
+    listed = _ask(host, "GET", "/api/tags", None, timeout).get("models")
+    if not isinstance(listed, list):
         return None
-    return [str(model["name"]) for model in listed if model.get("name") and _chats(model) and not _remote(model)]
+    named = [model for model in listed if isinstance(model, dict) and model.get("name")]
+    return [OllamaModel(str(each["name"]), _chats(each), _remote(each), _whole(each.get("size"))) for each in named]
 
 
-def _listed(host: str, timeout: float) -> list[dict[str, Any]] | None:
+def window(host: str, name: str, timeout: float = PROBE_SECONDS) -> int:
+    """How many tokens the model can read at most; 0 when Ollama does not say."""
+    info = _ask(host, "POST", "/api/show", {"model": name}, timeout).get("model_info")
+    if not isinstance(info, dict):
+        return 0
+    return max((_whole(value) for key, value in info.items() if key.endswith(".context_length")), default=0)
+
+
+def _ask(host: str, method: str, path: str, body: dict[str, Any] | None, timeout: float) -> dict[str, Any]:
+    """The JSON object that Ollama answers; an empty one when what listens there, if anything, is no Ollama."""
     try:
         address = urlsplit(host)
         secure = address.scheme == "https"
         connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
         connection = connect(address.hostname or "", address.port or (443 if secure else 80), timeout=timeout)
     except (ValueError, http.client.InvalidURL):
-        return None
+        return {}
     try:
-        connection.request("GET", f"{address.path.rstrip('/')}/api/tags", headers={"Accept": "application/json"})
+        sent = None if body is None else json.dumps(body)
+        connection.request(method, f"{address.path.rstrip('/')}{path}", sent, {"Accept": "application/json"})
         response = connection.getresponse()
-        if response.status != 200:
-            return None
-        models = json.loads(response.read(_LARGEST_ANSWER))["models"]
-    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
-        return None  # whatever listens there, it is no Ollama
+        answer = json.loads(response.read(_LARGEST_ANSWER)) if response.status == 200 else {}
+    except (OSError, http.client.HTTPException, ValueError):
+        return {}
     finally:
         connection.close()
-    return [model for model in models if isinstance(model, dict)] if isinstance(models, list) else None
+    return answer if isinstance(answer, dict) else {}
 
 
 def _chats(model: dict[str, Any]) -> bool:
@@ -57,3 +87,7 @@ def _chats(model: dict[str, Any]) -> bool:
 
 def _remote(model: dict[str, Any]) -> bool:
     return bool(model.get("remote_host")) or str(model["name"]).endswith(("-cloud", ":cloud"))
+
+
+def _whole(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

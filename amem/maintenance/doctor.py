@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from amem.clock import zone
 from amem.errors import AmemError
+from amem.ledger import day_of
 from amem.maintenance.index import embed_missing
 
 if TYPE_CHECKING:
@@ -43,6 +45,8 @@ def examine(store: Store, dense: Checked, vectorizer: Vectorizer, settings: Sett
     return [
         *_database(store),
         *_embedder(vectorizer, settings),
+        *_model(settings),
+        *_budget(store, settings),
         *_vectors(store, dense, vectorizer, repair=repair),
         *_waiting(store),
         *_links(store),
@@ -75,6 +79,29 @@ def _embedder(vectorizer: Vectorizer, settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "embedder", str(origin))
     else:
         yield Finding("warning", "embedder", str(origin), "amem setup gets it ready")
+
+
+def _model(settings: Settings) -> Iterator[Finding]:
+    from amem.llm.survey import survey
+
+    found = survey(settings)
+    if found.problem:
+        yield Finding("warning", "model", found.problem, found.hint)
+    else:
+        yield Finding("ok", "model", found.reason)
+
+
+def _budget(store: Store, settings: Settings) -> Iterator[Finding]:
+    limit = settings.llm_daily_tokens
+    if not limit:
+        return
+    with store.read() as session:
+        spent = session.spending.of(day_of(session.now, zone(settings.timezone)))
+    if spent >= limit:
+        what = f"today's {limit:,} tokens for models are spent ({spent:,})"
+        yield Finding("warning", "budget", what, "raise llm_daily_tokens (AMEM_LLM_DAILY_TOKENS), or wait for tomorrow")
+    else:
+        yield Finding("ok", "budget", f"{spent:,} of today's {limit:,} tokens for models are spent")
 
 
 def _vectors(store: Store, dense: Checked, vectorizer: Vectorizer, *, repair: bool) -> Iterator[Finding]:

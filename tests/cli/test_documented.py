@@ -45,6 +45,7 @@ def test_every_command_is_described() -> None:
         ("config",),
         ("path",),
         ("setup",),
+        ("models",),
         ("enrich",),
         ("review",),
     ],

@@ -1,0 +1,193 @@
+"""``amem models``: who analyses notes, what Ollama has, and fetching a model into it."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+import sys
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from amem.cli.context import invocation, tell
+from amem.cli.options import Json
+from amem.cli.render import print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from amem.llm.ollama_pull import Pulling
+    from amem.llm.survey import Survey
+    from amem.settings import Settings
+    from amem.storage.spending import DaySpent
+
+models = typer.Typer(help="See which models are reachable, and fetch one.", invoke_without_command=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.add_typer(models, name="models", rich_help_panel="Start")
+
+
+@models.callback()
+def reachable(context: typer.Context, as_json: Json = False) -> None:
+    """Who analyses notes and why, what Ollama has, and what was spent today."""
+    if context.invoked_subcommand is None:
+        list_models(context, as_json)
+
+
+@models.command("list")
+def list_models(context: typer.Context, as_json: Json = False) -> None:
+    """Who analyses notes and why, what Ollama has, and what was spent today."""
+    from amem.llm.survey import survey
+
+    settings = invocation(context).settings()
+    found = survey(settings)
+    day, spent = _spent_today(settings)
+    rows = _served(found, settings)
+    if as_json:
+        return print_json(_shape(settings, found, day, spent, rows))
+    print_table(("about", "what"), _told(settings, found, spent), wide="what")
+    if rows:
+        print_table(("model", "for", "size", "context", "in use"), [_row(each) for each in rows])
+
+
+@models.command()
+def pull(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of Ollama's, such as llama3.2.")],
+    as_json: Json = False,
+) -> None:
+    """Have Ollama fetch a model. Stopped with Ctrl-C, it goes on where it stopped when it is run again."""
+    from amem.llm.choose import choose
+    from amem.llm.names import ollama_name
+    from amem.llm.ollama_pull import pull as fetch
+
+    call = invocation(context)
+    settings = call.settings()
+    model = ollama_name(name)
+    size = 0
+    try:
+        with closing(fetch(settings.ollama_host, model)) as steps, _bar(model) as show:
+            for step in steps:
+                show(step)
+                size = max(size, step.total)
+    except KeyboardInterrupt:
+        tell(f"stopped; {call.command('models', 'pull', model)} goes on where it stopped")
+        raise
+    if as_json:
+        return print_json({"pulled": model, "size": size})
+    print(f"{model} is ready ({_size(size)})")
+    tell(choose(settings).reason)
+
+
+def _told(settings: "Settings", found: "Survey", spent: "list[DaySpent]") -> list[tuple[str, str]]:
+    told = [("analysis", found.reason)]
+    if found.problem:
+        told.append(("problem", f"{found.problem} ({found.hint})"))
+    if found.served is None:
+        told.append(("ollama", f"no Ollama answers at {found.host}"))
+    else:
+        told.append(("ollama", f"answers at {found.host}" + ("" if found.served else ", but has no model yet")))
+    where = f" for {settings.api_base}" if settings.api_base else ""
+    told.append(("openai", f"an API key is set{where}" if settings.api_key else f"no API key is set{where}"))
+    told.append(("offline", "the offline rules are always there; they analyse notes, but do not chat"))
+    limit = f"of {settings.llm_daily_tokens:,} tokens" if settings.llm_daily_tokens else "tokens, without a limit"
+    told.append(("today", f"{_tokens(spent):,} {limit}"))
+    return told
+
+
+def _shape(
+    settings: "Settings", found: "Survey", day: str, spent: "list[DaySpent]", rows: list[dict[str, Any]]
+) -> dict[str, Any]:
+    today = {"day": day, "tokens": _tokens(spent), "limit": settings.llm_daily_tokens}
+    by_model = [
+        {"model": each.model, "calls": each.calls, "tokens_in": each.tokens_in, "tokens_out": each.tokens_out}
+        for each in spent
+    ]
+    return {
+        "backend": settings.llm_backend,
+        "model": found.model or "offline",
+        "reason": found.reason,
+        "problem": found.problem,
+        "hint": found.hint,
+        "ollama": {"host": found.host, "reachable": found.served is not None, "models": rows},
+        "api_key": settings.api_key is not None,
+        "api_base": settings.api_base,
+        "today": {**today, "models": by_model},
+    }
+
+
+def _row(model: dict[str, Any]) -> tuple[str, ...]:
+    context = f"{model['context']:,}" if model["context"] else ""
+    use = "on the network" if model["remote"] else ", ".join(model["used_for"])
+    return (model["name"], model["for"], _size(model["size"]), context, use)
+
+
+def _tokens(spent: "list[DaySpent]") -> int:
+    return sum(each.tokens_in + each.tokens_out for each in spent)
+
+
+def _served(found: "Survey", settings: "Settings") -> list[dict[str, Any]]:
+    from amem.llm.ollama_models import window
+    from amem.llm.survey import SURVEY_SECONDS
+
+    using = {"notes": found.model, "embedding": settings.embed_model}
+    return [
+        {
+            "name": each.name,
+            "for": "chat" if each.chats else "embed",
+            "size": each.size,
+            "context": window(found.host, each.name, SURVEY_SECONDS),
+            "remote": each.remote,
+            "used_for": [
+                use
+                for use, model in using.items()
+                if model.startswith("ollama/") and each.called(model.removeprefix("ollama/"))
+            ],
+        }
+        for each in found.served or ()
+    ]
+
+
+def _spent_today(settings: "Settings") -> "tuple[str, list[DaySpent]]":
+    from amem.clock import SystemClock, zone
+    from amem.collection import existing_folder
+    from amem.errors import CollectionNotFound
+    from amem.ledger import day_of
+    from amem.storage import Store
+
+    clock = SystemClock()
+    day = day_of(clock.now(), zone(settings.timezone))
+    try:
+        store = Store(existing_folder(settings.home, settings.collection), clock)
+    except CollectionNotFound:
+        return day, []  # nothing was ever spent in it
+    with closing(store), store.read() as session:
+        return day, [each for each in session.spending.report(1) if each.day == day]
+
+
+@contextmanager
+def _bar(what: str) -> "Iterator[Callable[[Pulling], None]]":
+    """A bar of bytes on stderr; nothing when that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def show(step: "Pulling") -> None:
+            # While a layer is fetched the bar says how far; what comes before and after has no bytes to count.
+            label = what if step.status.startswith("pulling ") else f"{what}: {step.status}"
+            bar.update(task, description=label, completed=step.done, total=step.total or None)
+
+        yield show
+
+
+def _size(size: int) -> str:
+    from rich.filesize import decimal
+
+    return decimal(size) if size else ""

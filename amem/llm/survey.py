@@ -1,0 +1,62 @@
+"""Whether the model that the settings mean can be used, as ``amem models`` and ``amem doctor`` tell it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.errors import AmemError, InvalidInput
+from amem.llm.choose import choose
+from amem.llm.litellm_errors import KEY_HINT
+from amem.llm.names import is_ollama
+from amem.llm.ollama_models import models
+from amem.llm.ollama_server import OllamaServer
+
+if TYPE_CHECKING:
+    from amem.llm.ollama_models import OllamaModel
+    from amem.settings import Settings
+
+#: Whoever asks what there is waits a little longer than whoever adds a note.
+SURVEY_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """`model` reads notes ('' for the offline rules), `reason` says why in a sentence.
+
+    `problem` is what keeps it from being used, '' when nothing does, and `hint` what to do about that. `served` is what
+    Ollama at `host` has, None when no Ollama answers there.
+    """
+
+    model: str
+    reason: str
+    problem: str
+    hint: str
+    host: str
+    served: tuple[OllamaModel, ...] | None
+
+
+def survey(settings: Settings) -> Survey:
+    """Look at Ollama and at the settings. Models on the network are not asked: that may cost something."""
+    host = settings.ollama_host
+    found = models(host, SURVEY_SECONDS)
+    served = None if found is None else tuple(found)
+    try:
+        choice = choose(settings)
+    except InvalidInput as error:
+        return Survey("", "nobody analyses notes", str(error), error.hint, host, served)
+    problem = _problem(choice.model, settings, served)
+    if problem is None:
+        return Survey(choice.model, choice.reason, "", "", host, served)
+    return Survey(choice.model, choice.reason, str(problem), problem.hint, host, served)
+
+
+def _problem(model: str, settings: Settings, served: tuple[OllamaModel, ...] | None) -> AmemError | None:
+    if is_ollama(model):
+        server, name = OllamaServer(settings.ollama_host, timeout=None), model.removeprefix("ollama/")
+        if served is None:
+            return server.absent()
+        return None if any(each.called(name) for each in served) else server.lacks(name)
+    if model.startswith("openai/") and settings.api_key is None and not settings.api_base:
+        return AmemError(f"no API key for {model}", hint=KEY_HINT)
+    return None
