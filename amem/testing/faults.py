@@ -47,7 +47,7 @@ class Fault(StrEnum):
     SLOW = "slow"
     """Nothing comes until the server stops or the client hangs up."""
     TRICKLE = "trickle"
-    """The pieces of a stream come one by one, with `FakeOllama.pace` seconds between them."""
+    """The pieces come one by one, with `FakeOllama.pace` seconds between them; an unstreamed answer comes that late."""
     NOT_OLLAMA = "not-ollama"
     """Status 200 with a web page, from every path."""
 

@@ -96,18 +96,19 @@ class _Handler(Wire):
         if self._broken(Fault.ERROR if fault is Fault.FAILING and not streamed else fault):
             return
         complete = fault is not Fault.TRUNCATED
-        if self._openai and not streamed:
-            self.reply(openai_replies.completion(request, text, complete=complete), cut=fault is Fault.CUT)
-            return
         if self._openai:
             parts = openai_replies.chunks(request, text, complete=complete)
         else:
             reply = ollama_replies.chat if self.path == "/api/chat" else ollama_replies.generate
             parts = reply(request, text, complete=complete)
-        if not streamed:
-            self.reply(ollama_replies.joined(parts), cut=fault is Fault.CUT)
-        elif self._stream(parts, fault):
-            self.end()
+        if streamed:
+            if self._stream(parts, fault):
+                self.end()
+            return
+        if fault is Fault.TRICKLE:  # the whole takes as long as its pieces would
+            self.pause(self.server.fake.pace * (len(parts) - 1))
+        whole = openai_replies.completion(request, text, complete=complete) if self._openai else None
+        self.reply(whole or ollama_replies.joined(parts), cut=fault is Fault.CUT)
 
     def _pull(self, request: dict[str, Any]) -> None:
         fake = self.server.fake

@@ -19,10 +19,12 @@ def completion(request: dict[str, Any], text: str, *, complete: bool = True) -> 
 def chunks(request: dict[str, Any], text: str, *, complete: bool = True) -> list[dict[str, Any]]:
     """The same in pieces; the cost comes last, and only where it was asked for."""
     head = _head(request, "chat.completion.chunk")
-    deltas: list[tuple[dict[str, str], str | None]] = [({"role": "assistant", "content": ""}, None)]
-    deltas += [({"content": piece}, None) for piece in pieces(text)]
-    deltas.append(({}, _reason(complete)))
-    said = [{**head, "choices": [{"index": 0, "delta": delta, "finish_reason": end}]} for delta, end in deltas]
+    deltas: list[tuple[str, str | None]] = [(piece, None) for piece in pieces(text)]
+    deltas.append(("", _reason(complete)))
+    said = [
+        {**head, "choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}, "finish_reason": end}]}
+        for piece, end in deltas
+    ]
     if (request.get("stream_options") or {}).get("include_usage"):
         said.append({**head, "choices": [], "usage": _usage(request, text)})
     return said
