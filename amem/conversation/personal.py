@@ -36,6 +36,7 @@ _REQUEST = re.compile(
     r"\b(?:how (?:do|can|could|should|would|might) (?:i|we)|(?:should|can|could|may|shall|must) (?:i|we)|help me"
     r"|(?:can|could|would|will) you (?!remember|remind|recall|tell me (?:what|who|when|where|which))|please (?!remind)"
     r"|what(?:'s| is) wrong with|what do you think|do i (?:need|have) to)\b"
+    r"|^\W*(?:write|make|draw|translate|summari[sz]e|explain|draft|fix|review|rewrite|suggest|recommend|give me)\b"
     r"|帮我|请你|请帮|给我(?:写|做|画|讲|推荐)|我(?:该|应该|要|能|可以|想)[^，。？]{0,6}(?:怎么|如何|什么|哪)|怎么(?:办|做|写|用|装|弄|才能)"
     r"|如何|你(?:觉得|认为)|能不能|可不可以",
     re.IGNORECASE,
@@ -47,12 +48,9 @@ _LONGEST = 200
 def asks_memory(text: str) -> bool:
     """Whether only memory could answer: a question about the user's own affairs, or about what was said before."""
     asked = text.strip()
-    if (
-        not asked
-        or len(asked) > _LONGEST
-        or "\n" in asked
-        or not (_QUESTION_EN.search(asked) or _QUESTION_ZH.search(asked))
-    ):
+    if len(asked) > _LONGEST or "\n" in asked or _JUST_NOW.search(asked):
+        return False
+    if not (_QUESTION_EN.search(asked) or _QUESTION_ZH.search(asked)):
         return False
     if _SAID_BEFORE.search(asked):
         return True
