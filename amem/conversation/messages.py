@@ -61,11 +61,15 @@ def name_conversation(messages: Sequence[Message]) -> str:
 def source_ids(messages: Sequence[Message], conversation: str) -> list[str]:
     """An id for each message, the same whenever it is remembered: by its own id, else by who said what when.
 
-    Equal messages (a second "ok" in the same minute) are told apart by counting them.
+    An id that begins with the conversation's name is unique already and taken as it is. Equal messages without one (a
+    second "ok" in the same minute) are told apart by counting them.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     ids = []
     for message in messages:
+        if message.id is not None and message.id.startswith(f"{conversation}:"):
+            ids.append(message.id)
+            continue
         parts = ("id", message.id) if message.id is not None else _parts(message)
         seen[parts] += 1
         ids.append(_digest("message", conversation, *parts, str(seen[parts])))

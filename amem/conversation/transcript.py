@@ -46,6 +46,14 @@ class Transcript:
             found.update(self._run(statement.where(some)).scalars())
         return frozenset(found)
 
+    def ordinals(self, ids: Sequence[str]) -> dict[str, int]:
+        """For each of these sources that is stored, its place in its conversation."""
+        found: dict[str, int] = {}
+        for start in range(0, len(ids), _AT_ONCE):
+            some = _SOURCES.c.id.in_(list(ids[start : start + _AT_ONCE]))
+            found |= {id: place or 0 for id, place in self._run(select(_SOURCES.c.id, _SOURCES.c.ordinal).where(some))}
+        return found
+
     def length(self, conversation: str) -> int:
         """The ordinal of the conversation's last message; 0 when there is none."""
         highest = select(func.max(_SOURCES.c.ordinal)).where(_SOURCES.c.conversation == conversation)

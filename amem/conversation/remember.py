@@ -1,0 +1,389 @@
+"""Learning from conversations: messages become sources, sources episodes, episodes notes (DESIGN section 5).
+
+What was said is stored first, in one commit, with a note for each episode and a job on it; only then is anybody asked
+what it teaches. So a process that dies, or a model that is down, slow or talks nonsense, costs time but not a word: the
+rules stand in for the model meanwhile, and `Learner.work` asks it again. All of it hangs under one operation and is
+taken back by one undo.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from amem.clock import zone
+from amem.conversation.episodes import EpisodeNotes
+from amem.conversation.messages import message_of, name_conversation, source_ids, source_of, take_in
+from amem.conversation.rules import load_rules
+from amem.conversation.segment import segment
+from amem.conversation.teaching import EXTRACT_JOB, Lesson, Lot, Teacher, sum_of
+from amem.conversation.transcript import Transcript
+from amem.errors import Cancelled, InvalidInput
+from amem.message import Role
+from amem.note import Enrichment
+from amem.receipt import Cost
+from amem.writing.enrich import LEASE_SECONDS, EnrichReport
+from amem.writing.owners import is_gone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from threading import Event
+
+    from amem.clock import Clock
+    from amem.conversation.procedures import Finder
+    from amem.conversation.rules import Rules
+    from amem.message import Message
+    from amem.protocols import Analyst
+    from amem.receipt import Queued, Receipt
+    from amem.settings import Settings
+    from amem.storage import Session, Store
+    from amem.storage.records import Job
+    from amem.vectorizer import Vectorizer
+    from amem.writing.enrich import Enricher
+    from amem.writing.owners import Owner
+    from amem.writing.pipeline import Pipeline
+
+#: Messages of the conversation that a model is shown before those it learns from.
+_EARLIER = 30
+
+
+@dataclass(frozen=True, slots=True)
+class RememberReport:
+    """What remembering a conversation did. `operation` undoes all of it; None when nothing in it was new.
+
+    `episodes` are the ids of the episodes' notes, `learnt` the receipts of notes made from what was stated,
+    `duplicates` ids of notes that said so already, `renewed` procedures that have a newer form now and `queued` those
+    whose newer form waits for a person. `known` messages were remembered before; `waiting` episodes wait for a worker.
+    `degraded` means that the analyst asked for failed (`error` says how) and the rules did it for now.
+    """
+
+    operation: int | None
+    conversation: str
+    episodes: tuple[str, ...] = ()
+    learnt: tuple[Receipt, ...] = ()
+    duplicates: tuple[str, ...] = ()
+    renewed: tuple[str, ...] = ()
+    queued: tuple[Queued, ...] = ()
+    dropped: tuple[str, ...] = ()
+    known: int = 0
+    waiting: int = 0
+    degraded: bool = False
+    error: str = ""
+    analyst: str = ""
+    cost: Cost = field(default_factory=Cost)
+
+    @property
+    def stored(self) -> int:
+        """How many notes were made of what was stated."""
+        return len(self.learnt)
+
+    @property
+    def updated(self) -> int:
+        """How many procedures have a newer form."""
+        return len(self.renewed)
+
+    @property
+    def superseded(self) -> int:
+        """How many notes no longer hold because of what was stated."""
+        return len({id for receipt in self.learnt for id in receipt.superseded})
+
+    @property
+    def corroborated(self) -> int:
+        """How many notes said already what was stated."""
+        return len(set(self.duplicates))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON-ready values."""
+        return {
+            "operation": self.operation,
+            "conversation": self.conversation,
+            "episodes": list(self.episodes),
+            "learnt": [receipt.to_dict() for receipt in self.learnt],
+            "duplicates": list(self.duplicates),
+            "renewed": list(self.renewed),
+            "queued": [{"review": item.review, "id": item.id, "reason": item.reason} for item in self.queued],
+            "dropped": list(self.dropped),
+            "known": self.known,
+            "waiting": self.waiting,
+            "degraded": self.degraded,
+            "error": self.error,
+            "analyst": self.analyst,
+            "cost": {
+                "calls": self.cost.calls,
+                "tokens_in": self.cost.tokens_in,
+                "tokens_out": self.cost.tokens_out,
+                "embedded": self.cost.embedded,
+                "seconds": round(self.cost.seconds, 4),
+                "rungs": dict(self.cost.rungs),
+            },
+        }
+
+
+class Learner:
+    """Remembers conversations in one collection. Safe to use from many threads."""
+
+    def __init__(
+        self,
+        store: Store,
+        pipeline: Pipeline,
+        enricher: Enricher,
+        vectorizer: Vectorizer,
+        finder: Finder,
+        analyst: Callable[[], Analyst],
+        fallback: Callable[[], Analyst],
+        settings: Settings,
+        clock: Clock,
+        owner: Owner,
+    ) -> None:
+        self._store = store
+        self._vectorizer = vectorizer
+        self._settings = settings
+        self._owner = owner
+        self._notes = EpisodeNotes(store, vectorizer, fallback, settings, clock)
+        self._teacher = Teacher(
+            store, pipeline, enricher, vectorizer, finder, analyst, fallback, self._notes, settings, clock
+        )
+
+    def remember(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        conversation: str | None = None,
+        actor: str = "user",
+        wait: bool = True,
+        earlier: Sequence[Message | Mapping[str, Any]] = (),
+        episodes: bool = True,
+        extract: bool = True,
+        replaces: int | None = None,
+        cancelled: Event | None = None,
+    ) -> RememberReport:
+        """Store what was said and learn from it; messages that are remembered already are left out.
+
+        `conversation` names it (None: named after its messages); with its name a conversation can be continued.
+        `earlier` messages give context and are not stored. With ``wait=False`` learning is left to `work`. With
+        ``episodes=False`` all messages are one passage without an episode note, as a chat learns turn by turn; with
+        ``extract=False`` there are only episode notes. `replaces` is the operation of an earlier, degraded
+        ``episodes=False`` of the same messages: what it had made and nobody touched since gives way. Once `cancelled`
+        is set no model is asked any more: episodes that are stored then wait.
+
+        Raises InvalidInput naming a message that cannot be used, StorageError and its kin; nothing is stored then. What
+        is stored when Cancelled is raised waits for `work`.
+        """
+        if not (extract or episodes) or not (wait or episodes):
+            raise InvalidInput(
+                "without episodes there is nothing but learning to do, and no job to leave it to",
+                hint="give episodes=True, or extract=True and wait=True",
+            )
+        rules = load_rules(self._settings.home)
+        taken, context = self._take_in(messages, rules), self._take_in(earlier, rules)
+        if not taken:
+            return RememberReport(None, conversation or "")
+        self._vectorizer.check()
+        name = conversation or name_conversation(taken)
+        keep = self._keep_episodes if episodes else self._keep_passage
+        operation, lots = keep(taken, name, actor, rules, extract=extract, again=replaces is not None)
+        known = len(taken) - sum(len(lot.messages) for lot in lots)
+        report = RememberReport(operation, name, tuple(lot.note for lot in lots if lot.note is not None), known=known)
+        if operation is None or not extract:
+            return report
+        if not wait:
+            return replace(report, waiting=len(lots))
+        for number, lot in enumerate(lots):
+            if cancelled is not None and cancelled.is_set():
+                if lot.note is None:
+                    raise Cancelled("learning was called off")
+                return replace(report, waiting=report.waiting + len(lots) - number)
+            shown = self._before(lot, context, lots[:number])
+            lesson = self._learn(lot, shown, operation, rules, replaces)
+            report = _with(report, lesson)
+        return report
+
+    def expand(self, note: str) -> list[Message]:
+        """The messages a note was made from, in their order: an episode word for word. Raises NoteNotFound."""
+        with self._store.read() as session:
+            return [message_of(source) for source in Transcript(session).of(note)]
+
+    def work(
+        self,
+        owner: str = "",
+        *,
+        limit: int | None = None,
+        tried: set[int] | None = None,
+        cancelled: Event | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> EnrichReport:
+        """Learn from the episodes that wait, one after the other, until none is left or `limit` were tried.
+
+        Jobs are held in the name of `owner` (empty: this collection's own). Those in `tried` are left alone, and those
+        that are tried join it; setting `cancelled` ends the round; `progress` hears (tried, of how many). Raises
+        Cancelled when the model was called off, with the job given back.
+        """
+        tried = set() if tried is None else tried
+        errors: list[str] = []
+        done = taken = 0
+        with self._store.write() as session:
+            session.jobs.give_back_of(is_gone)
+        while (limit is None or taken < limit) and not (cancelled is not None and cancelled.is_set()):
+            holder = owner or self._owner.one_more()
+            with self._store.write() as session:
+                job = session.jobs.lease(EXTRACT_JOB, holder, seconds=LEASE_SECONDS, skip=tried)
+                waiting = session.jobs.count(EXTRACT_JOB)
+            if job is None:
+                break
+            tried.add(job.id)
+            taken += 1
+            lesson = self._work_on(job, holder)
+            if lesson.enrichment is Enrichment.DONE:
+                done += 1
+            else:
+                errors.append(f"{job.note[:8]}: {lesson.error or '; '.join(lesson.dropped)}")
+            if progress is not None:
+                progress(taken, taken + waiting - 1)
+        with self._store.read() as session:
+            remaining = session.jobs.count(EXTRACT_JOB)
+        return EnrichReport(done, taken - done, remaining, tuple(errors))
+
+    # -- what was said ---------------------------------------------------------------------------------------------
+
+    def _take_in(self, items: Sequence[Message | Mapping[str, Any]], rules: Rules) -> list[Message]:
+        taken = take_in(items, zone(self._settings.timezone))
+        return [replace(message, content=rules.without_secrets(message.content)) for message in taken]
+
+    def _keep_episodes(
+        self, messages: Sequence[Message], conversation: str, actor: str, rules: Rules, *, extract: bool, again: bool
+    ) -> tuple[int | None, list[Lot]]:
+        """One commit: every new message, a note for each episode of them, and a job on each to learn from it."""
+        ids = source_ids(messages, conversation)
+        while True:
+            with self._store.read() as session:
+                told = Transcript(session).remembered(ids, in_episodes=True)
+            fresh = [(message, id) for message, id in zip(messages, ids, strict=True) if id not in told]
+            if not fresh:
+                return None, []
+            cut = segment([message for message, _ in fresh])
+            drafts = [self._notes.draft(episode, conversation, actor, rules) for episode in cut]
+            with self._store.write() as session:
+                if Transcript(session).remembered(ids, in_episodes=True) != told:
+                    continue  # another process is remembering the same conversation
+                operation = _begin(session, actor, len(fresh), conversation)
+                lots, left = [], list(fresh)
+                for episode, draft in zip(cut, drafts, strict=True):
+                    mine, left = left[: len(episode.messages)], left[len(episode.messages) :]
+                    lot, keys = _put(session, mine, conversation, operation)
+                    key = self._notes.store(session, draft, operation, min(lot.ordinals), max(lot.ordinals))
+                    for source in keys:
+                        session.sources.attach(key, source, operation, gathered=True)
+                    if extract:
+                        session.jobs.put(EXTRACT_JOB, draft.note.id, operation)
+                    lots.append(replace(lot, note=draft.note.id))
+                return operation, lots
+
+    def _keep_passage(
+        self, messages: Sequence[Message], conversation: str, actor: str, rules: Rules, *, extract: bool, again: bool
+    ) -> tuple[int | None, list[Lot]]:
+        """One commit: every new message; with `again` those that were learnt from before count as new."""
+        ids = source_ids(messages, conversation)
+        with self._store.write() as session:
+            told = frozenset[str]() if again else Transcript(session).remembered(ids, in_episodes=False)
+            fresh = [(message, id) for message, id in zip(messages, ids, strict=True) if id not in told]
+            if not fresh:
+                return None, []
+            operation = _begin(session, actor, len(fresh), conversation)
+            lot, _ = _put(session, fresh, conversation, operation)
+        return operation, [lot]
+
+    def _before(self, lot: Lot, given: Sequence[Message], lots: Sequence[Lot]) -> tuple[Message, ...]:
+        """What was said before the lot: what the caller gave and this call holds, else what is stored."""
+        if given:
+            before = [*given, *(message for other in lots for message in other.messages)]
+        else:
+            with self._store.read() as session:
+                before = Transcript(session).before(lot.conversation, min(lot.ordinals), _EARLIER)
+        return tuple(message for message in before if message.role is not Role.SYSTEM)[-_EARLIER:]
+
+    # -- what it teaches -------------------------------------------------------------------------------------------
+
+    def _learn(
+        self, lot: Lot, earlier: tuple[Message, ...], operation: int, rules: Rules, replaces: int | None
+    ) -> Lesson | None:
+        """Learn from a lot just stored; None when another worker has taken it already."""
+        if lot.note is None:
+            return self._teacher.learn(lot, earlier, operation, rules, replaces=replaces)
+        owner = self._owner.one_more()
+        with self._store.write() as session:
+            if session.jobs.claim(EXTRACT_JOB, lot.note, owner, seconds=LEASE_SECONDS) is None:
+                return None
+        return self._unless_broken_off(replace(lot, owner=owner), earlier, operation, rules)
+
+    def _work_on(self, job: Job, owner: str) -> Lesson:
+        rules = load_rules(self._settings.home)
+        with self._store.read() as session:
+            lot = replace(_lot_of(session, job.note), owner=owner)
+        if not lot.messages or job.operation is None:
+            # Its sources are purged: there is nothing left to learn from.
+            with self._store.write() as session:
+                session.jobs.settle(EXTRACT_JOB, job.note, owner)
+            return Lesson("", Enrichment.DONE)
+        return self._unless_broken_off(lot, self._before(lot, (), ()), job.operation, rules)
+
+    def _unless_broken_off(self, lot: Lot, earlier: tuple[Message, ...], operation: int, rules: Rules) -> Lesson:
+        try:
+            return self._teacher.learn(lot, earlier, operation, rules)
+        except BaseException:
+            # Whoever comes next need not wait for the lease to run out.
+            with self._store.write() as session:
+                session.jobs.give_back(lot.owner)
+            raise
+
+
+def _begin(session: Session, actor: str, count: int, conversation: str) -> int:
+    return session.begin("remember", actor, f"{count} message{'s' * (count != 1)} of {conversation}")
+
+
+def _put(
+    session: Session, messages: Sequence[tuple[Message, str]], conversation: str, operation: int
+) -> tuple[Lot, list[int]]:
+    """Store messages after those the conversation has; those stored before keep their places."""
+    transcript = Transcript(session)
+    ids = [id for _, id in messages]
+    places = transcript.ordinals(ids)
+    last = transcript.length(conversation)
+    keys = []
+    for message, id in messages:
+        if id not in places:
+            last += 1
+            places[id] = last
+        keys.append(session.sources.put(source_of(message, id, conversation, places[id]), operation))
+    said = tuple(message for message, _ in messages)
+    return Lot(said, tuple(ids), tuple(places[id] for id in ids), conversation), keys
+
+
+def _lot_of(session: Session, note: str) -> Lot:
+    sources = Transcript(session).of(note)
+    return Lot(
+        tuple(message_of(source) for source in sources),
+        tuple(source.id for source in sources),
+        tuple(source.ordinal or 0 for source in sources),
+        next((source.conversation for source in sources if source.conversation), ""),
+        note,
+    )
+
+
+def _with(report: RememberReport, lesson: Lesson | None) -> RememberReport:
+    """The report with what one lot taught."""
+    if lesson is None:
+        return replace(report, waiting=report.waiting + 1)
+    failed = lesson.error is not None
+    errors = [error for error in (report.error, lesson.error) if error]
+    return replace(
+        report,
+        learnt=(*report.learnt, *(receipt for receipt in lesson.receipts if receipt.stored)),
+        duplicates=(*report.duplicates, *(receipt.id for receipt in lesson.receipts if not receipt.stored)),
+        renewed=(*report.renewed, *lesson.updated),
+        queued=(*report.queued, *lesson.queued),
+        dropped=(*report.dropped, *lesson.dropped),
+        degraded=report.degraded or failed,
+        error="; ".join(dict.fromkeys(errors)),
+        analyst=lesson.analyst or report.analyst,
+        cost=sum_of([report.cost, lesson.cost], seconds=report.cost.seconds + lesson.cost.seconds),
+    )

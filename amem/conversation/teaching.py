@@ -1,0 +1,371 @@
+"""One passage learnt from: a model (or the rules) is asked once, what it says is held against the words, and kept."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from amem.analysis import Extraction, Passage
+from amem.conversation.admitting import Admitted, admit
+from amem.conversation.procedures import (
+    Known,
+    content_of,
+    known_procedures,
+    metadata_of,
+    says_the_same,
+)
+from amem.errors import Cancelled
+from amem.llm.usage import Spent
+from amem.message import Role
+from amem.note import Enrichment, Kind, Status
+from amem.receipt import Cost, Queued
+from amem.storage import tables
+from amem.writing.apply import readdress
+from amem.writing.intake import NewNote
+from amem.writing.steps import ENRICH_JOB
+from amem.writing.thinking import OFFLINE, spent_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from amem.analysis import Procedure
+    from amem.clock import Clock
+    from amem.conversation.episodes import EpisodeNotes
+    from amem.conversation.procedures import Finder
+    from amem.conversation.rules import Rules
+    from amem.errors import AmemError
+    from amem.message import Message
+    from amem.note import MemoryNote
+    from amem.protocols import Analyst
+    from amem.receipt import Receipt
+    from amem.settings import Settings
+    from amem.storage import Session, Store
+    from amem.vectorizer import Vectorizer
+    from amem.writing.enrich import Enricher
+    from amem.writing.pipeline import Pipeline
+
+_log = logging.getLogger("amem")
+#: Kind of the jobs that wait to be learnt from; each hangs on an episode's note.
+EXTRACT_JOB = "extract"
+_TAKEN = "another worker took the episode over, or it is gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """Stored messages that are learnt from together, with their sources' ids and ordinals.
+
+    `note` is their episode's, whose job `owner` holds; without one nobody else can be learning from them.
+    """
+
+    messages: tuple[Message, ...]
+    ids: tuple[str, ...]
+    ordinals: tuple[int, ...]
+    conversation: str
+    note: str | None = None
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What came of one lot. `error` says why the analyst asked for could not do it; then the rules did."""
+
+    analyst: str
+    enrichment: Enrichment
+    receipts: tuple[Receipt, ...] = ()
+    updated: tuple[str, ...] = ()
+    queued: tuple[Queued, ...] = ()
+    dropped: tuple[str, ...] = ()
+    error: str | None = None
+    cost: Cost = field(default_factory=Cost)
+
+
+class Teacher:
+    """Turns lots into notes."""
+
+    def __init__(
+        self,
+        store: Store,
+        pipeline: Pipeline,
+        enricher: Enricher,
+        vectorizer: Vectorizer,
+        finder: Finder,
+        analyst: Callable[[], Analyst],
+        fallback: Callable[[], Analyst],
+        notes: EpisodeNotes,
+        settings: Settings,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._pipeline = pipeline
+        self._enricher = enricher
+        self._vectorizer = vectorizer
+        self._finder = finder
+        self._analyst = analyst
+        self._fallback = fallback
+        self._notes = notes
+        self._settings = settings
+        self._clock = clock
+
+    def learn(
+        self,
+        lot: Lot,
+        earlier: tuple[Message, ...],
+        operation: int,
+        rules: Rules,
+        *,
+        replaces: int | None = None,
+    ) -> Lesson:
+        """Ask once what the lot teaches and keep it under `operation`; never raises for what a model does.
+
+        What an earlier attempt had made of the same episode (or under the operation `replaces`) and nobody touched
+        since gives way. Raises Cancelled when the model was called off, StorageError and its kin.
+        """
+        started = perf_counter()
+        # What the system says is no part of the conversation: nobody is asked to learn from it.
+        heard = tuple(message for message in lot.messages if message.role is not Role.SYSTEM)
+        known = known_procedures(self._store, self._finder, heard)
+        passage = Passage(heard, earlier, known.shown, rules.text)
+        before = spent_by(self._analyst())
+        extraction, made_by, error = self._ask(passage)
+        spent = spent_by(self._analyst()) - before
+        if error is not None:
+            spent += Spent(rungs=((OFFLINE, 1),))
+        admitted = admit(extraction, passage, rules, [self._settings.user_name])
+        lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, replaces)
+        costs = [receipt.cost for receipt in lesson.receipts]
+        cost = sum_of(
+            [Cost(spent.calls, spent.tokens_in, spent.tokens_out, rungs=dict(spent.rungs)), *costs],
+            seconds=perf_counter() - started,
+        )
+        return replace(lesson, cost=cost)
+
+    def _ask(self, passage: Passage) -> tuple[Extraction, str, str | None]:
+        """The analyst's answer, or when it fails the rules', with who gave it and what went wrong."""
+        analyst = self._analyst()
+        if not passage.said:
+            return Extraction(), analyst.name, None
+        try:
+            return analyst.extract(passage), analyst.name, None
+        except Cancelled:
+            raise
+        except Exception as error:  # a model that is down, slow or talks nonsense costs time, never a word
+            _log.warning("extraction by %s failed: %s", analyst.name, error)
+            why = f"extraction by {analyst.name}: {error}"
+        fallback = self._fallback()
+        try:
+            return fallback.extract(passage), fallback.name, why
+        except Exception as error:
+            _log.warning("extraction by %s failed too: %s", fallback.name, error)
+            return Extraction(), fallback.name, f"{why}; extraction by {fallback.name}: {error}"
+
+    def _keep(
+        self,
+        lot: Lot,
+        admitted: Admitted,
+        known: Known,
+        prompt: str,
+        made_by: str,
+        error: str | None,
+        operation: int,
+        replaces: int | None,
+    ) -> Lesson:
+        cause = f"learnt from {lot.note or lot.conversation}"
+        with self._store.write() as session:
+            if lot.note is not None and not session.jobs.held(EXTRACT_JOB, lot.note, lot.owner):
+                return Lesson(made_by, Enrichment.PENDING, dropped=(_TAKEN,))
+            own = session.begin("extract", made_by, cause, parent=operation, prompts=prompt)
+            self._take_back(session, cause, operation, own, replaces)
+        dropped = list(admitted.dropped)
+        new, newer = _sorted(admitted, known)
+        items = [*self._statements(lot, admitted), *(self._procedure(lot, *each) for each in new)]
+
+        def refused(position: int, why: AmemError) -> None:
+            dropped.append(f"“{items[position].content[:60]}”: {why}")
+
+        receipts = self._pipeline.add(items, actor=made_by, action="learn", cause=cause, parent=own, on_refused=refused)
+        updated: list[str] = []
+        queued: list[Queued] = []
+        for procedure, messages, note in newer:
+            self._renew(procedure, note, self._sources(lot, messages), made_by, own, updated, queued, dropped)
+        enrichment = Enrichment.DONE if error is None else Enrichment.DEGRADED
+        if lot.note is not None:
+            self._settle(lot, admitted.summary if error is None else "", made_by, own, error, dropped)
+        return Lesson(made_by, enrichment, tuple(receipts), tuple(updated), tuple(queued), tuple(dropped), error)
+
+    # -- new notes -------------------------------------------------------------------------------------------------
+
+    def _statements(self, lot: Lot, admitted: Admitted) -> list[NewNote]:
+        return [
+            self._note(lot, statement.text, messages, {"kind": statement.kind})
+            for statement, messages in admitted.statements
+        ]
+
+    def _procedure(self, lot: Lot, procedure: Procedure, messages: tuple[Message, ...]) -> NewNote:
+        fields = {"kind": Kind.PROCEDURE, "metadata": {"procedure": metadata_of(procedure)}}
+        return self._note(lot, content_of(procedure), messages, fields)
+
+    def _note(self, lot: Lot, content: str, messages: tuple[Message, ...], fields: dict[str, Any]) -> NewNote:
+        first = next((message for message in messages if message.role is Role.USER), messages[0])
+        place = lot.ordinals[_position(lot.messages, first)]
+        told = {
+            "speaker": first.speaker or self._settings.user_name,
+            "conversation_id": lot.conversation,
+            "ordinal": place,
+        }
+        return NewNote(
+            content, first.at, fields=fields | told, sources=self._sources(lot, messages), derived_from=lot.note
+        )
+
+    def _sources(self, lot: Lot, messages: Sequence[Message]) -> tuple[str, ...]:
+        return tuple(lot.ids[_position(lot.messages, message)] for message in messages)
+
+    # -- notes that are there already --------------------------------------------------------------------------------
+
+    def _take_back(self, session: Session, cause: str, operation: int, own: int, replaces: int | None) -> None:
+        """Hide what earlier attempts had made, but for what anything else has touched since."""
+        tried = [
+            id
+            for root in dict.fromkeys((operation, replaces))
+            if root is not None
+            for id in session.operations.family(root)
+            if id != own and _is_attempt(session, id, cause, any_cause=root == replaces)
+        ]
+        for attempt in tried:
+            family = set(session.operations.family(attempt))
+            made = [id for each in family for id in session.operations.get(each).created]
+            for id, note in session.notes.get_many(made, history=False).items():
+                if note.status is Status.ACTIVE and _untouched(session, id, {*family, own}):
+                    session.notes.change(id, {"status": str(Status.DELETED)}, own)
+
+    def _renew(
+        self,
+        procedure: Procedure,
+        note: MemoryNote,
+        sources: tuple[str, ...],
+        made_by: str,
+        operation: int,
+        updated: list[str],
+        queued: list[Queued],
+        dropped: list[str],
+    ) -> None:
+        """Put a newer form of a known procedure in its place; where a person wrote it, only propose to."""
+        after = replace(
+            note, content=content_of(procedure), metadata=note.metadata | {"procedure": metadata_of(procedure)}
+        )
+        vectors = self._embedded(after)
+        with self._store.write() as session:
+            now = session.notes.get_many([note.id], history=False).get(note.id)
+            if now is None or now.status is not Status.ACTIVE or now.content != note.content:
+                dropped.append(f"the update of “{procedure.name}”: the note changed while it was learnt from")
+                return
+            changes = {"content": after.content, "metadata": after.metadata}
+            if session.notes.owned_fields([note.id])[note.id].get("content") == "edited":
+                reason = "a conversation told a newer form of it"
+                review = session.reviews.propose(
+                    note.id,
+                    {name: (getattr(now, name), value) for name, value in changes.items()},
+                    operation=operation,
+                    base_version=now.version,
+                    reason=reason,
+                    confidence=1.0,
+                    made_by=made_by,
+                    days=self._settings.review_days,
+                )
+                queued.append(Queued(str(review), note.id, "a person edited its content"))
+                return
+            self._vectorizer.keep(session, vectors)
+            session.notes.change(note.id, changes, operation, expect=now.version)
+            readdress(session, note.id, self._vectorizer)
+            key = session.notes.keys_of([note.id])[note.id]
+            for source, _ in session.sources.keys_of(sources).values():
+                session.sources.attach(key, source, operation, gathered=True)
+            session.jobs.put(ENRICH_JOB, note.id, operation)
+        updated.append(note.id)
+        self._enricher.revise(note.id, operation)
+
+    def _embedded(self, note: MemoryNote) -> dict[bytes, Any]:
+        try:
+            return self._vectorizer.embed([self._vectorizer.text(note)])[0]
+        except Exception as error:  # the next consolidation embeds it
+            _log.warning("embedding of a procedure failed: %s", error)
+            return {}
+
+    def _settle(
+        self, lot: Lot, summary: str, made_by: str, operation: int, error: str | None, dropped: list[str]
+    ) -> None:
+        """Give the episode's note the model's summary and end its job, or let it wait for a model again."""
+        assert lot.note is not None
+        with self._store.read() as session:
+            held = session.notes.get_many([lot.note], history=False).get(lot.note)
+        draft = None if held is None or summary in ("", held.content) else self._notes.rewritten(held, summary)
+        with self._store.write() as session:
+            now = session.notes.get_many([lot.note], history=False).get(lot.note)
+            if now is None:
+                # Deleted or undone meanwhile: its job waits with it, should it be restored.
+                session.jobs.give_back(lot.owner)
+                return
+            if held is not None and draft is not None:
+                if "content" in session.notes.owned_fields([now.id])[now.id] or now.content != held.content:
+                    dropped.append("the summary: somebody edited the episode's note")
+                else:
+                    self._notes.rewrite(session, draft, operation, made_by)
+            state = Enrichment.DONE if error is None else Enrichment.DEGRADED
+            session.notes.change(now.id, {"enrichment": str(state)}, operation)
+            session.jobs.settle(EXTRACT_JOB, now.id, lot.owner, error=error or "")
+
+
+def _sorted(
+    admitted: Admitted, known: Known
+) -> tuple[list[tuple[Procedure, tuple[Message, ...]]], list[tuple[Procedure, tuple[Message, ...], MemoryNote]]]:
+    """Procedures that are new, and those that are newer forms of known ones."""
+    notes = dict(known.notes)
+    new, newer = [], []
+    for procedure, messages in admitted.procedures:
+        note = notes.get(procedure.updates) if procedure.updates is not None else None
+        if note is None:
+            new.append((procedure, messages))
+        elif not says_the_same(procedure, note):
+            newer.append((procedure, messages, note))
+    return new, newer
+
+
+def _position(messages: Sequence[Message], wanted: Message) -> int:
+    return next(at for at, message in enumerate(messages) if message is wanted)
+
+
+def _is_attempt(session: Session, id: int, cause: str, *, any_cause: bool) -> bool:
+    found = session.operations.get(id)
+    return found.action == "extract" and not found.undone and (any_cause or found.cause == cause)
+
+
+def _untouched(session: Session, id: str, operations: set[int]) -> bool:
+    """Whether nobody but these operations has changed or confirmed the note."""
+    if any(version.operation not in operations for version in session.operations.history(id)):
+        return False
+    witnesses, notes = tables.corroborations, tables.notes
+    confirmed = (
+        select(witnesses.c.operation)
+        .select_from(witnesses.join(notes, notes.c.key == witnesses.c.note))
+        .where(notes.c.id == id)
+    )
+    return set(session.connection.execute(confirmed).scalars()) <= operations
+
+
+def sum_of(costs: Sequence[Cost], *, seconds: float) -> Cost:
+    """What several things cost together, in so many seconds."""
+    rungs: Counter[str] = Counter()
+    for cost in costs:
+        rungs.update(cost.rungs)
+    return Cost(
+        sum(cost.calls for cost in costs),
+        sum(cost.tokens_in for cost in costs),
+        sum(cost.tokens_out for cost in costs),
+        sum(cost.embedded for cost in costs),
+        seconds,
+        dict(rungs),
+    )
