@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +50,7 @@ class AgenticMemorySystem(Wiring):
     `create=False` refuses to make a collection that is not there. `actor` is who the log says it was: ``user``
     (``user:<name>``) for a person, ``agent`` (``agent:<name>``) for a program. `clock`, `embedder` and `analyst`
     replace the real ones; `notify` hears one line when something takes its time or a choice is made.
+    ``background=False`` leaves what ``wait=False`` puts off to other processes (``amem work``).
 
     Safe to use from many threads. Close it, or use it in a ``with`` statement.
     """
@@ -59,19 +58,27 @@ class AgenticMemorySystem(Wiring):
     # -- writing -----------------------------------------------------------------------------------------------
 
     def add(
-        self, content: str, *, time: str | datetime | None = None, source: Source | None = None, **fields: Any
+        self,
+        content: str,
+        *,
+        time: str | datetime | None = None,
+        source: Source | None = None,
+        wait: bool = True,
+        **fields: Any,
     ) -> Receipt:
         """Remember one note and say what came of it.
 
         `time` is when it was said or happened (ISO 8601, ``YYYYMMDDHHMM`` or a datetime; default: now); `fields` are
-        note fields already known, analysis fills in the rest. Raises EmptyNote, NoteTooLong, UnknownField,
+        note fields already known, analysis fills in the rest. With ``wait=False`` a model is not waited for: the note
+        is stored and searchable, the receipt says ``pending``, and a thread finishes it (see `wait`); the offline
+        rules, which take milliseconds, are applied at once either way. Raises EmptyNote, NoteTooLong, UnknownField,
         InvalidInput, MissingModel or StorageError; nothing is stored then.
         """
-        return self._add([NewNote(content, time, source, fields)])[0]
+        return self._add([NewNote(content, time, source, fields)], wait=wait)[0]
 
-    def add_note(self, content: str, time: str | datetime | None = None, **fields: Any) -> str:
+    def add_note(self, content: str, time: str | datetime | None = None, *, wait: bool = True, **fields: Any) -> str:
         """A-Mem's ``add_note``: remember one note, return its id (of the old note when it was known already)."""
-        return self.add(content, time=time, **fields).id
+        return self.add(content, time=time, wait=wait, **fields).id
 
     def add_notes(
         self,
@@ -79,18 +86,39 @@ class AgenticMemorySystem(Wiring):
         *,
         cause: str = "",
         action: str = "add",
+        wait: bool = True,
         progress: Callable[[int, int], None] | None = None,
         on_refused: Callable[[int, AmemError], None] | None = None,
     ) -> list[Receipt]:
         """Remember many notes as one operation, embedded and committed in batches; receipts in order.
 
         One item that cannot be used raises before anything is stored, unless `on_refused` takes it (position, error)
-        and it is left out. `progress` hears (done, of how many) after each batch; what was done then is safe.
+        and it is left out. With a model all notes are stored first; then several are analysed at a time (setting
+        ``llm_parallel``), and linked and evolved in order; `enrich` goes on where that was interrupted. `wait` is that
+        of `add`. `progress` hears (done, of how many) after each batch, with a model after each note.
         """
-        return self._add(items, cause=cause, action=action, progress=progress, on_refused=on_refused)
+        return self._add(items, cause=cause, action=action, wait=wait, progress=progress, on_refused=on_refused)
 
-    def _add(self, items: Sequence[NewNote | Mapping[str, Any] | str], **how: Any) -> list[Receipt]:
-        receipts = self._pipeline.add(items, actor=self.actor, **how)
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until the background has tried all that ``wait=False`` left to it; False when `timeout` seconds pass first.
+
+        What failed is ``degraded`` then and waits for `enrich`.
+        """
+        return self._worker.wait(timeout)
+
+    def work(self, *, once: bool = False, poll: float = 1.0, heard: Callable[[Receipt], None] | None = None) -> None:
+        """Do what waits in the collection, whoever left it, looking for more every `poll` seconds until it is closed.
+
+        With `once` only until nothing waits. `heard` is told of each note. Any number of processes may do this.
+        """
+        self._working(heard).run(once=once, poll=poll)
+
+    def _add(
+        self, items: Sequence[NewNote | Mapping[str, Any] | str], *, wait: bool = True, **how: Any
+    ) -> list[Receipt]:
+        receipts = self._pipeline.add(items, actor=self.actor, wait=wait, **how)
+        if not wait and self._background and any(receipt.enrichment == "pending" for receipt in receipts):
+            self._worker.wake()
         evolved = sum(1 for receipt in receipts if receipt.links or receipt.evolved)
         due = self._progress.count(evolved, self.settings.evo_threshold)
         try:
@@ -283,10 +311,21 @@ class AgenticMemorySystem(Wiring):
         assert stored is not None
         return bool(receipt.links or receipt.evolved), stored
 
-    def enrich(self, limit: int | None = None, *, progress: Callable[[int, int], None] | None = None) -> EnrichReport:
-        """Finish notes whose analysis waits or failed; safe beside other workers doing the same."""
-        owner = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
-        report = self._enricher.work(owner, limit=limit, progress=progress)
+    def enrich(
+        self,
+        limit: int | None = None,
+        *,
+        upgrade: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> EnrichReport:
+        """Finish notes whose analysis waits or failed; safe beside other workers doing the same.
+
+        With `upgrade` have a model redo the active notes that the offline rules analysed, but for what a person filled
+        in or edited: an operation for each, so that each can be undone. Stopped half-way, it goes on where it was.
+        Raises InvalidInput when there is no model for that.
+        """
+        worker = self._upgrader if upgrade else self._enricher
+        report = worker.work(limit=limit, progress=progress)
         embed_missing(self._store, self._vectorizer)
         return report
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from amem.note import Enrichment, Link
 
 
@@ -31,13 +33,18 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What the write cost: model calls, tokens in and out (0 offline), texts embedded, wall-clock seconds."""
+    """What the write cost: model calls, tokens in and out (0 offline), texts embedded, wall-clock seconds.
+
+    `rungs` counts which rung of the ladder gave each answer: ``constrained``, ``repaired``, ``retried``, ``sections``,
+    or ``offline`` where the rules stood in for the model; empty when no model was asked.
+    """
 
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     embedded: int = 0
     seconds: float = 0.0
+    rungs: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,5 +113,6 @@ class Receipt:
                 "tokens_out": self.cost.tokens_out,
                 "embedded": self.cost.embedded,
                 "seconds": round(self.cost.seconds, 4),
+                "rungs": dict(self.cost.rungs),
             },
         }

@@ -6,16 +6,23 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any
 
-from amem.clock import SystemClock
+from amem.clock import SystemClock, zone
 from amem.collection import StoreFeed, existing_folder, folder_of
 from amem.index import DenseLeg
+from amem.ledger import StoreLedger
+from amem.llm.served import served_here
+from amem.maintenance.index import embed_missing
 from amem.retrieval import Recall
 from amem.settings import load_settings
 from amem.storage import Store
 from amem.vectorizer import Vectorizer
 from amem.writing.edits import Editor
 from amem.writing.enrich import Enricher
+from amem.writing.owners import Owner
 from amem.writing.pipeline import Pipeline
+from amem.writing.thinking import Thinker
+from amem.writing.upgrade import Upgrader
+from amem.writing.worker import EnrichHand, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,8 +32,15 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.llm_controller import LLMController
-    from amem.protocols import Analyst, Embedder
+    from amem.protocols import Analyst, ChatModel, Embedder
+    from amem.receipt import Receipt
     from amem.settings import Settings
+    from amem.writing.worker import Hand
+
+#: Notes analysed at the same time by a model on another machine.
+_REMOTE = 4
+#: Seconds that closing waits for a call which is being called off.
+_PATIENCE = 1.5
 
 
 class Progress:
@@ -67,6 +81,7 @@ class Wiring:
         embedder: Embedder | None = None,
         analyst: Analyst | None = None,
         notify: Callable[[str], None] | None = None,
+        background: bool = True,
     ) -> None:
         overrides = {
             "embed_model": model_name,
@@ -83,9 +98,13 @@ class Wiring:
         self._folder = self._locate(in_memory=directory is None and settings is None, create=create)
         self._given_analyst = analyst
         self._chosen_analyst: Analyst | None = None
+        self._choosing = threading.Lock()
+        self._chat: ChatModel | None = None
         self._controller: LLMController | None = None
         self._progress = Progress()
         self._closed = False
+        self._called_off = threading.Event()
+        self._background = background
         self._store = Store(self._folder, self._clock)
         try:
             self._wire(embedder)
@@ -107,7 +126,13 @@ class Wiring:
         self._vectorizer = Vectorizer(store, made, settings.embed_recipe)
         self._dense = DenseLeg(StoreFeed(store), folder=self._folder, base=settings.dense_base)
         self._recall = Recall(store, self._dense, made, settings, self._clock, entities=None)
-        self._enricher = Enricher(store, self._dense, self._vectorizer, self._analyst, _offline, settings, self._clock)
+        self._ledger = StoreLedger(store, self._clock, zone(settings.timezone))
+        self._owner = Owner()
+        thinker = Thinker(store, self._dense, self._vectorizer, self._analyst, _offline, settings, self._called_off)
+        ground = (store, thinker, self._vectorizer, settings, self._owner, self._at_once)
+        self._enricher = Enricher(*ground)
+        self._upgrader = Upgrader(*ground, self._analyst)
+        self._worker = self._working()
         self._pipeline = Pipeline(
             store, self._dense, self._vectorizer, self._enricher, self._analyst, settings, self._clock
         )
@@ -116,21 +141,64 @@ class Wiring:
     def _analyst(self) -> Analyst:
         if self._given_analyst is not None:
             return self._given_analyst
-        if self._chosen_analyst is None:
-            from amem.llm import make_analyst
+        with self._choosing:
+            if self._chosen_analyst is None:
+                from amem.llm import make_analyst
 
-            self._chosen_analyst = make_analyst(self.settings, notify=self._notify)
-        return self._chosen_analyst
+                self._chosen_analyst = make_analyst(
+                    self.settings, notify=self._notify, ledger=self._ledger, cancelled=self._called_off
+                )
+            return self._chosen_analyst
+
+    def chat_model(self) -> ChatModel:
+        """The chat model that the settings name, within the day's budget; closing the collection calls it off.
+
+        Raises InvalidInput with the ``offline`` backend, ServiceUnavailable when ``auto`` finds no model.
+        """
+        with self._choosing:
+            if self._chat is None:
+                from amem.llm import make_chat
+
+                self._chat = make_chat(
+                    self.settings, notify=self._notify, ledger=self._ledger, cancelled=self._called_off
+                )
+            return self._chat
+
+    def _at_once(self) -> int:
+        """How many notes may be analysed at the same time: a model on this machine has one to think with."""
+        if self.settings.llm_parallel:
+            return self.settings.llm_parallel
+        analyst = self._analyst()
+        if self._given_analyst is not None:
+            return int(getattr(analyst, "parallel", 1))
+        return 1 if analyst.local or served_here(analyst.name, self.settings) else _REMOTE
+
+    def _working(self, heard: Callable[[Receipt], None] | None = None) -> Worker:
+        """A worker on all that may wait in the collection; `heard` is told of each note that is analysed."""
+
+        def afterwards() -> None:
+            embed_missing(self._store, self._vectorizer)
+
+        hands: list[Hand] = [EnrichHand(self._enricher, self._clock, heard=heard, afterwards=afterwards)]
+        return Worker(hands, self._owner, self._called_off)
 
     def close(self) -> None:
-        """Write what caches are worth keeping, and close every file. Closing twice is fine."""
+        """Call off what is being done, write what caches are worth keeping, close every file. Twice is fine.
+
+        What was not done waits in the collection: nothing is lost, and this takes no longer than two seconds.
+        """
         if self._closed:
             return
         self._closed = True
+        self._called_off.set()
         try:
-            self._dense.close()
+            self._worker.close(_PATIENCE)
+            self._enricher.give_back()
         finally:
-            self._store.close()
+            try:
+                self._dense.close()
+            finally:
+                self._store.close()
 
     def __enter__(self) -> Self:
         return self

@@ -49,6 +49,7 @@ class Database:
         self.path = None if folder is None else folder / FILE_NAME
         self._busy_seconds = busy_seconds
         self._write_lock = threading.RLock()
+        self._closed = False
         self.read_only = False
         if folder is not None:
             with self._explained():
@@ -70,6 +71,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent snapshot: everything committed before its first statement, nothing after."""
+        self._refuse_when_closed()
         with self._explained(), self._in_memory_lock(), self._engine.connect() as connection, connection.begin():
             yield connection
 
@@ -79,6 +81,7 @@ class Database:
 
         `wait` is how many seconds to wait for the lock before StorageBusy, for writes that are not worth waiting for.
         """
+        self._refuse_when_closed()
         if self.read_only:
             raise StorageReadOnly(
                 f"{self.path} cannot be written to", hint="check the folder's permissions, or copy the collection"
@@ -89,7 +92,11 @@ class Database:
                 yield connection
 
     def close(self) -> None:
-        """Close every connection; the last one folds the write-ahead log back into the file."""
+        """Close every connection; the last one folds the write-ahead log back into the file.
+
+        A thread that comes late is refused: its connection would be one that nobody closes.
+        """
+        self._closed = True
         self._engine.dispose()
 
     def backup_to(self, target: Path) -> None:
@@ -118,6 +125,10 @@ class Database:
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 raw.close()
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed:
+            raise StorageError(f"{self.path or 'the in-memory collection'} is closed", hint="open it again")
 
     @contextmanager
     def _write_turn(self, wait: float | None) -> Iterator[None]:

@@ -189,6 +189,13 @@ class NoteReading:
         )
         return [(id, state) for id, state in self._run(statement)]
 
+    def analysed_by(self, analyst: str) -> list[str]:
+        """Ids of active notes whose analysis is done and by this analyst, oldest first."""
+        statement = select(_NOTES.c.id).where(
+            _NOTES.c.analyst == analyst, _NOTES.c.enrichment == "done", _NOTES.c.status == str(Status.ACTIVE)
+        )
+        return list(self._run(statement.order_by(_NOTES.c.key)).scalars())
+
     def previous_turns(self, conversation: str, ordinal: int, count: int) -> list[str]:
         """Up to `count` earlier notes of the conversation as "speaker: text", oldest first."""
         statement = (

@@ -1,4 +1,4 @@
-"""A plan carried out inside one transaction: links made, neighbours rewritten, the doubtful queued."""
+"""What was found out, written down in one transaction: fields, links, rewritten neighbours, the doubtful queued."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from amem.errors import StaleNote
 from amem.note import Link, LinkType
 from amem.receipt import Evolved, Queued
 from amem.storage.rows import plain
+from amem.writing.guards import plan
+from amem.writing.steps import ANALYSED
 
 if TYPE_CHECKING:
-    from amem.note import MemoryNote
+    from amem.note import Enrichment, MemoryNote
     from amem.settings import Settings
     from amem.storage import Session
     from amem.vectorizer import Vectorizer
     from amem.writing.guards import Plan, PlannedRewrite
+    from amem.writing.thinking import Thought
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What was done, for the receipt."""
+    """What was done, for the receipt; `operation` is the enrichment's own, None when there was nothing to write."""
 
+    operation: int | None = None
     links: list[Link] = field(default_factory=list)
     evolved: list[Evolved] = field(default_factory=list)
     queued: list[Queued] = field(default_factory=list)
@@ -38,12 +42,16 @@ def carry_out(
     parent: int,
     vectorizer: Vectorizer,
     settings: Settings,
+    prompts: str = "",
 ) -> Outcome:
-    """Do what the plan says, as one operation set off by `parent`; `twin` is the (id, cosine) of a near-duplicate."""
+    """Do what the plan says, as one operation set off by `parent`; `twin` is the (id, cosine) of a near-duplicate.
+
+    `prompts` names what a model was asked for it.
+    """
     outcome = Outcome(dropped=list(plan.dropped))
     if not (plan.links or plan.rewrites or twin):
         return outcome
-    operation = session.begin("evolve", made_by, f"{note.id[:8]} arrived", parent=parent)
+    operation = session.begin("evolve", made_by, f"{note.id[:8]} arrived", parent=parent, prompts=prompts)
     if twin is not None:
         link = _near_duplicate(note.id, *twin, session)
         if session.links.put(link, operation):
@@ -57,6 +65,49 @@ def carry_out(
             outcome.queued.append(_queue(session, rewrite, made_by, operation, settings))
         else:
             _rewrite(session, rewrite, operation, vectorizer, outcome)
+    return outcome
+
+
+def write_down(
+    session: Session,
+    thought: Thought,
+    enrichment: Enrichment,
+    cause: str,
+    *,
+    parent: int | None,
+    vectorizer: Vectorizer,
+    settings: Settings,
+) -> Outcome:
+    """What was thought of a stored note: its free fields as one operation, what evolved as another below it."""
+    note, shown, evolution = thought.note, thought.shown, thought.evolution
+    vectorizer.keep(session, thought.vectors)
+    owned = session.notes.owned_fields([note.id, *(each.id for each in shown.notes.values())])
+    planned = plan(evolution, shown.notes, owned, settings)
+    changes: dict[str, Any] = {"enrichment": str(enrichment)}
+    asked = [thought.analysis.prompt] if thought.analysis is not None else []
+    if thought.analysis is not None:
+        free = [name for name in ANALYSED if name not in owned[note.id]]
+        changes |= {name: plain(name, getattr(note, name)) for name in free}
+        changes["analyst"] = thought.analyst
+        if planned.tags and "tags" in free:
+            changes["tags"] = list(planned.tags)
+            asked.append(evolution.prompt)
+    prompts = ", ".join(filter(None, asked))
+    operation = session.begin("enrich", thought.analyst or "amem", cause, parent=parent, prompts=prompts)
+    session.notes.change(note.id, changes, operation)
+    readdress(session, note.id, vectorizer)
+    outcome = carry_out(
+        session,
+        planned,
+        note,
+        twin=shown.twin(settings.near_duplicate),
+        made_by=thought.evolver or thought.analyst,
+        parent=operation,
+        vectorizer=vectorizer,
+        settings=settings,
+        prompts=evolution.prompt,
+    )
+    outcome.operation = operation
     return outcome
 
 

@@ -66,10 +66,14 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Evolution:
-    """What evolution will do with one new note; `twin` is the (id, cosine) of a near-duplicate."""
+    """What evolution will do with one new note; `twin` is the (id, cosine) of a near-duplicate.
+
+    `prompts` names what a model was asked for it.
+    """
 
     plan: Plan | None = None
     twin: tuple[str, float] | None = None
+    prompts: str = ""
 
 
 class Pipeline:
@@ -102,6 +106,7 @@ class Pipeline:
         action: str = "add",
         cause: str = "",
         parent: int | None = None,
+        wait: bool = True,
         progress: Callable[[int, int], None] | None = None,
         on_refused: Callable[[int, AmemError], None] | None = None,
     ) -> list[Receipt]:
@@ -109,7 +114,8 @@ class Pipeline:
 
         `parent` is an operation that the caller began (and committed): this one, and all it sets off, is undone with
         it. An item that cannot be used raises before anything is stored, or, when `on_refused` is given, is handed to
-        it with its position and left out. `progress` hears (done, of how many) after each batch.
+        it with its position and left out. `progress` hears (done, of how many) after each batch, with a model after
+        each note. Without `wait` a model is left to whoever takes up the jobs: the receipts say ``pending``.
         """
         intakes = self._take_in(items, actor, on_refused)
         if not intakes:
@@ -125,11 +131,13 @@ class Pipeline:
                 batch.prepare(analyst, self._frequencies)
                 for following in batches[position + 1 : position + 2]:
                     following.embed_ahead(aside)
-                done = self._commit(batch, run)
-                receipts += done if analyst.local else self._enrich(done)
-                if progress is not None:
+                receipts += self._commit(batch, run)
+                if progress is not None and (analyst.local or not wait):
                     progress(len(receipts), len(intakes))
-        return receipts
+        if analyst.local or not wait:
+            return receipts
+        # Every note is safe, and found by its words, before the model is asked for the first time.
+        return self._enricher.finish(receipts, progress=progress)
 
     def _batches(self, intakes: Sequence[Intake]) -> list[Batch]:
         size = self._settings.batch_size
@@ -189,9 +197,6 @@ class Pipeline:
         if taken:
             raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it")
 
-    def _enrich(self, stored: Sequence[Receipt]) -> list[Receipt]:
-        return [self._enricher.finish(receipt) if receipt.stored else receipt for receipt in stored]
-
     def _commit(self, batch: Batch, run: _Run) -> list[Receipt]:
         with self._store.write() as session:
             self._vectorizer.keep(session, batch.vectors())
@@ -238,6 +243,7 @@ class Pipeline:
                 parent=operation,
                 vectorizer=self._vectorizer,
                 settings=self._settings,
+                prompts=evolution.prompts,
             )
         if note.enrichment is not Enrichment.DONE:
             session.jobs.put(ENRICH_JOB, note.id, operation, error=entry.error or "")
@@ -305,7 +311,7 @@ class Pipeline:
         planned = plan(evolution, shown.notes, shown.owned, self._settings)
         if planned.tags and "tags" not in entry.intake.given:
             note.tags = list(planned.tags)
-        return _Evolution(planned, shown.twin(self._settings.near_duplicate))
+        return _Evolution(planned, shown.twin(self._settings.near_duplicate), evolution.prompt)
 
 
 def _brings(intake: Intake) -> tuple[Source, ...]:

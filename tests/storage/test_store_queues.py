@@ -48,7 +48,7 @@ class TestJobs:
             assert second is not None
             assert (second.id, second.note, second.attempts) == (first.id, id, 2)
             assert session.jobs.lease("enrich", "third", seconds=60) is None
-            session.jobs.settle("enrich", id, None)
+            assert session.jobs.settle("enrich", id, "other")
             assert session.jobs.count("enrich") == 0
 
     def test_a_failed_job_waits_again_with_its_error(self, store: Store) -> None:
@@ -57,7 +57,7 @@ class TestJobs:
             session.jobs.put("enrich", id, None)
             job = session.jobs.lease("enrich", "one", seconds=60)
             assert job is not None
-            session.jobs.settle("enrich", id, None, error="the model is down")
+            session.jobs.settle("enrich", id, "one", error="the model is down")
             assert session.jobs.lease("enrich", "one", seconds=60, skip=frozenset({job.id})) is None
             again = session.jobs.lease("enrich", "one", seconds=60)
         assert again is not None

@@ -99,7 +99,7 @@ def test_a_model_server_that_breaks_off_costs_no_note(open_memory: Open, home: P
         from amem import load_settings
 
         settings = load_settings(
-            home, llm_backend="ollama", llm_model="llama3.2", ollama_host=ollama.host, llm_timeout=5
+            home, llm_backend="ollama", llm_model="llama3.2", ollama_host=ollama.host, llm_timeout=5, llm_retries=0
         )
         memory = open_memory(settings=settings, analyst=None)
         receipts = []
@@ -170,8 +170,9 @@ def test_a_note_edited_while_the_model_thinks_keeps_the_edit_and_waits_again(ope
     memory = open_memory(analyst=ScriptedAnalyst(analyse, local=False))
     receipt = memory.add("the boiler hums")
     assert memory.memories[receipt.id].content == "the boiler is silent"
-    assert receipt.enrichment == "pending"
-    assert memory.enrich().done == 1
+    # The edit had it analysed; what the model says of the old text comes too late, and is not asked for again.
+    assert any("changed" in words for words in receipt.dropped)
+    assert memory.enrich().done == 0
     assert memory.memories[receipt.id].context == "By the model, on: the boiler is silent"
 
 

@@ -1,0 +1,133 @@
+"""Notes that the offline rules wrote, redone by a model once there is one: each as an operation that can be undone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound
+from amem.note import Enrichment, Status
+from amem.writing.ahead import ahead
+from amem.writing.apply import write_down
+from amem.writing.enrich import LEASE_SECONDS, EnrichReport
+from amem.writing.owners import is_gone
+from amem.writing.thinking import NOBODY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from amem.protocols import Analyst
+    from amem.settings import Settings
+    from amem.storage import Store
+    from amem.vectorizer import Vectorizer
+    from amem.writing.owners import Owner
+    from amem.writing.thinking import Thinker, Thought
+
+UPGRADE_JOB = "upgrade"
+
+
+class Upgrader:
+    """Redoes the notes of one collection whose analyst was `rules` (a name) and that nobody has done better since.
+
+    Fields that a person filled in or edited stay theirs. A note that the model fails on stays as it is.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        thinker: Thinker,
+        vectorizer: Vectorizer,
+        settings: Settings,
+        owner: Owner,
+        at_once: Callable[[], int],
+        analyst: Callable[[], Analyst],
+        rules: str = "offline",
+    ) -> None:
+        self._store = store
+        self._thinker = thinker
+        self._vectorizer = vectorizer
+        self._settings = settings
+        self._owner = owner
+        self._at_once = at_once
+        self._analyst = analyst
+        self._rules = rules
+
+    def work(self, *, limit: int | None = None, progress: Callable[[int, int], None] | None = None) -> EnrichReport:
+        """Redo up to `limit` notes, oldest first; what was done stays done when it is stopped half-way.
+
+        Raises InvalidInput when there is no model to redo them with, Cancelled when the model was called off.
+        """
+        if self._analyst().local:
+            raise InvalidInput(
+                "there is no model that could redo what the offline rules wrote",
+                hint="start Ollama, or set llm_backend and llm_model; amem doctor says what is reachable",
+            )
+        with self._store.write() as session:
+            session.jobs.give_back_of(is_gone)
+            waiting = session.notes.analysed_by(self._rules)
+        wanted = waiting if limit is None else waiting[:limit]
+        owner = self._owner.one_more()
+        done = 0
+        errors: list[str] = []
+        try:
+            claims = self._claims(wanted, owner)
+            for id, future in ahead(lambda id: self._thinker.analyze(id, stand_in=False), claims, self._at_once()):
+                try:
+                    thought = future.result()
+                    self._thinker.evolve(thought, stand_in=False)
+                    done += self._commit(thought, owner)
+                except Cancelled:
+                    raise
+                except NOBODY as error:
+                    errors.append(f"stopped: {error}")
+                    break
+                except (AmemError, ValueError, LookupError) as error:
+                    errors.append(f"{id[:8]}: {error}")
+                    self._leave(id, owner)
+                if progress is not None:
+                    progress(done + len(errors), len(wanted))
+        finally:
+            with self._store.write() as session:
+                session.jobs.give_back(owner)
+        with self._store.read() as session:
+            remaining = len(session.notes.analysed_by(self._rules))
+        return EnrichReport(done, len(errors), remaining, tuple(errors))
+
+    def _claims(self, ids: Sequence[str], owner: str) -> Iterator[str]:
+        for id in ids:
+            with self._store.write() as session:
+                if session.notes.keys_of([id]):
+                    session.jobs.put_new(UPGRADE_JOB, id, None)
+                    job = session.jobs.claim(UPGRADE_JOB, id, owner, seconds=LEASE_SECONDS)
+                else:  # purged a moment ago
+                    job = None
+            if job is not None:
+                yield id
+
+    def _leave(self, id: str, owner: str) -> None:
+        with self._store.write() as session:
+            if session.notes.keys_of([id]):
+                session.jobs.settle(UPGRADE_JOB, id, owner)
+
+    def _commit(self, thought: Thought, owner: str) -> bool:
+        """Write down what the model found; False when the note is another by now, or another worker has done it."""
+        note = thought.note
+        if thought.errors:
+            raise AmemError("; ".join(thought.errors))
+        with self._store.write() as session:
+            now = session.notes.get_many([note.id], history=False).get(note.id)
+            if now is None:
+                raise NoteNotFound("it was deleted while it was analysed")
+            if not session.jobs.settle(UPGRADE_JOB, note.id, owner) or now.status is not Status.ACTIVE:
+                return False
+            if now.content != note.content or now.analyst != self._rules:
+                return False
+            write_down(
+                session,
+                thought,
+                Enrichment.DONE,
+                f"{note.id[:8]} was analysed by the {self._rules} rules",
+                parent=None,
+                vectorizer=self._vectorizer,
+                settings=self._settings,
+            )
+        return True

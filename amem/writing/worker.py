@@ -1,0 +1,161 @@
+"""Work done in the background: a thread that is started when there is something to do, and stops when asked.
+
+What waits are rows in the database, not objects in this thread: what it does not come to, another process does
+(``amem work``, ``amem enrich``), also after this one was killed.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
+
+from amem.errors import Cancelled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from amem.clock import Clock
+    from amem.receipt import Receipt
+    from amem.writing.enrich import Enricher, EnrichReport
+    from amem.writing.owners import Owner
+
+_log = logging.getLogger("amem")
+#: Seconds after which a job that failed is tried again by a worker that goes on running.
+RETRY_SECONDS = 300.0
+
+
+class Hand(Protocol):
+    """Does one kind of the work that waits in a collection."""
+
+    def work(
+        self,
+        owner: str,
+        *,
+        limit: int | None = None,
+        cancelled: threading.Event | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> object:
+        """Do what waits, in the name of `owner`, until nothing does, `limit` were tried or `cancelled` is set.
+
+        What fails is left waiting. Raises Cancelled when it was called off in the middle; nothing is lost then.
+        """
+        ...
+
+
+class EnrichHand:
+    """Finishes notes whose analysis waits. One that failed is left in peace for RETRY_SECONDS."""
+
+    def __init__(
+        self,
+        enricher: Enricher,
+        clock: Clock,
+        *,
+        heard: Callable[[Receipt], None] | None = None,
+        afterwards: Callable[[], object] | None = None,
+    ) -> None:
+        self._enricher = enricher
+        self._clock = clock
+        self._heard = heard
+        self._afterwards = afterwards
+        self._tried: dict[int, datetime] = {}
+
+    def work(
+        self,
+        owner: str,
+        *,
+        limit: int | None = None,
+        cancelled: threading.Event | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> EnrichReport:
+        now = self._clock.now()
+        resting = {job: at for job, at in self._tried.items() if (now - at).total_seconds() < RETRY_SECONDS}
+        tried = set(resting)
+        try:
+            report = self._enricher.work(
+                owner, limit=limit, cancelled=cancelled, tried=tried, progress=progress, heard=self._heard
+            )
+        finally:
+            self._tried = dict.fromkeys(tried, now) | resting
+        if report.done and self._afterwards is not None:
+            self._afterwards()
+        return report
+
+
+class Worker:
+    """Lets `hands` work, one after the other: in a thread of its own (`wake`), or here and now (`run`).
+
+    Whoever sets `cancelled` also calls off the model calls under way; `close` then waits for the thread.
+    """
+
+    def __init__(self, hands: Sequence[Hand], owner: Owner, cancelled: threading.Event) -> None:
+        self._hands = hands
+        self._owner = owner
+        self._cancelled = cancelled
+        self._state = threading.Condition()
+        self._asked = 0
+        self._done = 0
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        """There is something to do; the thread is started when there is none yet."""
+        with self._state:
+            if self._cancelled.is_set():
+                return
+            self._asked += 1
+            self._state.notify_all()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="amem-worker", daemon=True)
+                self._thread.start()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Until all that it was woken for has been tried; False when that takes longer, or it was stopped before."""
+        with self._state:
+            asked = self._asked
+            self._state.wait_for(lambda: self._done >= asked or self._cancelled.is_set(), timeout)
+            return self._done >= asked
+
+    def close(self, timeout: float) -> bool:
+        """Wait so long for the thread to end, once `cancelled` is set; False when it has not."""
+        with self._state:
+            self._state.notify_all()
+            thread = self._thread
+        if thread is None or thread is threading.current_thread():
+            return True
+        thread.join(timeout)
+        return not thread.is_alive()
+
+    def run(self, *, once: bool = False, poll: float = 1.0) -> None:
+        """Work here until called off, looking every `poll` seconds for more; with `once` until nothing waits."""
+        while not self._cancelled.is_set():
+            began = monotonic()
+            self._round()
+            if once:
+                return
+            self._cancelled.wait(max(0.0, poll - (monotonic() - began)))
+
+    def _round(self) -> None:
+        for hand in self._hands:
+            if not self._cancelled.is_set():
+                hand.work(self._owner.one_more(), cancelled=self._cancelled)
+
+    def _serve(self) -> None:
+        while True:
+            with self._state:
+                self._state.wait_for(lambda: self._done < self._asked or self._cancelled.is_set())
+                asked = self._asked
+            if self._cancelled.is_set():
+                return
+            try:
+                self._round()
+            except Cancelled:
+                return
+            except Exception:  # a thread has nobody to raise to; what it did not do waits in the database
+                if self._cancelled.is_set():
+                    return
+                _log.exception("background work failed; amem enrich goes on with it")
+            with self._state:
+                self._done = asked
+                self._state.notify_all()
