@@ -107,6 +107,11 @@ class Assistant:
         """Go on with another model."""
         self._chat = chat
 
+    @property
+    def learning(self) -> ChatLearning:
+        """What learns from this and the collection's other chats."""
+        return self._learning
+
     def turns(self) -> list[Turn]:
         """This chat so far, as far as it is kept."""
         with self._store.read() as session:

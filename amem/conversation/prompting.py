@@ -76,7 +76,15 @@ class Prompting:
         # What has nothing to do with a question tempts small models to make it do.
         most = 0 if unknown else shares.recalled
         in_core = {note.id for note in core}
-        found = recall(hits, notes, most=most, zone=self._zone, supporting=verdict.notes, already=in_core)
+        found = recall(
+            hits,
+            notes,
+            most=most,
+            zone=self._zone,
+            supporting=verdict.notes,
+            already=in_core,
+            beside=_beside(hits, verdict),
+        )
         prompt = load_prompt("chat", settings.home / "prompts", said.language)
         fitted = fit(
             window=settings.llm_context,
@@ -95,7 +103,7 @@ class Prompting:
             recalled=(*found, *_shown_core(core, found), *_shown_episodes(summaries, fitted)),
             notice=said.not_in_memory if unknown else "",
             in_memory=_in_memory(verdict, text),
-            used=tuple(each.note for each in found if each.injected),
+            used=tuple(each.note for each in found if each.injected and each.note not in in_core),
             prompt=prompt.label,
             fitted=fitted,
         )
@@ -122,6 +130,13 @@ def evidence_of(hit: Hit) -> Evidence:
     """What a hit has to say for itself; a cosine only where it was found by meaning."""
     cosine = next((leg.raw for leg in hit.explanation.legs if leg.leg == "dense"), None)
     return Evidence(hit.id, "\n".join([hit.content, " ".join(hit.keywords)]), cosine)
+
+
+def _beside(hits: Sequence[Hit], verdict: Judgement) -> set[str]:
+    """Hits that no reason speaks for. A name in common is one, and so is a link from a hit that has one itself."""
+    named = {hit.id for hit in hits if "entity" in hit.matched_by}
+    without = set(verdict.beside - named)
+    return {hit.id for hit in hits if hit.id in without and not (hit.via and hit.via[-1].from_id not in without)}
 
 
 def _in_memory(verdict: Judgement, text: str) -> bool | None:

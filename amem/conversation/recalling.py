@@ -29,11 +29,12 @@ def recall(
     zone: tzinfo,
     supporting: Collection[str] = (),
     already: Collection[str] = (),
+    beside: Collection[str] = (),
 ) -> list[Recalled]:
     """The hits, best first, with those marked `injected` that fit into `most` tokens together.
 
     `notes` holds the notes as they are now; a hit that is gone since is left out. Those of `already` stand in the
-    prompt as core notes and are not put there twice.
+    prompt as core notes and are not put there twice; those `beside` the point are not put there at all.
     """
     room = most - _FRAME
     found: list[Recalled] = []
@@ -42,7 +43,7 @@ def recall(
         if held is None:
             continue
         size = tokens(_line(len(found) + 1, held, zone)) + 1
-        fits = size <= room and hit.id not in already
+        fits = size <= room and hit.id not in already and hit.id not in beside
         room -= size if fits else 0
         found.append(
             Recalled(

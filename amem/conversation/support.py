@@ -28,6 +28,8 @@ HARDLY_HELD = 0.15
 CLOSE = 0.5
 #: Below this cosine notes are no closer to a question than to any other.
 HARDLY_CLOSE = 0.35
+#: Below this cosine, and with none of the question's words, a note is beside the point: no model needs to read it.
+BESIDE = 0.2
 _CJK_QUESTION = 0.3
 
 #: Words of asking, not of what is asked for: they are rare in notes and would weigh much.
@@ -63,12 +65,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The verdict, the notes behind it (none for NO), and the best note's share of words and cosine."""
+    """The verdict, the notes behind it (none for NO), the best share of words and the best cosine. `beside` are notes
+    that have neither words nor, for a question in Latin script, meaning in common with the question."""
 
     support: Support
     notes: tuple[str, ...] = ()
     held: float = 0.0
     cosine: float = 0.0
+    beside: frozenset[str] = frozenset()
 
 
 def telling(question: str) -> list[str]:
@@ -85,7 +89,7 @@ def judge(question: str, evidence: Sequence[Evidence], frequency: Mapping[str, i
     }
     every = sum(weights.values())
     latin = cjk_share(question) < _CJK_QUESTION
-    best, supporting, near = (0.0, 0.0), [], []
+    best, supporting, near, beside = (0.0, 0.0), [], [], set()
     for each in evidence:
         terms = set(index_terms(each.text))
         held = sum(weight for term, weight in weights.items() if term in terms) / every if every else 0.0
@@ -95,6 +99,7 @@ def judge(question: str, evidence: Sequence[Evidence], frequency: Mapping[str, i
             supporting.append(each.note)
         elif held >= HARDLY_HELD or cosine >= HARDLY_CLOSE:
             near.append(each.note)
-    if supporting:
-        return Judgement(Support.YES, tuple(supporting), *best)
-    return Judgement(Support.PERHAPS if near else Support.NO, tuple(near), *best)
+        elif held == 0 and latin and cosine < BESIDE:
+            beside.add(each.note)
+    support = Support.YES if supporting else Support.PERHAPS if near else Support.NO
+    return Judgement(support, tuple(supporting or near), *best, frozenset(beside))
