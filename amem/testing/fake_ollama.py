@@ -28,6 +28,9 @@ class FakeOllama:
     May be changed at any time: `fault` (for every call), `pace` (seconds between the pieces of `Fault.TRICKLE`),
     `retry_after` (what `Fault.BUSY` and `Fault.LIMITED` ask for, in seconds), `models` and `library`.
 
+    Faults concern what is posted: the lists of models and the version are told as ever, save by `Fault.NOT_OLLAMA`.
+    Tokens are counted as words.
+
     `requests` keeps each (path, JSON) that came, ``format`` included; `hung_up` counts the answers whose client left
     before their end. The same server speaks OpenAI's protocol at ``ollama.host + "/v1"``.
     """

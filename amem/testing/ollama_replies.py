@@ -19,7 +19,7 @@ _LAYERS = (("model", 2_019_377_376), ("template", 1_429), ("params", 96))
 
 def chat(request: dict[str, Any], text: str, *, complete: bool = True) -> list[dict[str, Any]]:
     """``/api/chat`` saying `text`; an answer that is not `complete` ran into its length limit."""
-    prompt = " ".join(str(message.get("content", "")) for message in request.get("messages", ()))
+    prompt = " ".join(str(message.get("content", "")) for message in request.get("messages") or ())
     said = [_part(request, message={"role": "assistant", "content": piece}) for piece in pieces(text)]
     return [*said, _end(request, prompt, text, complete, message={"role": "assistant", "content": ""})]
 

@@ -53,7 +53,7 @@ def _head(request: dict[str, Any], kind: str) -> dict[str, Any]:
 
 
 def _usage(request: dict[str, Any], text: str) -> dict[str, int]:
-    read = sum(len(str(message.get("content", "")).split()) for message in request.get("messages", ()))
+    read = sum(len(str(message.get("content", "")).split()) for message in request.get("messages") or ())
     written = len(text.split())
     return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 

@@ -44,7 +44,7 @@ class Asked:
     @classmethod
     def of(cls, request: dict[str, Any]) -> Asked:
         """From the JSON of Ollama's chat and generate and of OpenAI's chat completions."""
-        said = [str(message.get("content") or "") for message in request.get("messages", ())]
+        said = [str(message.get("content") or "") for message in request.get("messages") or ()]
         said = [_SECOND_TRY.split(text)[0] for text in said or [str(request.get("prompt", ""))]]
         schema = request.get("format")
         if schema is None:

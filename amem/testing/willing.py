@@ -33,6 +33,7 @@ _BY_LINE = (
     (re.compile(r"^(?:SUMMARY|摘要)[:：]", re.MULTILINE), lines.extraction),
 )
 _RECALLED = re.compile(f"{re.escape(RECALLED_START)}(.*?){re.escape(RECALLED_END)}", re.DOTALL)
+_LABELLED = re.compile(r"^(?:Question|问题)[:：][ \t]*(.+)$", re.MULTILINE)
 _QUESTION = re.compile(r"[?？]|吗|什么|哪|谁|几|^(?:what|who|where|when|which|how|why|do|does|did|is|are|was)\b", re.I)
 
 
@@ -57,6 +58,9 @@ def willing_model(request: dict[str, Any]) -> str | dict[str, Any]:
 def _talk(asked: Asked) -> str:
     said = _RECALLED.sub(" ", asked.last_said).strip()
     chinese = cjk_share(said) > 0.3
+    if "<<<" in said and (labelled := _LABELLED.search(said)):
+        # Somebody else's prompt: notes between marks, and a question in a line of its own.
+        return answers.fitting(labelled[1], asked.note.splitlines()) or "not mentioned"
     recalled = [line.strip(" -*") for block in _RECALLED.findall(asked.prompt) for line in block.splitlines()]
     if not _QUESTION.search(said):
         return "好的。" if chinese else "All right."

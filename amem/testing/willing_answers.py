@@ -55,7 +55,7 @@ def analysis(asked: Asked) -> dict[str, Any]:
 
 
 def evolution(asked: Asked) -> dict[str, Any]:
-    """A link to each old note that shares a word with the new one, a rewrite of the first that stays true."""
+    """A link to each old note that shares a word with the new one; the first is replaced or described anew."""
     new = asked.note
     tags = asked.note_tags or _keywords(new)[:2]
     links: list[dict[str, Any]] = []
@@ -64,10 +64,10 @@ def evolution(asked: Asked) -> dict[str, Any]:
         common = [word for word in _keywords(new) if set(query_terms(word)) & set(query_terms(old.text))]
         if not common:
             continue
-        replaces = bool(_REPLACES.search(new))
+        replaces = not links and bool(_REPLACES.search(new))  # what it replaces is most like it, and comes first
         type_ = "supersedes" if replaces else "related"
         links.append({"to": old.handle, "type": type_, "reason": common[0], "confidence": _SURE})
-        if not replaces and not rewrites:
+        if links[0]["type"] != "supersedes" and not rewrites:
             rewrites.append(_rewrite(old, tags, common[0]))
     return {"links": links, "rewrites": rewrites, "tags": []}
 
@@ -137,8 +137,8 @@ def _keywords(text: str) -> list[str]:
     if cjk_share(text) > 0.3:
         stretches = [stretch for stretch in _STRETCH.split(text) if 2 <= len(stretch) <= 12]
         return list(dict.fromkeys(stretches))[:5]
-    words = [word for word in _WORD.findall(text) if word.casefold() not in ENGLISH and len(word) > 2]
-    words = [word for word in words if not any(map(is_cjk, word))]
+    words = [word.removesuffix("'s") for word in _WORD.findall(text) if not any(map(is_cjk, word))]
+    words = [word for word in words if word.casefold() not in ENGLISH and len(word) > 2]
     return list(dict.fromkeys(sorted(words, key=str.islower)))[:5]
 
 

@@ -111,6 +111,13 @@ def test_a_trickle_keeps_its_pace(server, client):
     assert time.monotonic() - began >= 0.005 * (len(parts) - 1)
 
 
+def test_a_whole_answer_comes_as_late_as_its_pieces_would(server, client):
+    server.fault, server.pace = Fault.TRICKLE, 0.01
+    began = time.monotonic()
+    assert client.chat("llama3.2", HELLO).message.content == LONG
+    assert time.monotonic() - began >= 0.01 * (len(LONG) // 16)
+
+
 def test_a_trickle_ends_when_its_reader_leaves(server, client):
     server.fault, server.pace = Fault.TRICKLE, 60
     stream = client.chat("llama3.2", HELLO, stream=True)

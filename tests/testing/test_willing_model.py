@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from amem.analysis import Analysis, Draft, Neighbour, Passage
 from amem.conversation.marks import as_recalled
 from amem.llm.analyst import ModelAnalyst
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm.prompts import load_prompt
-from amem.llm.schemas import answer_schema, judge_schema, topic_schema
+from amem.llm.schemas import (
+    analysis_schema,
+    answer_schema,
+    evolution_schema,
+    extraction_schema,
+    judge_schema,
+    topic_schema,
+)
 from amem.message import Message, Role
 from amem.note import Fact, Kind, LinkType
 from amem.testing import FakeOllama, ScriptedChat, willing_model
@@ -102,6 +111,13 @@ def test_what_no_longer_holds_is_superseded(analyst):
     assert evolution.rewrites == ()
 
 
+def test_only_the_note_most_like_it_is_superseded(analyst):
+    old = [shown("n1", "Ana lives in Porto."), shown("n2", "Ana likes tea.")]
+    evolution = analyst.evolve(Draft("Ana moved to Lisbon."), Analysis(), old, Words())
+    assert [link.type for link in evolution.links] == [LinkType.SUPERSEDES, LinkType.RELATED]
+    assert evolution.rewrites == ()
+
+
 def test_strangers_are_left_alone(analyst):
     evolution = analyst.evolve(Draft("Tea is hot."), Analysis(), [shown("n1", "It rains.")], Words())
     assert (evolution.links, evolution.rewrites) == ((), ())
@@ -169,6 +185,29 @@ def test_a_chat_is_answered_from_what_was_recalled():
     assert answer("What is the dog called?") == "That is not in my memory."
     assert answer("I bought a kite.") == "All right."
     assert answer("今天下雨了。") == "好的。"
+
+
+def test_a_prompt_with_a_labelled_question_is_answered_from_its_notes():
+    prompt = (
+        "Notes:\n<<<\n[8 May] Ana: I painted a sunrise.\n[9 May] Bob: 我喜欢喝茶。\n>>>\nQuestion: {}\nShort answer:"
+    )
+    assert willing_model({"prompt": prompt.format("What did Ana paint?")}) == "[8 May] Ana: I painted a sunrise."
+    assert willing_model({"prompt": prompt.format("How old is the dog?")}) == "not mentioned"
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "prompt": st.text(),
+            "messages": st.lists(st.fixed_dictionaries({"role": st.just("user"), "content": st.text()})),
+            "format": st.sampled_from([analysis_schema(), evolution_schema(("n1",)), extraction_schema(("m1",))]),
+        },
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_whatever_is_asked_is_answered(request):
+    assert isinstance(willing_model(request), (str, dict))
 
 
 def test_a_schema_of_somebody_else_s_gets_values_of_its_types():
