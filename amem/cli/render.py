@@ -122,7 +122,7 @@ def breaks(text: str, width: int, *, first: int) -> list[int]:
             if start < len(text):
                 found.append(start)
             continue
-        if place > start and _may_break(text[place - 1], char):
+        if place > start and may_break(text[place - 1], char):
             allowed = place
         taken += cell_len(char)
         if taken > (width if found else first) and not char.isspace():
@@ -132,6 +132,13 @@ def breaks(text: str, width: int, *, first: int) -> list[int]:
             continue
         place += 1
     return found
+
+
+def may_break(before: str, after: str) -> bool:
+    """Whether a line may end between two characters."""
+    if after in _NEVER_FIRST or before in _NEVER_LAST or after.isspace():
+        return False
+    return before.isspace() or is_cjk(before) or is_cjk(after)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = "", title: str = "") -> None:
@@ -158,12 +165,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = 
     for row in rows:
         made.add_row(*(styled(one_line(cell)) for cell in row))
     return made
-
-
-def _may_break(before: str, after: str) -> bool:
-    if after in _NEVER_FIRST or before in _NEVER_LAST or after.isspace():
-        return False
-    return before.isspace() or is_cjk(before) or is_cjk(after)
 
 
 def _drives(char: str) -> bool:

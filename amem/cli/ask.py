@@ -1,0 +1,85 @@
+"""``amem ask``: one question, one answer, with the notes that it rests on."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem.cli.chat import Model
+from amem.cli.context import invocation, tell
+from amem.cli.exits import ExitCode
+from amem.cli.options import Json
+from amem.cli.render import console, on_terminal, one_line, print_json, print_wrapped, short_id, styled, visible
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from amem.conversation.asking import Answer
+
+_PANEL = "Talk"
+_CITED = re.compile(r"[\[【]\d+[\]】]")
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's command."""
+    app.command(rich_help_panel=_PANEL)(ask)
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[list[str], typer.Argument(help="The question, in your own words.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", "--k", min=1, help="How many notes the model is shown.")] = 8,
+    model: Model = None,
+    as_json: Json = False,
+) -> None:
+    """Answer one question from the notes, and say which ones the answer rests on."""
+    from amem.cli.chat_models import with_model
+    from amem.clock import zone
+
+    call = invocation(context)
+    settings = call.settings()
+    if model is not None:
+        settings = with_model(settings, model)
+    with call.memory(settings=settings) as memory:
+        answer = memory.answer(" ".join(question), k)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        _print(answer, zone(settings.timezone))
+    if answer.error:
+        reason = one_line(f"{answer.error}{f' ({answer.hint})' if answer.hint else ''}")
+        held = "this is what memory holds" if answer.hits else "memory holds nothing about it either"
+        tell(f"no model answers: {reason}{'' if as_json else f'; {held}'}")
+        raise typer.Exit(ExitCode.UNREACHABLE)
+
+
+def _print(answer: "Answer", local: "tzinfo") -> None:
+    """The answer and its notes; where no model answered, what was recalled."""
+    from amem.cli.hits import print_hits, said_on
+
+    if answer.error:
+        return print_hits(answer.hits, local)
+    hits = {hit.id: hit for hit in answer.hits}
+    cited = [(each.number, hits[each.note]) for each in answer.citations if each.note in hits]
+    text = _with_numbers(answer.text.strip(), [number for number, _ in cited])
+    if not on_terminal():
+        print(visible(text))
+        for number, hit in cited:
+            print("\t".join((f"[{number}]", short_id(hit.id), said_on(hit, local), one_line(hit.content))))
+        return
+    out = console()
+    print_wrapped(out, styled((text, "" if answer.in_memory else "yellow")))
+    if cited:
+        out.print()
+    for number, hit in cited:
+        head = (f"{f'[{number}]':<5}", (short_id(hit.id), "cyan"), (f"  {said_on(hit, local)}  ", "dim"))
+        print_wrapped(out, styled(*head, one_line(hit.content)), hanging=5)
+
+
+def _with_numbers(text: str, numbers: "list[int]") -> str:
+    """The text with the numbers of its notes, at its end where the model left them out."""
+    if not numbers or _CITED.search(text):
+        return text
+    return f"{text} {''.join(f'[{number}]' for number in numbers)}"

@@ -1,0 +1,101 @@
+"""``amem chat``: talk to an assistant that remembers."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem.cli.context import invocation, tell
+from amem.cli.options import Json
+
+if TYPE_CHECKING:
+    from amem.cli.context import Invocation
+    from amem.conversation.reply import Learnt
+    from amem.memory_system import AgenticMemorySystem
+
+_PANEL = "Talk"
+Model = Annotated[str | None, typer.Option("--model", "-m", help="Who answers, instead of the setting llm_model.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's command."""
+    app.command(rich_help_panel=_PANEL)(chat)
+
+
+def chat(
+    context: typer.Context,
+    session: Annotated[
+        str | None, typer.Argument(metavar="[SESSION]", help="With --resume or --replay: which chat; default the last.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", "-r", help="Go on with a chat.")] = False,
+    incognito: Annotated[bool, typer.Option("--incognito", help="Recall, but store and learn nothing.")] = False,
+    model: Model = None,
+    listing: Annotated[bool, typer.Option("--list", help="List the chats.")] = False,
+    replay: Annotated[bool, typer.Option("--replay", help="Show a chat again, and why it was answered so.")] = False,
+    turn: Annotated[int | None, typer.Option("--turn", min=1, help="With --replay: only this turn.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Talk to an assistant that recalls before it answers, and learns from what is said."""
+    _check(session, resume, listing, replay, turn)
+    call = invocation(context)
+    if listing or replay:
+        from amem.cli.chat_replay import list_chats, replay_chat
+
+        return list_chats(call, as_json) if listing else replay_chat(call, session, turn, as_json)
+    _talk(call, session, resume=resume, incognito=incognito, model=model, as_json=as_json)
+
+
+def _check(session: str | None, resume: bool, listing: bool, replay: bool, turn: int | None) -> None:
+    if resume + listing + replay > 1:
+        raise typer.BadParameter("--resume, --list and --replay exclude each other")
+    if session is not None and not (resume or replay):
+        raise typer.BadParameter(f"to go on with chat {session}, give --resume; to ask one question, amem ask")
+    if turn is not None and not replay:
+        raise typer.BadParameter("--turn goes with --replay")
+
+
+def _talk(
+    call: "Invocation", session: str | None, *, resume: bool, incognito: bool, model: str | None, as_json: bool
+) -> None:
+    from queue import SimpleQueue
+
+    from amem.cli.chat_models import with_model
+    from amem.llm import make_chat
+
+    at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
+    settings = call.settings()
+    answering = None if model is None else with_model(settings, model)
+    learnt: SimpleQueue[Learnt] = SimpleQueue()
+    with call.memory(create=not resume, settings=settings) as memory:
+        if resume and session is None:
+            session = _newest(memory)
+        with memory.assistant(
+            chat=None if answering is None else lambda: make_chat(answering),
+            session=session,
+            incognito=incognito,
+            on_learnt=learnt.put if at_terminal else _tell_learnt,
+        ) as assistant:
+            if at_terminal:
+                from amem.cli.chat_terminal import TerminalChat
+
+                return TerminalChat(call, memory, assistant, learnt, answering or settings).run()
+            from amem.cli.chat_lines import answer_lines
+
+            code = answer_lines(assistant, as_json=as_json)
+            assistant.wait()
+    if code:
+        raise typer.Exit(code)
+
+
+def _newest(memory: "AgenticMemorySystem") -> str:
+    from amem.cli.chat_replay import newest
+
+    with memory.assistant(incognito=True) as assistant:
+        return newest(assistant)
+
+
+def _tell_learnt(learnt: "Learnt") -> None:
+    if line := learnt.line():
+        tell(line.removesuffix(": undo with /undo"))

@@ -1,0 +1,212 @@
+"""The chat's slash commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from amem.cli.chat_models import answering, available, check, why_nobody, with_model
+from amem.cli.render import count, one_line, short_id
+from amem.errors import AmemError, NothingToUndo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from amem.cli.chat_keyboard import Keyboard
+    from amem.cli.chat_screen import Screen
+    from amem.conversation.assistant import Assistant
+    from amem.conversation.reply import Candidate
+    from amem.memory_system import AgenticMemorySystem
+
+#: So many of the notes learnt in a chat are listed.
+_MOST = 20
+
+
+class Leave(Exception):
+    """The user wants to go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """``/name arguments``, with what it does in a few words."""
+
+    name: str
+    arguments: str
+    help: str
+    run: Callable[[str], None]
+
+
+class Commands:
+    """Runs slash commands on one chat."""
+
+    def __init__(self, assistant: Assistant, memory: AgenticMemorySystem, screen: Screen, keyboard: Keyboard) -> None:
+        self._assistant = assistant
+        self._memory = memory
+        self._screen = screen
+        self._keyboard = keyboard
+        every = (
+            Command("why", "", "what was recalled for the last answer, and why", self._why),
+            Command("remember", "TEXT", "keep a note exactly as worded", self._remember),
+            Command("forget", "TEXT or ID", "hide a note: shows those it may be, and asks which", self._forget),
+            Command("undo", "", "take back what was learnt or changed last in this chat", self._undo),
+            Command("notes", "", "the notes that are always shown, and those learnt in this chat", self._notes),
+            Command("model", "[NAME]", "who answers; with a name, another model from now on", self._model),
+            Command("incognito", "[on|off]", "store and learn nothing until it is off again", self._incognito),
+            Command("help", "", "this list", self._help),
+            Command("quit", "", "leave; so does Ctrl-D", self._quit),
+        )
+        self._every = {each.name: each for each in every}
+
+    def names(self) -> list[str]:
+        """Every command as it is typed."""
+        return [f"/{name}" for name in self._every]
+
+    def run(self, line: str) -> None:
+        """Run ``/name arguments``; what fails, and a name that is none, gets one line. Raises Leave."""
+        name, _, rest = line.removeprefix("/").partition(" ")
+        command = self._every.get(name.lower())
+        if command is None:
+            self._screen.warn(self._unknown(name))
+            return
+        try:
+            command.run(rest.strip())
+        except AmemError as error:
+            self._screen.warn(why_nobody(error))
+
+    def _unknown(self, name: str) -> str:
+        near = get_close_matches(name.lower(), self._every, 1, 0.5)
+        meant = f"did you mean /{near[0]}?" if near else "/help lists the commands"
+        return f"there is no command /{one_line(name, 40)}: {meant} (// begins a text with a slash)"
+
+    # -- looking ------------------------------------------------------------------------------------------------
+
+    def _why(self, rest: str) -> None:
+        found = self._assistant.why()
+        if not found:
+            self._screen.say("nothing was recalled for the last answer")
+        self._screen.recalled(found)
+
+    def _notes(self, rest: str) -> None:
+        from amem.conversation.core import core_notes
+
+        screen, memory = self._screen, self._memory
+        core = core_notes(memory, memory.settings.core_tokens)
+        screen.say("always shown to the model:" if core else "no note is always shown to the model")
+        screen.notes(core)
+        learnt = [id for turn in self._assistant.replay() for id in turn.learnt]
+        held = [note for id in dict.fromkeys(learnt) if (note := memory.read(id)) is not None]
+        screen.say("learnt in this chat:" if held else "nothing was learnt in this chat yet")
+        screen.notes(held[-_MOST:])
+        if len(held) > _MOST:
+            screen.say(f"and {count(len(held) - _MOST, 'note')} before these")
+
+    def _help(self, rest: str) -> None:
+        for each in self._every.values():
+            self._screen.pair(f"/{each.name} {each.arguments}".rstrip(), each.help)
+        self._screen.pair("//text", "say something that begins with a slash")
+        self._screen.pair('\\ at the end, or """', 'go on in the next line, until """ ends it')
+        self._screen.pair("Ctrl-C", "stop the answer; at the prompt: clear the line, twice: leave")
+
+    # -- changing -----------------------------------------------------------------------------------------------
+
+    def _remember(self, rest: str) -> None:
+        from amem.cli.card import print_receipt
+
+        if not rest:
+            self._screen.warn("what? /remember TEXT keeps a note exactly as worded")
+            return
+        receipt = self._assistant.remember(rest)
+        print_receipt(self._memory, receipt)
+        if receipt.error:
+            self._screen.warn(f"the note is stored, but not fully analysed: {receipt.error}")
+        if receipt.stored:
+            self._screen.say("undo with /undo")
+
+    def _forget(self, rest: str) -> None:
+        screen = self._screen
+        if not rest:
+            screen.warn("what? /forget TEXT finds the notes that it may be, /forget ID hides one")
+            return
+        outcome = self._assistant.forget(rest)
+        if outcome.note is not None:
+            self._hidden([outcome.note])
+            return
+        if not outcome.candidates:
+            screen.say("no note is about that")
+            return
+        for place, each in enumerate(outcome.candidates, start=1):
+            screen.choice(place, each.note, each.text)
+        chosen = self._chosen(outcome.candidates)
+        hidden = [id for each in chosen if (id := self._assistant.forget(each.note).note) is not None]
+        if hidden:
+            self._hidden(hidden)
+        else:
+            screen.say("nothing was forgotten")
+
+    def _chosen(self, candidates: tuple[Candidate, ...]) -> list[Candidate]:
+        """Those whose numbers are typed; none for anything else."""
+        try:
+            said = self._keyboard.line("forget which? numbers, or Enter for none: ")
+        except (EOFError, KeyboardInterrupt):
+            self._screen.gap()
+            return []
+        numbers = said.replace(",", " ").replace("，", " ").replace("、", " ").split()
+        wrong = [each for each in numbers if not each.isdecimal() or not 1 <= int(each) <= len(candidates)]
+        if wrong:
+            self._screen.warn(f"{one_line(wrong[0], 20)} is none of the numbers")
+            return []
+        return [candidates[place - 1] for place in dict.fromkeys(int(each) for each in numbers)]
+
+    def _hidden(self, ids: list[str]) -> None:
+        many = " (once for each)" if len(ids) > 1 else ""
+        self._screen.say(f"forgot {', '.join(short_id(id) for id in ids)}: undo with /undo{many}, or amem restore ID")
+
+    def _undo(self, rest: str) -> None:
+        from amem.cli.logbook import Logbook
+
+        try:
+            report = self._assistant.undo()
+        except NothingToUndo:
+            self._screen.say("nothing of this chat is left to take back (amem log shows everything)")
+            return
+        made = next((each for each in self._memory.log(limit=20) if each.id == report.operation), None)
+        self._screen.say("took it back" if made is None else Logbook(self._memory).summary(made))
+        for each in report.kept:
+            later = "" if each.operation is None else f", changed since by operation {each.operation}"
+            self._screen.warn(f"left alone: {each.item} of {short_id(each.note)}{later}")
+
+    def _model(self, rest: str) -> None:
+        from amem.llm import make_chat
+
+        settings = self._memory.settings
+        if rest:
+            wanted = with_model(settings, rest)
+            name = check(wanted)
+            self._assistant.use(lambda: make_chat(wanted))
+            self._screen.say(f"from now on: {answering(wanted, name)}")
+            return
+        try:
+            self._screen.say(f"answers come from {answering(settings, self._assistant.model)}")
+        except AmemError as error:
+            self._screen.warn(f"no model answers: {why_nobody(error)}")
+        found = available(settings)
+        if found is None:
+            self._screen.say(f"no Ollama answers at {settings.ollama_host}")
+        elif found:
+            self._screen.say(f"Ollama has {', '.join(found)}; /model NAME changes to one")
+        else:
+            self._screen.say("Ollama has no chat model: amem models pull NAME gets one")
+
+    def _incognito(self, rest: str) -> None:
+        wanted = {"on": True, "off": False, "": not self._assistant.incognito}.get(rest.lower())
+        if wanted is None:
+            self._screen.warn("/incognito on, or /incognito off")
+            return
+        self._assistant.incognito = wanted
+        self._screen.say(
+            "incognito: nothing is stored, learnt or counted until /incognito off" if wanted else "incognito is off"
+        )
+
+    def _quit(self, rest: str) -> None:
+        raise Leave

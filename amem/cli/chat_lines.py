@@ -1,0 +1,88 @@
+"""The chat in a pipe: a line is a turn, an answer is what is printed."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from amem.cli.context import tell
+from amem.cli.exits import ExitCode
+from amem.cli.render import json_line, one_line, short_id, visible
+from amem.storage.chats import TurnState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from amem.conversation.assistant import Assistant
+    from amem.conversation.reply import Recalled, Reply
+
+_FEW = 5
+
+
+def answer_lines(assistant: Assistant, *, as_json: bool) -> ExitCode:
+    """Answer every line of standard input; UNREACHABLE when a line had no model to answer it."""
+    code = ExitCode.OK
+    for line in _lines():
+        reply = assistant.say(line)
+        if as_json:
+            print(json_line(reply_record(line, reply)), flush=True)
+        else:
+            _print(reply)
+        if reply.state is TurnState.UNANSWERED:
+            code = ExitCode.UNREACHABLE
+        elif reply.state is TurnState.INTERRUPTED and not reply.error:
+            return ExitCode.INTERRUPTED
+    return code
+
+
+def reply_record(question: str, reply: Reply) -> dict[str, Any]:
+    """A turn as JSON."""
+    return {
+        "session": reply.session,
+        "turn": reply.turn,
+        "question": question,
+        "answer": reply.text,
+        "notice": reply.notice,
+        "in_memory": reply.in_memory,
+        "state": str(reply.state),
+        "model": reply.model,
+        "error": reply.error,
+        "hint": reply.hint,
+        "recalled": [each.to_dict() for each in reply.recalled],
+    }
+
+
+def best(found: Sequence[Recalled]) -> list[Recalled]:
+    """The few worth showing in place of an answer: those that support one, else those that come nearest."""
+    supporting = [each for each in found if each.supports]
+    return (supporting or [each for each in found if each.part == "recalled"])[:_FEW]
+
+
+def print_recalled(found: Sequence[Recalled]) -> None:
+    """What was recalled: ``id, score, time, content, reasons`` by tabs."""
+    for each in found:
+        at = "" if each.at is None else each.at.isoformat()
+        print("\t".join(map(one_line, (short_id(each.note), f"{each.score:.3f}", at, each.text, each.why))))
+
+
+def _print(reply: Reply) -> None:
+    for text in (reply.notice, reply.text):
+        if text.strip():
+            print(visible(text.strip()))
+    if reply.state is TurnState.UNANSWERED:
+        print_recalled(best(reply.recalled))
+    sys.stdout.flush()
+    reason = one_line(f"{reply.error}{f' ({reply.hint})' if reply.hint else ''}")
+    if reply.state is TurnState.UNANSWERED:
+        tell(f"no model answers: {reason}; this is what memory holds")
+    elif reply.error:
+        tell(f"the model broke off: {reason}")
+
+
+def _lines() -> Iterator[str]:
+    """Standard input line by line, as it comes."""
+    from amem.interop.decoding import decode
+
+    while line := sys.stdin.buffer.readline():
+        if text := decode(line, "standard input").strip():
+            yield text

@@ -1,0 +1,59 @@
+"""Who answers in a chat: said in words, listed, and changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from amem.errors import AmemError, MissingModel, ServiceUnavailable
+from amem.llm.names import full_name, is_ollama
+from amem.llm.ollama_models import chat_models
+
+if TYPE_CHECKING:
+    from amem.settings import Settings
+
+
+def with_model(settings: Settings, name: str) -> Settings:
+    """These settings with another model; one without a prefix belongs to the backend, Ollama where that is offline.
+
+    Raises InvalidInput.
+    """
+    backend = "ollama" if settings.llm_backend in ("auto", "offline") else settings.llm_backend
+    return settings.replaced(llm_backend=backend, llm_model=name)
+
+
+def available(settings: Settings) -> list[str] | None:
+    """The chat models that Ollama has; None when no Ollama answers."""
+    return chat_models(settings.ollama_host)
+
+
+def check(settings: Settings) -> str:
+    """The full name of the model that the settings name. Ollama is asked whether it has the model; others are taken at
+    their word.
+
+    Raises MissingModel, ServiceUnavailable and InvalidInput, each with what to do.
+    """
+    name = full_name(settings.llm_backend, settings.llm_model)
+    if not is_ollama(name):
+        return name
+    short = name.removeprefix("ollama/")
+    found = available(settings)
+    if found is None:
+        raise ServiceUnavailable(
+            f"no Ollama answers at {settings.ollama_host}", hint="start it with `ollama serve`", passing=True
+        )
+    if short not in found and f"{short}:latest" not in found:
+        raise MissingModel(f"Ollama has no model {short}", hint=f"run `amem models pull {short}`")
+    return name
+
+
+def answering(settings: Settings, model: str) -> str:
+    """``llama3.2, from Ollama at 127.0.0.1:11434``: who answers and where that runs."""
+    if is_ollama(model):
+        return f"{model.removeprefix('ollama/')}, from Ollama at {urlsplit(settings.ollama_host).netloc}"
+    return f"{model}, at {urlsplit(settings.api_base).netloc}" if settings.api_base else f"{model}, over the network"
+
+
+def why_nobody(error: AmemError) -> str:
+    """The error and what to do, in one line."""
+    return f"{error}{f' ({error.hint})' if error.hint else ''}"

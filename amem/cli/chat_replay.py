@@ -1,0 +1,167 @@
+"""Chats as they were: the list of them, and one turn by turn with what was recalled, shown, answered and learnt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amem.cli.context import tell
+from amem.cli.render import count, on_terminal, one_line, print_json, print_table, short_id, visible, when
+from amem.clock import zone
+from amem.errors import SessionNotFound
+from amem.storage.chats import Learning, TurnState
+
+if TYPE_CHECKING:
+    from amem.cli.chat_screen import Screen
+    from amem.cli.context import Invocation
+    from amem.conversation.assistant import Assistant
+    from amem.conversation.reply import Replayed
+    from amem.memory_system import AgenticMemorySystem
+    from amem.storage.chats import ChatSession
+
+_NONE_YET = SessionNotFound("there is no chat yet", hint="amem chat begins one")
+_LEARNING = {
+    Learning.WAITING: "not learnt from yet",
+    Learning.DEGRADED: "learnt by the offline rules for now",
+    Learning.OFF: "not learnt from",
+}
+
+
+def newest(assistant: Assistant) -> str:
+    """Id of the chat used last. Raises SessionNotFound."""
+    found = assistant.sessions(1)
+    if not found:
+        raise _NONE_YET
+    return found[0].id
+
+
+def list_chats(call: Invocation, as_json: bool) -> None:
+    """The chats, the last used first; in a pipe ``id, last used, turns, beginning`` by tabs."""
+    with call.browsed() as memory:
+        found = [] if memory is None else _sessions(memory)
+        timezone = call.settings().timezone
+    if as_json:
+        return print_json([session_record(each) for each in found])
+    local = zone(timezone)
+    rows = [
+        (short_id(each.id), when(each.last_at, local), f"{each.turns:,}", one_line(each.opening, 200)) for each in found
+    ]
+    print_table(("id", "when", "turns", "begins"), rows, wide="begins")
+    if memory is not None and not found:
+        tell("no chats yet")
+
+
+def replay_chat(call: Invocation, session: str | None, turn: int | None, as_json: bool) -> None:
+    """The turns of a chat, or one of them. Raises SessionNotFound."""
+    with call.memory() as memory, memory.assistant(incognito=True) as assistant:
+        chat = newest(assistant) if session is None else session
+        turns = assistant.replay(chat, turn)
+        if as_json:
+            return print_json({"session": turns[0].turn.session, "turns": [turn_record(each) for each in turns]})
+        if on_terminal():
+            from amem.cli.chat_screen import Screen
+
+            screen = Screen(zone(memory.settings.timezone))
+            screen.say(f"chat {short_id(turns[0].turn.session)}, {count(len(turns), 'turn')}")
+            for each in turns:
+                _show(screen, memory, each)
+        else:
+            for each in turns:
+                _print(each)
+
+
+def session_record(chat: ChatSession) -> dict[str, Any]:
+    """A chat as JSON."""
+    return {
+        "id": chat.id,
+        "started_at": chat.started_at.isoformat(),
+        "last_at": chat.last_at.isoformat(),
+        "turns": chat.turns,
+        "opening": chat.opening,
+    }
+
+
+def turn_record(each: Replayed) -> dict[str, Any]:
+    """A turn as JSON."""
+    turn = each.turn
+    return {
+        "turn": turn.number,
+        "at": turn.at.isoformat(),
+        "question": turn.question,
+        "answer": turn.answer,
+        "state": str(turn.state),
+        "in_memory": turn.supported,
+        "model": turn.model,
+        "prompt": turn.prompt,
+        "error": turn.error,
+        "recalled": [found.to_dict() for found in each.recalled],
+        "learning": str(turn.learning),
+        "learnt": list(each.learnt),
+        "operation": turn.learnt_by,
+        "tokens_in": turn.tokens_in,
+        "tokens_out": turn.tokens_out,
+    }
+
+
+def _sessions(memory: AgenticMemorySystem) -> list[ChatSession]:
+    with memory.assistant(incognito=True) as assistant:
+        return assistant.sessions()
+
+
+def _show(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
+    turn = each.turn
+    screen.gap()
+    screen.heading(f"turn {turn.number}", when(turn.at, screen.zone))
+    screen.asked(turn.question)
+    screen.say("recalled, best first:" if each.recalled else "nothing was recalled")
+    screen.recalled(each.recalled)
+    if turn.supported is False:
+        screen.warn("nothing in memory supported an answer, which was said first")
+    screen.say(f"{ended(turn.state, turn.error)}{_by(each)}:" if turn.answer else ended(turn.state, turn.error))
+    screen.text(turn.answer)
+    if turn.learning in _LEARNING:
+        screen.say(_LEARNING[turn.learning])
+    if each.learnt:
+        undo = "" if turn.learnt_by is None else f" (operation {turn.learnt_by})"
+        screen.say(f"learnt{undo}:")
+        held = [note for id in each.learnt if (note := memory.read(id)) is not None]
+        screen.notes(held)
+        if gone := len(each.learnt) - len(held):
+            screen.say(f"{count(gone, 'note')} of it not there any more")
+    elif turn.learning is Learning.DONE:
+        screen.say("nothing was learnt")
+
+
+def ended(state: TurnState, error: str) -> str:
+    """How a turn ended, in words."""
+    why = f": {one_line(error, 300)}" if error else ""
+    match state:
+        case TurnState.ANSWERED:
+            return "answered"
+        case TurnState.ASKED:
+            return "never answered: the terminal was closed meanwhile"
+        case TurnState.INTERRUPTED:
+            return f"the answer broke off{why}" if why else "the answer was stopped"
+    return f"no model answered{why}"
+
+
+def _by(each: Replayed) -> str:
+    asked = ", ".join(part for part in (each.turn.model, each.turn.prompt) if part)
+    size = f", {each.turn.tokens_in:,} tokens in, {each.turn.tokens_out:,} out" if each.turn.tokens_in else ""
+    return f" ({asked}{size})" if asked else ""
+
+
+def _print(each: Replayed) -> None:
+    """In a pipe: tab-separated lines that begin with the turn's number and what they are."""
+    turn = each.turn
+    number = str(turn.number)
+
+    def line(what: str, *cells: str) -> None:
+        print("\t".join([number, what, *(one_line(cell) for cell in cells)]))
+
+    line("asked", turn.at.isoformat(), visible(turn.question))
+    for found in each.recalled:
+        shown = "shown" if found.injected else "not shown"
+        line("recalled", short_id(found.note), f"{found.score:.3f}", found.part, shown, found.text, found.why)
+    line(str(turn.state), turn.model, turn.answer, turn.error)
+    for id in each.learnt:
+        line("learnt", short_id(id))

@@ -1,0 +1,212 @@
+"""The chat at a terminal: reads, answers, says what was learnt, and leaves nothing undone on the way out."""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, cast
+
+from amem.cli.chat_commands import Commands, Leave
+from amem.cli.chat_keyboard import Keyboard, keys_unseen
+from amem.cli.chat_lines import best
+from amem.cli.chat_models import answering, available, why_nobody
+from amem.cli.chat_replay import ended
+from amem.cli.chat_screen import Screen
+from amem.cli.render import count, one_line, short_id, when
+from amem.clock import zone
+from amem.conversation.reply import Learnt, PieceKind
+from amem.errors import AmemError
+from amem.llm.names import is_ollama
+from amem.storage.chats import TurnState
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from amem.cli.context import Invocation
+    from amem.conversation.assistant import Assistant
+    from amem.conversation.reply import Piece, Reply
+    from amem.memory_system import AgenticMemorySystem
+    from amem.settings import Settings
+    from amem.storage.chats import Turn
+
+#: A quick learner may say what it learnt before the next prompt; nobody waits longer for a slow one.
+_LEARNING_SECONDS = 1.0
+#: So many of the last turns are shown when a chat goes on.
+_SHOWN_TURNS = 2
+
+
+class TerminalChat:
+    """One sitting. `learnt` is where the assistant puts what it learnt, from its own thread; `answering` the settings
+    that name the model."""
+
+    def __init__(
+        self,
+        call: Invocation,
+        memory: AgenticMemorySystem,
+        assistant: Assistant,
+        learnt: SimpleQueue[Learnt],
+        answering: Settings,
+    ) -> None:
+        self._call = call
+        self._memory = memory
+        self._assistant = assistant
+        self._learnt = learnt
+        self._answering = answering
+        self._screen = Screen(zone(memory.settings.timezone))
+        self._keyboard = Keyboard(plain=self._screen.plain)
+        self._commands = Commands(assistant, memory, self._screen, self._keyboard)
+        self._keyboard.complete_with(self._commands.names())
+
+    def run(self) -> None:
+        """Talk until the user leaves."""
+        self._greet()
+        self._show_earlier()
+        with self._keyboard.set_up():
+            try:
+                while True:
+                    self._turn(self._read())
+            except Leave:
+                self._leave()
+
+    # -- coming and going ---------------------------------------------------------------------------------------
+
+    def _greet(self) -> None:
+        settings = self._answering
+        notes = count(self._memory.count(), "note")
+        try:
+            model = self._assistant.model
+        except AmemError as error:
+            self._screen.warn(f"no model answers: {why_nobody(error)}")
+            self._screen.say(f"what is asked is looked up in {notes}; /help")
+            return
+        if is_ollama(model) and available(settings) is None:
+            self._screen.warn(f"no Ollama answers at {settings.ollama_host} yet (start it with `ollama serve`)")
+        secret = "; incognito" if self._assistant.incognito else ""
+        self._screen.say(f"{answering(settings, model)}; {notes}{secret}; /help")
+
+    def _show_earlier(self) -> None:
+        turns = self._assistant.turns()
+        if not turns:
+            return
+        screen, last = self._screen, turns[-1]
+        at = when(last.at, screen.zone)
+        screen.say(f"chat {short_id(self._assistant.session)} goes on after {count(len(turns), 'turn')}, {at}:")
+        for each in turns[-_SHOWN_TURNS:]:
+            screen.gap()
+            screen.asked(each.question)
+            screen.text(each.answer)
+            if ended := _ending(each):
+                screen.say(ended)
+        for each in turns:
+            self._keyboard.remember(each.question)
+
+    def _leave(self) -> None:
+        screen, assistant = self._screen, self._assistant
+        if not assistant.wait(0):
+            screen.say("learning from what was said; Ctrl-C leaves that for later")
+            try:
+                assistant.wait()
+            except KeyboardInterrupt:
+                screen.gap()
+        self._say_learnt(seconds=0)
+        if not assistant.incognito and assistant.turns():
+            again = self._call.command("chat", "--resume", short_id(assistant.session))
+            screen.say(f"go on with: {again}")
+
+    # -- one turn -----------------------------------------------------------------------------------------------
+
+    def _read(self) -> str:
+        """What the user says next. Raises Leave."""
+        warned = False
+        while True:
+            self._screen.gap()
+            try:
+                return self._keyboard.read("incognito > " if self._assistant.incognito else "> ")
+            except EOFError:
+                self._screen.gap()
+                raise Leave from None
+            except KeyboardInterrupt:
+                cleared = self._keyboard.holds_text
+                self._screen.gap()
+                if warned and not cleared:
+                    raise Leave from None
+                if not cleared:
+                    self._screen.say("Ctrl-C again leaves; so does Ctrl-D")
+                warned = not cleared
+            except UnicodeError:
+                self._screen.warn("that is not UTF-8 text; nothing was sent")
+
+    def _turn(self, text: str) -> None:
+        if not text:
+            return
+        if text.startswith("/") and not text.startswith("//"):
+            self._say_learnt(seconds=0)
+            self._commands.run(text)
+            return
+        try:
+            with keys_unseen():
+                reply = self._answer(text[1:] if text.startswith("//") else text)
+                self._after(reply)
+                self._say_learnt(seconds=_LEARNING_SECONDS)
+        except AmemError as error:
+            self._screen.warn(why_nobody(error))
+
+    def _answer(self, text: str) -> Reply | None:
+        """Show the reply as it is written; None when it was stopped before its end."""
+        screen = self._screen
+        pieces = cast("Generator[Piece, None, None]", self._assistant.stream(text))
+        try:
+            # Closed however it ends: what had been written is then kept.
+            with closing(pieces), screen.answer() as write:
+                for piece in pieces:
+                    if piece.kind is PieceKind.RECALLED:
+                        screen.waiting(f"{count(len(piece.recalled), 'note')} recalled; waiting for the model")
+                    elif piece.kind is PieceKind.NOTICE:
+                        screen.warn(piece.text)
+                    elif piece.kind is PieceKind.TEXT:
+                        write(piece.text)
+                    else:
+                        return piece.reply
+        except KeyboardInterrupt:
+            pass
+        return None
+
+    def _after(self, reply: Reply | None) -> None:
+        screen = self._screen
+        if reply is None or reply.state is TurnState.INTERRUPTED:
+            broken = f": {_reason(reply)}" if reply is not None and reply.error else ""
+            screen.say(f"the model broke off{broken}" if broken else "stopped")
+        elif reply.state is TurnState.UNANSWERED:
+            screen.warn(f"no model answers: {_reason(reply)}")
+            if found := best(reply.recalled):
+                screen.say("this is what memory holds:")
+                screen.recalled(found, asked=False)
+                if more := len(reply.recalled) - len(found):
+                    screen.say(f"/why shows {more} more that came to mind")
+            else:
+                screen.say("memory holds nothing about it either")
+
+    def _say_learnt(self, *, seconds: float) -> None:
+        """One line on what was learnt since the last, after waiting a moment for a learner at work."""
+        if seconds and self._memory.settings.chat_learning == "turn" and not self._assistant.incognito:
+            with suppress(KeyboardInterrupt):
+                self._assistant.wait(seconds)
+        sum = Learnt()
+        try:
+            while True:
+                sum += self._learnt.get_nowait()
+        except Empty:
+            pass
+        if line := sum.line():
+            self._screen.say(line)
+
+
+def _reason(reply: Reply) -> str:
+    return one_line(f"{reply.error}{f' ({reply.hint})' if reply.hint else ''}")
+
+
+def _ending(turn: Turn) -> str:
+    if turn.state is TurnState.ANSWERED:
+        return ""
+    again = "; the arrow key up brings it back" if turn.state is not TurnState.INTERRUPTED else ""
+    return f"{ended(turn.state, turn.error)}{again}"
