@@ -11,8 +11,10 @@ from amem.llm.names import full_name
 from amem.settings import load_settings
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Mapping
 
+    from amem.llm.guarded import Ledger
     from amem.protocols import ChatModel
     from amem.settings import Settings
 
@@ -112,10 +114,12 @@ class LLMController:
             raise InvalidInput(f"unknown backend {backend!r}", hint=f"it is one of {', '.join(_BACKENDS)}")
 
     @classmethod
-    def of(cls, settings: Settings) -> LLMController:
-        """The controller of a memory system with these settings."""
+    def of(
+        cls, settings: Settings, *, ledger: Ledger | None = None, cancelled: threading.Event | None = None
+    ) -> LLMController:
+        """The controller of a memory system with these settings; for the others see `make_chat`."""
         controller = cls.__new__(cls)
-        controller.llm = _ChatController(lambda: make_chat(settings))
+        controller.llm = _ChatController(lambda: make_chat(settings, ledger=ledger, cancelled=cancelled))
         return controller
 
     def get_completion(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.litellm_import import import_litellm
 from amem.llm.litellm_errors import KEY_HINT, meaning
-from amem.llm.thinking import Thoughts
+from amem.llm.thinking import Thoughts, only_thought
 from amem.llm.usage import Usage
 from amem.text.tokens import tokens
 
@@ -87,19 +87,21 @@ class LiteLLMChat:
     def stream(self, messages: Sequence[Message], *, temperature: float = 0.7) -> Iterator[str]:
         """The answer in pieces as it is written, without a leading ``<think>`` block.
 
-        Raises what `complete` raises; closing the iterator ends the call.
+        Raises what `complete` raises, and BadModelAnswer when the model thought until its tokens were used up; closing
+        the iterator ends the call.
         """
         litellm, options = self._reached()
         options |= {"stream": True, "stream_options": {"include_usage": True}}
         asked = [{"role": str(message.role), "content": message.content} for message in messages]
         thoughts = Thoughts()
-        heard, spent, answer = 0, None, None
+        heard, answered, spent, answer = 0, False, None, None
         try:
             answer = self._ask(litellm, asked, temperature, options)
             for part in answer:
                 heard += 1
                 spent = getattr(part, "usage", None) or spent
                 if (piece := _said(part)) and (shown := thoughts.feed(piece)):
+                    answered = True
                     yield shown
             # LiteLLM says "stop" at the end of every stream; only this tells one that was cut.
             if getattr(answer, "received_finish_reason", "stop") is None:
@@ -117,6 +119,8 @@ class LiteLLMChat:
                 self._usage.add(tokens_in=tokens("".join(message["content"] for message in asked)), tokens_out=heard)
         if rest := thoughts.end():
             yield rest
+        elif not answered and getattr(answer, "received_finish_reason", None) == "length":
+            raise only_thought(self._model, self._max_tokens)
 
     def _ask(self, litellm: Any, messages: list[dict[str, str]], temperature: float, options: dict[str, Any]) -> Any:
         return litellm.completion(

@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from amem.llm.ollama_server import OllamaServer
-from amem.llm.thinking import Thoughts
+from amem.llm.thinking import Thoughts, only_thought
 from amem.llm.usage import Usage
 from amem.text.tokens import tokens
 
@@ -73,24 +73,30 @@ class OllamaChat:
         # Read as a stream: a connection on which something arrives can be given up, and held to its time, in between.
         with closing(self._parts([{"role": "user", "content": prompt}], schema, temperature)) as parts:
             for part in parts:
-                said.append(part)
-                if time.monotonic() > deadline:
+                said.append(part.message.content or "")
+                if not part.done and time.monotonic() > deadline:
                     raise self._server.silent(self._model)
         return "".join(said)
 
     def stream(self, messages: Sequence[Message], *, temperature: float = 0.7) -> Iterator[str]:
         """The answer in pieces as it is written, without a leading ``<think>`` block.
 
-        Raises what `complete` raises; closing the iterator ends the call.
+        Raises what `complete` raises, and BadModelAnswer when the model thought until its tokens were used up; closing
+        the iterator ends the call.
         """
         asked = [{"role": str(message.role), "content": message.content} for message in messages]
         thoughts = Thoughts()
+        answered, reason = False, None
         with closing(self._parts(asked, None, temperature)) as parts:
             for part in parts:
-                if shown := thoughts.feed(part):
+                reason = part.done_reason
+                if shown := thoughts.feed(part.message.content or ""):
+                    answered = True
                     yield shown
         if rest := thoughts.end():
             yield rest
+        elif not answered and reason == "length":
+            raise only_thought(self.name, self._max_tokens)
 
     def cancel(self) -> None:
         """End the calls that are under way, in whatever thread: they raise Cancelled at once."""
@@ -98,17 +104,20 @@ class OllamaChat:
 
     def _parts(
         self, messages: list[dict[str, str]], schema: Mapping[str, object] | None, temperature: float
-    ) -> Generator[str, None, None]:
+    ) -> Generator[Any, None, None]:
         heard = 0
         counted = False
         try:
-            with self._server.call(self._model) as client:
-                for part in self._ask(client, messages, schema, temperature):
+            with (
+                self._server.call(self._model) as client,
+                closing(self._ask(client, messages, schema, temperature)) as parts,
+            ):
+                for part in parts:
                     heard += 1
                     if part.done:
                         self._usage.add(tokens_in=part.prompt_eval_count or 0, tokens_out=part.eval_count or 0)
                         counted = True
-                    yield part.message.content or ""
+                    yield part
                     if part.done:
                         return
             raise self._server.broke_off(self._model)
@@ -120,8 +129,8 @@ class OllamaChat:
 
     def _ask(
         self, client: Any, messages: list[dict[str, str]], schema: Mapping[str, object] | None, temperature: float
-    ) -> Iterator[Any]:
-        parts: Iterator[Any] = client.chat(
+    ) -> Generator[Any, None, None]:
+        parts: Generator[Any, None, None] = client.chat(
             model=self._model,
             messages=messages,
             stream=True,

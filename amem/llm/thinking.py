@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.errors import BadModelAnswer
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _OPENS = "<think>"
 _CLOSES = "</think>"
+
+
+def only_thought(model: str, tokens: int) -> BadModelAnswer:
+    """The error of an answer that was all thought when its tokens were used up."""
+    return BadModelAnswer(
+        f"{model} used up the {tokens:,} tokens of its answer before it had said anything",
+        hint="raise llm_context (AMEM_LLM_CONTEXT), or take a model that does not think aloud",
+    )
 
 
 class Thoughts:

@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from amem.errors import InvalidInput, MissingModel, ServiceUnavailable
+from amem.errors import BadModelAnswer, InvalidInput, MissingModel, ServiceUnavailable
 from amem.llm.litellm_chat import LiteLLMChat
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm.reading import find_object
@@ -243,5 +243,13 @@ def test_a_stream_of_litellm_that_ends_without_an_end_is_an_error():
     with (
         FakeOllama(TEXT, fault=Fault.NOT_OLLAMA) as server,
         pytest.raises(ServiceUnavailable, match="broke off before it had answered"),
+    ):
+        list(through_openai(server.host).stream(ASKED))
+
+
+def test_an_openai_server_s_model_that_only_thinks_is_an_error():
+    with (
+        FakeOllama("<think>hm " + "hm " * 50 + "</think>" + TEXT, fault=Fault.TRUNCATED) as server,
+        pytest.raises(BadModelAnswer, match="before it had said anything"),
     ):
         list(through_openai(server.host).stream(ASKED))

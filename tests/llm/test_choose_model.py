@@ -61,7 +61,7 @@ def test_a_named_backend_is_taken_without_asking_it(tmp_path, backend):
     settings = given(tmp_path, llm_backend=backend, llm_model="some-model", ollama_host="http://127.0.0.1:9")
     analyst = make_analyst(settings, notify=told.append)
     assert analyst.name == f"{backend}/some-model"
-    assert make_chat(settings).name == f"{backend}/some-model"
+    assert make_chat(settings, notify=told.append).name == f"{backend}/some-model"
     assert not told
     with pytest.raises(ServiceUnavailable):
         analyst.analyze(Draft("tea"), NoWords())
@@ -82,7 +82,9 @@ def test_auto_takes_the_first_chat_model_ollama_has_and_says_so_once(tmp_path, c
         analyst = make_analyst(settings, notify=told.append)
         assert analyst.name == "ollama/qwen3:4b"
         assert analyst.analyze(Draft("tea"), NoWords()).keywords == ("tea",)
-        assert make_chat(settings).name == "ollama/qwen3:4b"
+        heard: list[str] = []
+        assert make_chat(settings, notify=heard.append).name == "ollama/qwen3:4b"
+    assert heard == ["answers come from ollama/qwen3:4b"]
     assert told == [f"notes are analysed by ollama/qwen3:4b, which Ollama serves at {ollama.host}"]
     assert told[0] in caplog.messages
 
@@ -98,8 +100,9 @@ def test_auto_goes_offline_when_nobody_answers_and_says_why(tmp_path):
         settings = given(tmp_path, ollama_host=ollama.host)
     assert make_analyst(settings, notify=told.append).local
     assert told == [f"notes are analysed by the offline rules: no Ollama answers at {ollama.host}"]
-    with pytest.raises(ServiceUnavailable, match="no chat model was found"):
+    with pytest.raises(ServiceUnavailable, match="no chat model was found") as caught:
         make_chat(settings)
+    assert "amem models pull llama3.2" in caught.value.hint
 
 
 def test_auto_goes_offline_when_ollama_can_only_embed(tmp_path):

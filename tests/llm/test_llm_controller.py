@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amem.errors import InvalidInput, ServiceUnavailable
+from amem.errors import BudgetSpent, InvalidInput, ServiceUnavailable
 from amem.llm_controller import BaseLLMController, LLMController, OllamaController, OpenAIController
 from amem.settings import load_settings
 from amem.testing import FakeOllama
@@ -58,3 +58,17 @@ def test_a_memory_system_s_controller_follows_its_settings(tmp_path):
         assert LLMController.of(load_settings(tmp_path, ollama_host=ollama.host)).llm.get_completion("x") == "hi"
     with pytest.raises(InvalidInput, match="cannot chat"):
         LLMController.of(load_settings(tmp_path, llm_backend="offline")).get_completion("x")
+
+
+def test_a_memory_system_s_controller_keeps_to_the_day_s_budget(tmp_path):
+    class Spent:
+        def spent_today(self):
+            return 100
+
+        def add(self, model, spent):
+            raise AssertionError("nothing is asked")
+
+    with FakeOllama("hi", models=["qwen3:4b"]) as ollama:
+        settings = load_settings(tmp_path, ollama_host=ollama.host, llm_daily_tokens=100)
+        with pytest.raises(BudgetSpent):
+            LLMController.of(settings, ledger=Spent()).get_completion("x")

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from amem.errors import Cancelled, MissingModel, ServiceUnavailable
+from amem.errors import BadModelAnswer, Cancelled, MissingModel, ServiceUnavailable
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm.thinking import Thoughts
 from amem.message import Message, Role
@@ -173,6 +173,16 @@ def test_a_cancelled_chat_ends_all_its_calls_and_takes_new_ones():
 def test_thoughts_are_not_streamed(fault, shown):
     with FakeOllama(TEXT, fault=fault) as ollama:
         assert "".join(streamed(ollama).stream(ASKED)) == shown
+
+
+def test_a_model_that_thinks_until_its_tokens_are_used_up_is_an_error():
+    # The whole text of the thought is cut in half, as by the limit on tokens.
+    with FakeOllama("<think>hm " + "hm " * 50 + "</think>" + TEXT, fault=Fault.TRUNCATED) as ollama:
+        chat = streamed(ollama, max_tokens=64)
+        with pytest.raises(BadModelAnswer, match="used up the 64 tokens") as caught:
+            list(chat.stream(ASKED))
+        assert "llm_context" in caught.value.hint
+        assert chat.usage.calls == 1
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 100])
