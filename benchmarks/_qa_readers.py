@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from _answers_kept import Said
 from _qa_prompt import Shown, ask
 from _scores import score
 
+from amem.interop.locomo import session_time
 from amem.llm.usage import Metered, Spent
 from amem.query import Query
 
@@ -73,7 +75,9 @@ class Recalled:
         """The notes as a prompt shows them, oldest first."""
         return [
             Shown(
-                hit.timestamp.replace("T", " ")[:16], hit.sources[0].speaker or "?" if hit.sources else "?", hit.content
+                datetime.fromisoformat(hit.timestamp),
+                hit.sources[0].speaker or "?" if hit.sources else "?",
+                hit.content,
             )
             for hit in sorted(hits, key=lambda hit: hit.timestamp)
         ]
@@ -95,7 +99,7 @@ class Answering:
     def answer(self, question: Question, hits: list[Hit]) -> list[Answered]:
         """One answer for each reader."""
         turns = [self._conversation.turns[ref] for ref in question.evidence]
-        evidence = [Shown(turn.said_at, turn.speaker, turn.text) for turn in turns]
+        evidence = [Shown(_session_time(turn.said_at), turn.speaker, turn.text) for turn in turns]
         recalled = Recalled.shown(hits)
         refs = Recalled.refs(hits)
         share = sum(ref in refs for ref in question.evidence) / len(question.evidence) if question.evidence else None
@@ -132,3 +136,7 @@ class Answering:
         said = Said(text, spent.tokens_in, spent.tokens_out, seconds)
         self._kept.keep(self._chat.name, prompt, said)
         return said
+
+
+def _session_time(text: str) -> datetime | None:
+    return session_time(text) if text else None

@@ -117,7 +117,7 @@ def test_a_model_that_knows_every_answer_gets_every_score_over_the_wire(
     assert [each["f1"] for each in by_model] == [pytest.approx(1.0)] * len(by_model)
     assert all(each["said"]["tokens_in"] > 0 for each in by_model)
     first = prompts[0]
-    assert "[2024-03-03 09:05] Noor: Yesterday I bought a cello in Ghent." in first
+    assert first.count("[Sunday, 3 March 2024, 09:05] Noor: Yesterday I bought a cello in Ghent.") == 1
     assert first.index("cello in Ghent") < first.index("parrot")
     assert "Question: Which pets do they have?\n" in first
     assert f"{'all':<30}{len(ASKED):>5}{100:>7.1f}" in table
