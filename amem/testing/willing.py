@@ -33,6 +33,9 @@ _BY_LINE = (
     (re.compile(r"^(?:SUMMARY|摘要)[:：]", re.MULTILINE), lines.extraction),
 )
 _RECALLED = re.compile(f"{re.escape(RECALLED_START)}(.*?){re.escape(RECALLED_END)}", re.DOTALL)
+_CORE = re.compile(r"^- (\(\w.*)$", re.MULTILINE)
+#: Number, date and kind of a note, as lines about it begin.
+_BEFORE_NOTE = re.compile(r"^\s*(?:\d+\. )?(?:\[[^\]]*\] ?|\([^)]*\) ?)?")
 _LABELLED = re.compile(r"^(?:Question|问题)[:：][ \t]*(.+)$", re.MULTILINE)
 _QUESTION = re.compile(r"[?？]|吗|什么|哪|谁|几|^(?:what|who|where|when|which|how|why|do|does|did|is|are|was)\b", re.I)
 
@@ -61,10 +64,14 @@ def _talk(asked: Asked) -> str:
     if "<<<" in said and (labelled := _LABELLED.search(said)):
         # Somebody else's prompt: notes between marks, and a question in a line of its own.
         return answers.fitting(labelled[1], asked.note.splitlines()) or "not mentioned"
-    recalled = [line.strip(" -*") for block in _RECALLED.findall(asked.prompt) for line in block.splitlines()]
+    recalled = [
+        *_CORE.findall(asked.prompt),
+        *(line for block in _RECALLED.findall(asked.prompt) for line in block.splitlines()),
+    ]
     if not _QUESTION.search(said):
         return "好的。" if chinese else "All right."
-    if line := answers.fitting(said, [line for line in recalled if line]):
+    if line := answers.fitting(said, recalled):
+        line = _BEFORE_NOTE.sub("", line)
         return f"你告诉过我：{line}" if chinese else f"You told me: {line}"
     return "我的记忆里没有这个。" if chinese else "That is not in my memory."
 

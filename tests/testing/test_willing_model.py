@@ -173,15 +173,19 @@ def test_a_second_try_is_answered_like_the_first():
     assert willing_model({"prompt": again, "format": topic_schema()})["title"] == "Tomatoes"
 
 
-def test_a_chat_is_answered_from_what_was_recalled():
-    recalled = as_recalled("[1] 2026-01-01: Ana lives in Lisbon (confidence 0.8)\n[2] 2026-01-02: 鲍勃喜欢喝茶")
+def test_a_chat_is_answered_from_what_was_recalled_and_what_always_holds():
+    recalled = as_recalled(
+        "1. [2026-01-01, fact, confidence 0.60] Ana lives in Lisbon.\n2. [2026-01-02] 鲍勃喜欢喝茶。"
+    )
+    system = load_prompt("chat").render(user="Ana", now="now", core="- (constraint) 我不能吃花生，会过敏。")
 
     def answer(said):
-        messages = [{"role": "system", "content": f"You remember.\n{recalled}"}, {"role": "user", "content": said}]
+        messages = [{"role": "system", "content": f"{system}\n{recalled}"}, {"role": "user", "content": said}]
         return willing_model({"messages": messages})
 
-    assert "Ana lives in Lisbon" in answer("Where does Ana live?")
-    assert answer("鲍勃喜欢什么？") == "你告诉过我：[2] 2026-01-02: 鲍勃喜欢喝茶"
+    assert answer("Where does Ana live?") == "You told me: Ana lives in Lisbon."
+    assert answer("鲍勃喜欢什么？") == "你告诉过我：鲍勃喜欢喝茶。"
+    assert answer("我对什么过敏？") == "你告诉过我：我不能吃花生，会过敏。"
     assert answer("What is the dog called?") == "That is not in my memory."
     assert answer("I bought a kite.") == "All right."
     assert answer("今天下雨了。") == "好的。"
