@@ -9,8 +9,8 @@ from typing import Any
 
 from amem.errors import BadModelAnswer
 
-#: No answer to a prompt of ours is longer; what is, is noise that is not worth the time to repair.
-LONGEST_ANSWER = 100_000
+#: No answer to a prompt of ours is longer; what is, is noise, and repairing some of it takes time by the square.
+LONGEST_ANSWER = 32_000
 #: Objects are looked for this deep, since some models wrap their answer in another object or in a list.
 _DEEPEST = 3
 

@@ -84,7 +84,7 @@ def test_the_same_is_not_stated_twice():
 def test_everything_has_a_bound_and_what_is_over_it_is_said():
     step = {"name": "n" * 500, "steps": [f"step {n}" for n in range(99)], "messages": ["m1"]}
     answer = {
-        "statements": [said(f"{n} " + "long " * 150) for n in range(40)],
+        "statements": [said(f"{n} " + "long " * 150) for n in range(20)],
         "procedures": [{**step, "name": f"{n}" + step["name"]} for n in range(9)],
     }
     extraction = read(answer)
@@ -93,7 +93,7 @@ def test_everything_has_a_bound_and_what_is_over_it_is_said():
     assert len(extraction.procedures) == PROCEDURES
     assert len(extraction.procedures[0].steps) == STEPS
     assert len(extraction.procedures[0].name) <= NAME
-    assert extraction.dropped == ("28 of 40 statements: at most 12 at a time", "5 of 9 procedures: at most 4 at a time")
+    assert extraction.dropped == ("8 of 20 statements: at most 12 at a time", "5 of 9 procedures: at most 4 at a time")
 
 
 def test_a_procedure_without_steps_or_a_statement_without_text_is_dropped():
