@@ -46,7 +46,7 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
     rows = _served(found, settings)
     if as_json:
         return print_json(_shape(settings, found, day, spent, rows))
-    print_table(("about", "what"), _told(settings, found, spent), wide="what")
+    print_table(("about", "what"), _told(settings, found, spent))
     if rows:
         print_table(("model", "for", "size", "context", "in use"), [_row(each) for each in rows])
 
@@ -106,7 +106,7 @@ def _shape(
     ]
     return {
         "backend": settings.llm_backend,
-        "model": found.model or "offline",
+        "model": found.analyst,
         "reason": found.reason,
         "problem": found.problem,
         "hint": found.hint,
@@ -181,7 +181,7 @@ def _bar(what: str) -> "Iterator[Callable[[Pulling], None]]":
 
         def show(step: "Pulling") -> None:
             # While a layer is fetched the bar says how far; what comes before and after has no bytes to count.
-            label = what if step.status.startswith("pulling ") else f"{what}: {step.status}"
+            label = what if step.total and step.status.startswith("pulling ") else f"{what}: {step.status}"
             bar.update(task, description=label, completed=step.done, total=step.total or None)
 
         yield show

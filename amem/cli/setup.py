@@ -26,26 +26,27 @@ def register(app: typer.Typer) -> None:
 def setup(context: typer.Context, as_json: Json = False) -> None:
     """Get the embedding model ready, make the home, and say who will analyse notes."""
     from amem.embedding import ensure_model
-    from amem.llm import make_analyst
+    from amem.llm.survey import survey
 
     call = invocation(context)
     settings = call.settings()
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     origin = ensure_model(settings, tell)
-    said: list[str] = []
-    analyst = make_analyst(settings, notify=said.append)
+    found = survey(settings)
     if as_json:
         return print_json(
             {
                 "home": str(settings.home),
                 "collection": settings.collection,
                 "embedding": {"model": origin.name, "place": origin.place, "ready": origin.ready},
-                "analyst": analyst.name,
+                "analyst": found.analyst,
             }
         )
     print(f"home: {settings.home}")
     print(f"embeddings: {origin}")
-    print(f"analysis: {said[-1] if said else analyst.name}")
+    print(f"analysis: {found.reason}")
+    if found.problem:
+        tell(f"in the way: {found.problem} ({found.hint})")
     tell(f'ready; try: {call.command("add")} "..." or {call.command("demo")}')
 
 

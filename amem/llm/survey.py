@@ -9,7 +9,7 @@ from amem.errors import AmemError, InvalidInput
 from amem.llm.choose import choose
 from amem.llm.litellm_errors import KEY_HINT
 from amem.llm.names import is_ollama
-from amem.llm.ollama_models import models
+from amem.llm.ollama_models import models, window
 from amem.llm.ollama_server import OllamaServer
 
 if TYPE_CHECKING:
@@ -35,6 +35,11 @@ class Survey:
     host: str
     served: tuple[OllamaModel, ...] | None
 
+    @property
+    def analyst(self) -> str:
+        """The name of who reads notes: the model's, ``offline`` for the rules, '' when the settings name nobody."""
+        return self.model or ("" if self.problem else "offline")
+
 
 def survey(settings: Settings) -> Survey:
     """Look at Ollama and at the settings. Models on the network are not asked: that may cost something."""
@@ -53,10 +58,24 @@ def survey(settings: Settings) -> Survey:
 
 def _problem(model: str, settings: Settings, served: tuple[OllamaModel, ...] | None) -> AmemError | None:
     if is_ollama(model):
-        server, name = OllamaServer(settings.ollama_host, timeout=None), model.removeprefix("ollama/")
-        if served is None:
-            return server.absent()
-        return None if any(each.called(name) for each in served) else server.lacks(name)
+        return _not_served(model.removeprefix("ollama/"), settings, served)
     if model.startswith("openai/") and settings.api_key is None and not settings.api_base:
         return AmemError(f"no API key for {model}", hint=KEY_HINT)
+    return None
+
+
+def _not_served(name: str, settings: Settings, served: tuple[OllamaModel, ...] | None) -> AmemError | None:
+    host = settings.ollama_host
+    server = OllamaServer(host, timeout=None)
+    if served is None:
+        return server.absent()
+    if not any(each.called(name) for each in served):
+        return server.lacks(name)
+    reads = window(host, name, SURVEY_SECONDS)
+    if 0 < reads < settings.llm_context:
+        # Ollama cuts longer prompts without a word.
+        return AmemError(
+            f"{name} reads at most {reads:,} tokens, and llm_context counts on {settings.llm_context:,}",
+            hint=f"set AMEM_LLM_CONTEXT={reads}",
+        )
     return None

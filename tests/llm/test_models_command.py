@@ -59,7 +59,7 @@ def test_models_says_who_analyses_and_what_ollama_has(amem):
 
 
 def test_models_as_json_has_its_documented_shape(amem):
-    with FakeOllama("x", models=MODELS[:1], context=4096) as ollama:
+    with FakeOllama("x", models=MODELS[:1], context=16_384) as ollama:
         env = {"OLLAMA_HOST": ollama.host, "OPENAI_API_KEY": "sk-secret", "AMEM_LLM_DAILY_TOKENS": "1000"}
         for words in (("models", "--json"), ("models", "list", "--json")):
             result = amem(*words, **env)
@@ -70,7 +70,7 @@ def test_models_as_json_has_its_documented_shape(amem):
             assert served == {
                 "name": "qwen3:4b",
                 "for": "chat",
-                "context": 4096,
+                "context": 16_384,
                 "remote": False,
                 "used_for": ["notes"],
             }
@@ -129,6 +129,7 @@ def test_models_and_doctor_name_what_is_in_the_way_in_the_same_words(tmp_path, a
         assert problem in found.problem
         assert bool(problem) == bool(found.problem)
         assert hint in found.hint
+        assert (found.analyst == "") == ("needs the name" in problem)
         finding = finding_about("model", given)
         assert (finding.level, finding.what) == (("warning", found.problem) if problem else ("ok", found.reason))
         assert finding.hint == found.hint
@@ -144,6 +145,24 @@ def test_an_ollama_that_was_asked_for_and_is_away_is_a_finding(tmp_path):
     assert found.problem == f"no Ollama answers at {host}"
     assert "ollama serve" in found.hint
     assert found.served is None
+
+
+def test_a_window_that_the_model_does_not_have_is_a_finding(tmp_path):
+    with FakeOllama("x", context=4096) as ollama:
+        found = survey(load_settings(tmp_path, ollama_host=ollama.host))
+        assert found.problem == "llama3.2:latest reads at most 4,096 tokens, and llm_context counts on 8,192"
+        assert found.hint == "set AMEM_LLM_CONTEXT=4096"
+        assert survey(load_settings(tmp_path, ollama_host=ollama.host, llm_context=4096)).problem == ""
+
+
+def test_setup_says_what_is_in_the_way(amem, model_cache):
+    with FakeOllama("x") as ollama:
+        env = {"OLLAMA_HOST": ollama.host, "AMEM_LLM_BACKEND": "ollama", "AMEM_CACHE": str(model_cache)}
+        result = amem("setup", AMEM_LLM_MODEL="llama3", **env)
+        assert "analysis: notes are analysed by ollama/llama3\n" in result.stdout
+        assert "does not have the model llama3 (run `amem models pull llama3`)" in result.stderr
+        assert "in the way" not in amem("setup", **env).stderr
+        assert json.loads(amem("setup", "--json", **env).stdout)["analyst"] == "ollama/llama3.2"
 
 
 @pytest.mark.parametrize(("spent", "level"), [(9, "ok"), (10, "warning")])
