@@ -48,7 +48,8 @@ class Invocation:
     ) -> Iterator[AgenticMemorySystem]:
         """The collection, open. Reading commands leave `create` off. Raises CollectionNotFound and StorageError.
 
-        `notify` says on stderr who analyses; that a model has to be exported or fetched first is always said.
+        `notify` says on stderr who analyses; that a model has to be exported or fetched first is always said. What
+        does not wait for a model is left to other processes: this one is about to end.
         """
         from amem.embedding import describe
         from amem.memory_system import AgenticMemorySystem
@@ -58,7 +59,7 @@ class Invocation:
         settings = settings.model_copy(update={"dense_base": "exact"})
         speak = notify or not describe(settings).ready
         with AgenticMemorySystem(
-            settings=settings, create=create, actor="user", notify=tell if speak else None
+            settings=settings, create=create, actor="user", notify=tell if speak else None, background=False
         ) as memory:
             yield memory
 

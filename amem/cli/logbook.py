@@ -180,8 +180,9 @@ def print_versions(versions: Sequence[Version], zone: tzinfo) -> None:
     for version in versions:
         head = f"  {when(version.at, zone)}  {version.actor}  {version.action}  (operation {version.operation})"
         out.print(styled((f"version {version.version}", "bold cyan"), head))
-        if version.cause:
-            out.print(styled((f"    {version.cause}", "dim")))
+        if version.cause or version.prompts:
+            asked = f"prompts {version.prompts}" if version.prompts else ""
+            out.print(styled((f"    {'; '.join(filter(None, (version.cause, asked)))}", "dim")))
         if version.version > 1:
             print_changes(version.changes)
 

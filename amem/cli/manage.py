@@ -10,10 +10,11 @@ import typer
 from amem.cli.context import invocation, progress, tell
 from amem.cli.exits import ExitCode
 from amem.cli.options import Json
-from amem.cli.render import console, count, on_terminal, print_json, print_table, styled
+from amem.cli.render import console, count, on_terminal, one_line, print_json, print_table, short_id, styled
 
 if TYPE_CHECKING:
     from amem.maintenance.doctor import Finding
+    from amem.receipt import Receipt
     from amem.settings import Settings
 
 _PANEL = "Look after"
@@ -24,6 +25,7 @@ def register(app: typer.Typer) -> None:
     """Add this room's commands."""
     app.add_typer(tags, name="tags", rich_help_panel=_PANEL)
     app.command(rich_help_panel=_PANEL)(enrich)
+    app.command(rich_help_panel=_PANEL)(work)
     app.command(rich_help_panel=_PANEL)(reindex)
     app.command(rich_help_panel=_PANEL)(doctor)
     app.command(rich_help_panel=_PANEL)(copy)
@@ -83,11 +85,14 @@ def _retag(context: typer.Context, old: list[str], new: str, as_json: bool) -> N
 def enrich(
     context: typer.Context,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most this many notes.")] = None,
+    upgrade: Annotated[
+        bool, typer.Option("--upgrade", help="Have a model redo what the offline rules analysed; each can be undone.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Finish notes whose analysis waits or failed."""
     with invocation(context).memory(notify=True) as memory, progress("analysing") as bar:
-        report = memory.enrich(limit, progress=bar)
+        report = memory.enrich(limit, upgrade=upgrade, progress=bar)
     if as_json:
         record = {"done": report.done, "failed": report.failed, "remaining": report.remaining}
         print_json(record | {"errors": list(report.errors)})
@@ -97,6 +102,34 @@ def enrich(
         tell(error)
     if report.failed:
         raise typer.Exit(ExitCode.FAILED)
+
+
+def work(
+    context: typer.Context,
+    once: Annotated[bool, typer.Option("--once", help="End when nothing waits.")] = False,
+    poll: Annotated[float, typer.Option("--poll", min=0.05, help="Seconds between two looks for more.")] = 1.0,
+) -> None:
+    """Do what waits, as it comes, until Ctrl-C: a line for each note. Any number of these may run."""
+    call = invocation(context)
+    with call.memory(notify=True) as memory:
+        if not once:
+            tell("waiting for work; Ctrl-C ends it")
+        try:
+            memory.work(once=once, poll=poll, heard=lambda receipt: print(_worked(receipt), flush=True))
+        except KeyboardInterrupt:
+            tell("stopped; what was not done waits")
+
+
+def _worked(receipt: "Receipt") -> str:
+    """One line: the note, what became of it, and why when it failed; with tabs in a pipe."""
+    done = [
+        count(len(each), name)
+        for each, name in ((receipt.links, "link"), (receipt.evolved, "rewrite"), (receipt.queued, "review"))
+        if each
+    ]
+    why = receipt.error or "; ".join(receipt.dropped)
+    what = why if receipt.enrichment != "done" else ", ".join(done)
+    return "\t".join([short_id(receipt.id), str(receipt.enrichment), receipt.analyst, one_line(what)])
 
 
 def reindex(context: typer.Context, as_json: Json = False) -> None:

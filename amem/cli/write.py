@@ -50,6 +50,9 @@ def add(
     note_context: NewContext = None,
     importance: NewImportance = None,
     meta: NewMeta = None,
+    no_wait: Annotated[
+        bool, typer.Option("--no-wait", help="Do not wait for a model: amem work or amem enrich finishes the note.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Remember a note: it is analysed, linked, and changes what it touches."""
@@ -68,7 +71,7 @@ def add(
     settings = call.settings()
     _check(content, time, fields, settings)
     with call.memory(create=True, settings=settings) as memory:
-        receipt = memory.add(content, time=time, **fields)
+        receipt = memory.add(content, time=time, wait=not no_wait, **fields)
         if as_json:
             print_json(receipt.to_dict())
         elif on_terminal():
@@ -79,6 +82,8 @@ def add(
                 tell(f"undo with: {call.command('undo')}")
         else:
             print(receipt.id)
+    if no_wait and receipt.enrichment == "pending":
+        tell(f"the note waits for its analysis: {call.command('work')} (or enrich) does it")
     if receipt.error:
         tell(f"the note is stored, but not fully analysed: {receipt.error} (finish it with: {call.command('enrich')})")
 

@@ -11,7 +11,7 @@ import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
-from amem.errors import Cancelled
+from amem.errors import Cancelled, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -131,7 +131,12 @@ class Worker:
         """Work here until called off, looking every `poll` seconds for more; with `once` until nothing waits."""
         while not self._cancelled.is_set():
             began = monotonic()
-            self._round()
+            try:
+                self._round()
+            except (Cancelled, StorageError):
+                if self._cancelled.is_set():  # closed under our hands
+                    return
+                raise
             if once:
                 return
             self._cancelled.wait(max(0.0, poll - (monotonic() - began)))
