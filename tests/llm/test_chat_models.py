@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
 from functools import partial
 
 import pytest
 
-from amem.errors import BadModelAnswer, InvalidInput, MissingModel, ServiceUnavailable
+from amem.errors import BadModelAnswer, Cancelled, InvalidInput, MissingModel, ServiceUnavailable
+from amem.llm import make_chat
+from amem.llm.guarded import GuardedChat
 from amem.llm.litellm_chat import LiteLLMChat
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm.reading import find_object
+from amem.llm_controller import LLMController
 from amem.message import Message, Role
 from amem.protocols import ChatModel
+from amem.settings import load_settings
 from amem.testing import FakeOllama, Fault
 
 SCHEMA = {"type": "object", "properties": {"keywords": {"type": "array", "items": {"type": "string"}}}}
@@ -253,3 +258,30 @@ def test_an_openai_server_s_model_that_only_thinks_is_an_error():
         pytest.raises(BadModelAnswer, match="before it had said anything"),
     ):
         list(through_openai(server.host).stream(ASKED))
+
+
+def test_a_stream_of_litellm_is_called_off_between_two_pieces(by_litellm):
+    with FakeOllama(TEXT * 20, fault=Fault.TRICKLE, pace=0.05) as server:
+        cancelled = threading.Event()
+        pieces = GuardedChat(by_litellm(server.host), cancelled=cancelled).stream(ASKED)
+        assert next(pieces)
+        cancelled.set()
+        with pytest.raises(Cancelled):
+            next(pieces)
+        deadline = time.monotonic() + 5
+        while server.hung_up == 0 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert server.hung_up == 1
+
+
+def test_a_mem_s_arguments_for_openai_reach_its_server(tmp_path, monkeypatch):
+    with FakeOllama(ANSWER, models=["gpt-4o-mini"]) as server:
+        monkeypatch.setenv("AMEM_HOME", str(tmp_path))
+        monkeypatch.setenv("AMEM_API_BASE", f"{server.host}/v1")
+        controller = LLMController("openai", "gpt-4o-mini", api_key="sk-secret")
+        answer_format = {"type": "json_schema", "json_schema": {"name": "response", "schema": SCHEMA}}
+        assert json.loads(controller.llm.get_completion("analyse", response_format=answer_format)) == ANSWER
+        chat = make_chat(load_settings(llm_backend="openai", llm_model="gpt-4o-mini", api_key="sk-secret"))
+        assert json.loads(chat.complete("analyse", schema=SCHEMA)) == ANSWER
+        assert [request["model"] for request in server.asked("/v1/chat/completions")] == ["gpt-4o-mini"] * 2
+        assert server.asked("/v1/chat/completions")[0]["response_format"]["json_schema"]["schema"] == SCHEMA
