@@ -118,7 +118,7 @@ def test_long_neighbours_share_what_there_is_room_for_and_short_ones_are_shown_w
     ModelAnalyst(chat).evolve(Draft("x"), Analysis(), shown, Words())
     (prompt,) = chat.prompts
     assert "brief19>>>" in prompt
-    assert prompt.count("word44 …") == 4
+    assert prompt.count("word39 …") == 4
 
 
 def test_a_note_cannot_end_the_delimiters_it_stands_between():

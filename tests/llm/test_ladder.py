@@ -103,7 +103,7 @@ def test_every_rung_is_asked_in_the_language_of_the_note():
     assert analysis.keywords == ("量子退火", "优化")
     assert (analysis.kind, analysis.importance) == (Kind.DECISION, 0.8)
     assert analysis.prompt == "analyze_sections.zh 1"
-    for prompt, said in zip(chat.prompts, ("用一个 JSON 对象", "你已经回答过", "只写下面这几行"), strict=True):
+    for prompt, said in zip(chat.prompts, ("用中文写一个 JSON 对象", "你已经回答过", "只写下面这几行"), strict=True):
         assert said in prompt
 
 
