@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import chromadb  # noqa: F401  # so that no worker need import it
 
 from amem import AgenticMemorySystem, load_settings
+from amem.analysis import Analysis
 from amem.errors import AmemError
 from amem.query import Query
 from amem.testing import HashEmbedder, ScriptedAnalyst
@@ -25,17 +26,19 @@ from amem.testing import HashEmbedder, ScriptedAnalyst
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from amem.analysis import Draft
+
 
 def say(**what: Any) -> None:
     # One write of a short line: a worker that is killed has said all of it or nothing.
     os.write(1, (json.dumps({"from": os.getpid(), **what}) + "\n").encode())
 
 
-def opened(job: dict[str, Any]) -> AgenticMemorySystem:
+def opened(job: dict[str, Any], analyst: ScriptedAnalyst | None = None) -> AgenticMemorySystem:
     return AgenticMemorySystem(
-        settings=load_settings(job["home"], dense_base=job.get("base", "exact")),
+        settings=load_settings(job["home"], dense_base=job.get("base", "exact"), llm_parallel=job.get("parallel", 1)),
         embedder=HashEmbedder(64),
-        analyst=ScriptedAnalyst(),
+        analyst=analyst or ScriptedAnalyst(),
     )
 
 
@@ -55,6 +58,28 @@ def write_for_ever(job: dict[str, Any]) -> None:
             say(stored=memory.add_note(text), text=text)
         if job.get("base") == "chroma" and number % 3 == 0:
             memory._dense.wait_for_chroma(10)
+
+
+def _slowly(draft: Draft) -> Analysis:
+    time.sleep(0.03)
+    return Analysis(("slow",), f"By the model: {draft.content}", ("slow",))
+
+
+def write_with_a_slow_model(job: dict[str, Any]) -> None:
+    """Add notes until killed with an analyst that takes its time: waited for, not waited for, and in bulk."""
+    memory = opened(job, ScriptedAnalyst(_slowly, local=False))
+    say(ready=True)
+    number = 0
+    while True:
+        number += 1
+        if number % 4 == 0:
+            texts = [f"{job['name']}n{number}b{place} in bulk" for place in range(6)]
+            for receipt, text in zip(memory.add_notes(texts, wait=False), texts, strict=True):
+                say(stored=receipt.id, text=text)
+            memory.add_notes([f"{job['name']}n{number}w{place} waited for" for place in range(3)])
+        else:
+            text = f"{job['name']}n{number} came alone"
+            say(stored=memory.add_note(text, wait=number % 2 == 0), text=text)
 
 
 def write(job: dict[str, Any]) -> None:
@@ -107,7 +132,10 @@ def hold_write_lock(job: dict[str, Any]) -> None:
             time.sleep(0.01)
 
 
-JOBS = {each.__name__: each for each in (write_for_ever, write, search, write_until_full, hold_write_lock)}
+JOBS = {
+    each.__name__: each
+    for each in (write_for_ever, write_with_a_slow_model, write, search, write_until_full, hold_write_lock)
+}
 
 
 def run(job: dict[str, Any]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -13,6 +16,7 @@ from amem.errors import ReviewNotFound
 from amem.note import Status
 from amem.storage import Store, text_hash, undo
 from amem.storage.vectors import GONE
+from amem.writing.owners import Owner, is_gone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +100,71 @@ def propose(session: Session, id: str, text: str) -> tuple[int, int]:
         days=30,
     )
     return review, operation
+
+    def test_who_comes_late_frees_nobody_elses_lease(self, store: Store, clock: FrozenClock) -> None:
+        with store.write() as session:
+            id = put(session, "Tea.")
+            session.jobs.put("enrich", id, None)
+            assert session.jobs.lease("enrich", "slow", seconds=60) is not None
+        clock.advance(minutes=1)
+        with store.write() as session:
+            assert session.jobs.lease("enrich", "quick", seconds=60) is not None
+            assert not session.jobs.held("enrich", id, "slow")
+            assert not session.jobs.settle("enrich", id, "slow")
+            assert not session.jobs.settle("enrich", id, "slow", error="too late")
+            assert session.jobs.give_back("slow") == 0
+            assert session.jobs.lease("enrich", "third", seconds=60) is None
+            assert session.jobs.held("enrich", id, "quick")
+            assert session.jobs.settle("enrich", id, "quick")
+            assert session.jobs.count("enrich") == 0
+
+    def test_a_note_with_another_text_is_free_for_anyone(self, store: Store) -> None:
+        with store.write() as session:
+            id = put(session, "Tea.")
+            session.jobs.put("enrich", id, None)
+            session.jobs.lease("enrich", "one", seconds=60)
+            session.jobs.put("enrich", id, None)
+            assert not session.jobs.settle("enrich", id, "one")
+            assert session.jobs.lease("enrich", "other", seconds=60) is not None
+
+    def test_a_job_that_is_there_is_not_queued_again(self, store: Store) -> None:
+        with store.write() as session:
+            id = put(session, "Tea.")
+            session.jobs.put_new("enrich", id, None)
+            job = session.jobs.claim("enrich", id, "one", seconds=60)
+            session.jobs.put_new("enrich", id, None, error="not said")
+            assert session.jobs.held("enrich", id, "one")
+            again = session.jobs.claim("enrich", id, "one", seconds=60)
+            assert job is not None
+            assert again is not None
+            assert (again.id, again.error) == (job.id, "")
+            assert session.jobs.claim("enrich", id, "other", seconds=60) is None
+
+    def test_what_an_owner_holds_is_given_back_by_the_beginning_of_its_name(self, store: Store) -> None:
+        with store.write() as session:
+            ids = [put(session, f"note {n}") for n in range(3)]
+            for id, owner in zip(ids, ("host:7:a:1", "host:7:a:2", "host:7:b:1"), strict=True):
+                session.jobs.put("enrich", id, None)
+                session.jobs.claim("enrich", id, owner, seconds=60)
+            assert session.jobs.give_back("host:7:a:") == 2
+            assert [session.jobs.held("enrich", ids[2], "host:7:b:1")] == [True]
+            assert session.jobs.give_back_of(lambda owner: owner.startswith("host:7")) == 1
+            assert session.jobs.lease("enrich", "anyone", seconds=60, skip=(1, 2)) is not None
+
+    def test_the_jobs_of_a_process_that_died_are_free_and_those_of_one_that_lives_are_not(self, store: Store) -> None:
+        dead = subprocess.Popen([sys.executable, "-c", ""])
+        dead.wait()
+        mine = Owner().one_more()
+        host = mine.split(":")[0]
+        with store.write() as session:
+            owners = (mine, f"{host}:{dead.pid}:x:1", "elsewhere:1:x:1", "somebody else")
+            ids = [put(session, f"note {n}") for n in range(len(owners))]
+            for id, owner in zip(ids, owners, strict=True):
+                session.jobs.put("enrich", id, None)
+                session.jobs.claim("enrich", id, owner, seconds=60)
+            assert session.jobs.give_back_of(is_gone) == (1 if os.name == "posix" else 0)
+            held = [session.jobs.held("enrich", id, owner) for id, owner in zip(ids, owners, strict=True)]
+            assert held == [True, os.name != "posix", True, True]
 
 
 class TestReviews:
