@@ -7,23 +7,22 @@ Which turns wait is kept in the database, so that a killed process forgets nothi
 from __future__ import annotations
 
 import logging
-import os
-import queue
-import socket
-import threading
-import time
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
+from amem.conversation.background import Background
 from amem.conversation.reply import Learnt
 from amem.conversation.segment import GAP, segment
 from amem.errors import AmemError, Cancelled
 from amem.message import Message, Role
 from amem.storage.chats import Learning, TurnState
+from amem.writing.owners import Owner, is_gone
+from amem.writing.worker import RETRY_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
+    from threading import Event
 
     from amem.clock import Clock
     from amem.conversation.ports import Learner, Remembered
@@ -37,7 +36,6 @@ _log = logging.getLogger(__name__)
 _LEASE_SECONDS = 900.0
 #: Messages before a turn that are shown for context.
 _EARLIER = 30
-_LOOK_SECONDS = 0.05
 
 
 class ChatLearning:
@@ -57,65 +55,35 @@ class ChatLearning:
         self._learner = learner
         self._settings = settings
         self._on_learnt = on_learnt
-        self._owner = f"{socket.gethostname()}:{os.getpid()}:{id(self):x}"
-        self._queue: queue.Queue[Turn | None] = queue.Queue()
-        self._thread: threading.Thread | None = None
-        self._closing = threading.Event()
+        self._owner = Owner()
+        self._resting: dict[int, datetime] = {}
+        self._background: Background[Turn] = Background(self._learn_one, "amem-learning")
 
     @property
     def can_learn(self) -> bool:
         """False without a learner."""
         return self._learner is not None
 
-    # -- in the background -------------------------------------------------------------------------------------
-
     def soon(self, turn: Turn) -> None:
         """Learn from the turn in the background, after those before it."""
-        if self._learner is None or self._closing.is_set():
-            return
-        self._queue.put(turn)
-        if self._thread is None:
-            # A daemon: a model that hangs must not keep the terminal from closing. The turn stays queued.
-            self._thread = threading.Thread(target=self._serve, name="amem-learning", daemon=True)
-            self._thread.start()
+        if self._learner is not None:
+            self._background.put(turn)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until all that was handed to `soon` is done; False when that takes longer than `timeout` seconds."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        with self._queue.all_tasks_done:
-            while self._queue.unfinished_tasks:
-                left = None if deadline is None else deadline - time.monotonic()
-                if left is not None and left <= 0:
-                    return False
-                self._queue.all_tasks_done.wait(left)
-        return True
+        return self._background.wait(timeout)
 
     def close(self, timeout: float) -> None:
         """Wait so long for what is being done, then call it off; what is not done stays queued."""
-        if self._thread is None:
-            return
-        self.wait(timeout)
-        self._closing.set()
-        self._queue.put(None)
-        self._thread.join(_LOOK_SECONDS if self._queue.unfinished_tasks > 1 else None)
-        self._thread = None
+        self._background.close(timeout)
 
-    def _serve(self) -> None:
-        while True:
-            turn = self._queue.get()
-            try:
-                if turn is None:
-                    return
-                if not self._closing.is_set():
-                    self._tell(self._learn([turn], episodes=False))
-            except Exception as error:  # a thread has nobody to raise to; the turn waits for the next time
-                _log.warning("a turn was not learnt from: %s", error, exc_info=True)
-                self._tell(Learnt(error=str(error) or type(error).__name__, waiting=1))
-            finally:
-                self._queue.task_done()
-
-    def _tell(self, learnt: Learnt) -> None:
-        if self._on_learnt is not None and not self._closing.is_set():
+    def _learn_one(self, turn: Turn) -> None:
+        try:
+            learnt = self._learn([turn], episodes=False)
+        except Exception as error:  # a thread has nobody to raise to; the turn waits for the next time
+            _log.warning("a turn was not learnt from: %s", error, exc_info=True)
+            learnt = Learnt(error=str(error) or type(error).__name__, waiting=1)
+        if self._on_learnt is not None and not self._background.called_off.is_set():
             self._on_learnt(learnt)
 
     # -- what waits --------------------------------------------------------------------------------------------
@@ -125,48 +93,75 @@ class ChatLearning:
         owner: str = "",
         *,
         limit: int | None = None,
-        cancelled: threading.Event | None = None,
+        cancelled: Event | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Learnt:
-        """Learn from what waits, as a worker does it: with ``chat_learning=night`` only from days that are over."""
-        before = midnight(self._clock, self._settings) if self._settings.chat_learning == "night" else None
-        return self.learn_waiting(before, limit=limit, cancelled=cancelled, progress=progress, owner=owner)
+        """Learn from what waits, as a worker does it: with ``chat_learning=night`` only from days that are over.
+
+        Then asks the model again about turns that the rules stood in for, each at most once in RETRY_SECONDS.
+        """
+        before = midnight(self._clock, self._settings) if self._by_night else None
+        waiting, stood_in = (Learning.WAITING,), (Learning.DEGRADED,)
+        learnt = self._round(before, limit, waiting, cancelled=cancelled, progress=progress, owner=owner)
+        left = None if limit is None else limit - learnt.turns
+        if left != 0:
+            learnt += self._round(None, left, stood_in, cancelled=cancelled, progress=progress, owner=owner)
+        return learnt + self._close_quiet()
 
     def learn_waiting(
         self,
         before: datetime | None = None,
         *,
         limit: int | None = None,
-        cancelled: threading.Event | None = None,
+        cancelled: Event | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Learnt:
+        """Learn from all waiting turns asked `before` then (None: all); with ``chat_learning=night`` a chat's together.
+
+        One call per episode then takes the place of one per turn. Goes on with the next chat when one fails (its turns
+        go on waiting); `progress` hears (done, of how many) turns. At most `limit` turns are learnt from.
+        """
+        return self._round(before, limit, (Learning.WAITING,), cancelled=cancelled, progress=progress)
+
+    def _round(
+        self,
+        before: datetime | None,
+        limit: int | None,
+        states: Sequence[Learning],
+        *,
+        cancelled: Event | None = None,
         progress: Callable[[int, int], None] | None = None,
         owner: str = "",
     ) -> Learnt:
-        """Learn from all waiting turns asked `before` then, a chat's together where that is how the settings want it.
-
-        One call per episode then takes the place of one per turn. Goes on with the next chat when one fails (its turns
-        go on waiting); `progress` hears (done, of how many) turns. Nobody is asked for more than `limit` turns.
-        """
         if self._learner is None:
             return Learnt()
-        with self._store.read() as session:
-            waiting = session.chats.waiting(before=before, limit=limit)
+        with self._store.write() as session:
+            session.chats.give_back_of(is_gone)
+            waiting = session.chats.waiting(before=before, states=states)
+        waiting = [turn for turn in waiting if not self._rests(turn)][:limit]
+        again = Learning.DEGRADED in states
         total, done = Learnt(), 0
-        for turns in self._portions(waiting):
+        for turns in self._portions(waiting, alone=again or not self._by_night):
             if cancelled is not None and cancelled.is_set():
                 break
-            total += self._learn(turns, episodes=self._by_night, owner=owner, cancelled=cancelled)
+            total += self._learn(turns, episodes=self._by_night and not again, owner=owner, cancelled=cancelled)
             done += len(turns)
             if progress is not None:
                 progress(done, len(waiting))
         return total
 
+    def _rests(self, turn: Turn) -> bool:
+        """Whether a turn that could not be learnt from was tried a moment ago."""
+        tried = self._resting.get(turn.key)
+        return tried is not None and (self._clock.now() - tried).total_seconds() < RETRY_SECONDS
+
     @property
     def _by_night(self) -> bool:
         return self._settings.chat_learning == "night"
 
-    def _portions(self, waiting: Sequence[Turn]) -> Iterable[list[Turn]]:
-        """What is learnt from in one go: a chat's turns by night, else each turn alone."""
-        if not self._by_night:
+    def _portions(self, waiting: Sequence[Turn], *, alone: bool) -> Iterable[list[Turn]]:
+        """What is learnt from in one go: each turn `alone`, or a chat's together."""
+        if alone:
             return [[turn] for turn in waiting]
         chats: dict[str, list[Turn]] = {}
         for turn in waiting:
@@ -181,50 +176,73 @@ class ChatLearning:
         *,
         episodes: bool,
         owner: str = "",
-        cancelled: threading.Event | None = None,
+        cancelled: Event | None = None,
     ) -> Learnt:
         assert self._learner is not None
         with self._store.write() as session:
-            got = session.chats.claim([turn.key for turn in turns], owner or self._owner, seconds=_LEASE_SECONDS)
+            holder = owner or self._owner.one_more()
+            got = session.chats.claim([turn.key for turn in turns], holder, seconds=_LEASE_SECONDS)
         mine = [turn for turn in turns if turn.key in got]
         if not mine:
             return Learnt()
-        keys = [turn.key for turn in mine]
         try:
             made = self._learner.remember(
                 [message for turn in mine for message in self._messages(turn)],
                 conversation=mine[0].session,
                 earlier=self._before(mine[0]),
                 episodes=episodes,
-                cancelled=cancelled or self._closing,
+                # What the rules made in the model's stead gives way to what the model makes now.
+                replaces=mine[0].learnt_by if mine[0].learning is Learning.DEGRADED else None,
+                cancelled=cancelled or self._background.called_off,
             )
-            learnt = self._settle(mine, made)
         except BaseException as error:
-            with self._store.write() as session:
-                session.chats.release(keys)
+            self._give_back(mine)
             if isinstance(error, AmemError):
                 _log.info("%d turns go on waiting to be learnt from: %s", len(mine), error)
                 return Learnt(error="" if isinstance(error, Cancelled) else str(error), waiting=len(mine))
             raise
-        return learnt + self._close_episodes(mine[0].session)
+        return self._settle(mine, made, episodes=episodes) + self._close_episodes(mine[0].session)
 
-    def _settle(self, turns: Sequence[Turn], made: Remembered) -> Learnt:
-        state = Learning.DEGRADED if made.degraded else Learning.DONE
+    def _give_back(self, turns: Sequence[Turn]) -> None:
         with self._store.write() as session:
-            session.chats.learnt([turn.key for turn in turns], state, operation=made.operation)
-        self._assign(turns, made)
+            session.chats.release([turn.key for turn in turns])
+
+    def _settle(self, turns: Sequence[Turn], made: Remembered, *, episodes: bool) -> Learnt:
+        # What an episode still has to teach is a job of its own, which the learner keeps.
+        degraded = made.degraded and not episodes
+        if degraded:
+            self._resting |= {turn.key: self._clock.now() for turn in turns}
+        with self._store.write() as session:
+            session.chats.learnt(
+                [turn.key for turn in turns],
+                Learning.DEGRADED if degraded else Learning.DONE,
+                operation=made.operation or turns[0].learnt_by,
+            )
+        if episodes:
+            self._assign(turns, made)
         return learnt_of(made, len(turns))
 
-    def _assign(self, turns: Sequence[Turn], made: Remembered) -> int:
-        """Tell turns which note sums up their episode; returns how many notes there are."""
+    def _assign(self, turns: Sequence[Turn], made: Remembered) -> None:
+        """Tell turns which note sums up their episode; '' for those that an episode made before holds already."""
         with self._store.write() as session:
+            session.chats.summed_up([turn.key for turn in turns], "")
             for id, sources in session.sources.of(made.episodes).items():
                 held = {source.id for source in sources}
-                keys = [turn.key for turn in turns if turn.message_id("user") in held]
-                session.chats.summed_up(keys, id)
-        return len(made.episodes)
+                said = [turn for turn in turns if {turn.message_id("user"), turn.message_id("assistant")} & held]
+                session.chats.summed_up([turn.key for turn in said], id)
 
     # -- episodes ----------------------------------------------------------------------------------------------
+
+    def _close_quiet(self) -> Learnt:
+        """Make the notes of the last episodes of chats in which nothing was said for long."""
+        if self._learner is None:
+            return Learnt()
+        with self._store.read() as session:
+            quiet = session.chats.quiet(self._clock.now() - GAP)
+        total = Learnt()
+        for chat in quiet:
+            total += self._close_episodes(chat)
+        return total
 
     def _close_episodes(self, chat: str) -> Learnt:
         """Make the notes of episodes that have ended: all but the last, and the last when it has been quiet for long.
@@ -233,7 +251,9 @@ class ChatLearning:
         """
         assert self._learner is not None
         with self._store.read() as session:
-            turns = [each for each in session.chats.turns(chat) if each.episode is None]
+            turns = [
+                each for each in session.chats.turns(chat) if each.episode is None and each.learning is not Learning.OFF
+            ]
         open_ = _until(turns, lambda each: each.learning is Learning.WAITING)
         by_message = {message.id: turn for turn in open_ for message in self._messages(turn)}
         found = segment([message for turn in open_ for message in self._messages(turn)])
@@ -241,12 +261,10 @@ class ChatLearning:
         total = Learnt()
         for episode in found if quiet and len(open_) == len(turns) else found[:-1]:
             made = self._learner.remember(
-                episode.messages, conversation=chat, episodes=True, extract=False, cancelled=self._closing
+                episode.messages, conversation=chat, episodes=True, extract=False, cancelled=self._background.called_off
             )
-            held = list(dict.fromkeys(by_message[message.id].key for message in episode.messages))
-            with self._store.write() as session:
-                for id in made.episodes[:1]:
-                    session.chats.summed_up(held, id)
+            held = {turn.key: turn for message in episode.messages for turn in (by_message[message.id],)}
+            self._assign(list(held.values()), made)
             total += Learnt(episodes=len(made.episodes))
         return total
 

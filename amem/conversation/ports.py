@@ -101,5 +101,6 @@ class Learner(Protocol):
         earlier: Sequence[Message] = (),
         episodes: bool = True,
         extract: bool = True,
+        replaces: int | None = None,
         cancelled: Event | None = None,
     ) -> Remembered: ...

@@ -19,7 +19,7 @@ from amem.storage import tables
 from amem.storage.rows import read_time, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
     from sqlalchemy import ColumnElement, RowMapping, Select
@@ -51,6 +51,9 @@ class Learning(StrEnum):
     DEGRADED = "degraded"
     """The model asked for failed and the offline rules did it for now."""
     OFF = "off"
+
+
+_WAITING = (Learning.WAITING,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +209,16 @@ class Chats:
 
     # -- learning ----------------------------------------------------------------------------------------------
 
-    def waiting(self, *, before: datetime | None = None, limit: int | None = None) -> list[Turn]:
-        """Turns that wait to be learnt from and that nobody is learning from now, oldest first.
+    def waiting(
+        self, *, before: datetime | None = None, limit: int | None = None, states: Sequence[Learning] = _WAITING
+    ) -> list[Turn]:
+        """Turns in one of these states of learning that nobody is learning from now, oldest first.
 
         A turn whose answer is on its way is not among them, unless it has been for as long as nobody waits.
         """
         abandoned = time_text(self._session.now - _ABANDONED)
         statement = _turns().where(
-            _TURNS.c.learning == str(Learning.WAITING),
+            _TURNS.c.learning.in_([str(state) for state in states]),
             or_(_TURNS.c.state != str(TurnState.ASKED), _TURNS.c.at <= abandoned),
             self._free(),
         )
@@ -223,20 +228,39 @@ class Chats:
         return [_turn_of(row) for row in self._run(statement if limit is None else statement.limit(limit)).mappings()]
 
     def claim(self, keys: Sequence[int], owner: str, *, seconds: float) -> set[int]:
-        """Take these waiting turns for as long; returns those got (the others are somebody else's or done)."""
+        """Take these unlearnt turns for as long; returns those got (the others are somebody else's or done)."""
         until = time_text(self._session.now + timedelta(seconds=seconds))
-        statement = update(_TURNS).where(
-            _TURNS.c.key.in_(list(keys)), _TURNS.c.learning == str(Learning.WAITING), self._free()
-        )
+        unlearnt = _TURNS.c.learning.in_([str(Learning.WAITING), str(Learning.DEGRADED)])
+        statement = update(_TURNS).where(_TURNS.c.key.in_(list(keys)), unlearnt, self._free())
         return set(self._run(statement.values(owner=owner, lease_until=until).returning(_TURNS.c.key)).scalars())
 
     def release(self, keys: Sequence[int]) -> None:
         """Give turns back unlearnt."""
         self._set(keys, owner=None, lease_until=None)
 
+    def give_back_of(self, gone: Callable[[str], bool]) -> None:
+        """Give back the turns of owners that are gone, without waiting for their leases."""
+        owners = self._run(select(_TURNS.c.owner).where(_TURNS.c.owner.is_not(None)).distinct()).scalars().all()
+        for owner in owners:
+            if gone(owner):
+                self._run(update(_TURNS).where(_TURNS.c.owner == owner).values(owner=None, lease_until=None))
+
     def learnt(self, keys: Sequence[int], learning: Learning, *, operation: int | None = None) -> None:
         """Say that these turns were learnt from, and by which operation."""
         self._set(keys, learning=str(learning), learnt_by=operation, owner=None, lease_until=None)
+
+    def quiet(self, since: datetime) -> list[str]:
+        """Sessions with learnt turns that no episode sums up yet, in which nothing was said since then."""
+        done = [str(Learning.DONE), str(Learning.DEGRADED)]
+        statement = (
+            select(_SESSIONS.c.id)
+            .select_from(_TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session))
+            .where(_TURNS.c.episode.is_(None), _TURNS.c.learning.in_(done))
+            .group_by(_SESSIONS.c.key)
+            .having(func.max(_TURNS.c.at) < time_text(since))
+            .order_by(_SESSIONS.c.key)
+        )
+        return list(self._run(statement).scalars())
 
     def summed_up(self, keys: Sequence[int], episode: str) -> None:
         """Say which note sums up the episode that these turns belong to."""

@@ -64,6 +64,7 @@ class FakeLearner:
         earlier: Sequence[Message] = (),
         episodes: bool = True,
         extract: bool = True,
+        replaces: int | None = None,
         cancelled: Any = None,
     ) -> Told:
         self.calls.append(
@@ -73,6 +74,7 @@ class FakeLearner:
                 "earlier": [message.content for message in earlier],
                 "episodes": episodes,
                 "extract": extract,
+                "replaces": replaces,
             }
         )
         if self.fail is not None:

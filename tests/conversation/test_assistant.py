@@ -472,12 +472,12 @@ def test_a_turn_is_learnt_from_in_the_background_and_can_be_undone(memory: Agent
 def test_the_last_thirty_messages_give_context(memory: AgenticMemorySystem) -> None:
     learner = FakeLearner(memory._store)
     with assistant(memory, ScriptedChat("Yes."), learner=learner) as talk:
-        for number in range(20):
+        for number in range(17):
             talk.say(f"message {number}?")
         assert talk.wait(30)
     earlier = [call["earlier"] for call in learner.calls if call["extract"]][-1]
     assert len(earlier) == 30
-    assert earlier[-2:] == ["message 18?", "Yes."]
+    assert earlier[-2:] == ["message 15?", "Yes."]
 
 
 def test_an_episode_that_ended_is_summed_up_and_stands_for_its_turns(
@@ -506,17 +506,17 @@ def test_a_long_chat_is_shown_its_episodes_instead_of_its_oldest_turns(tmp_path:
     with open_memory(tmp_path / "home", clock, llm_context=1024) as memory:
         learner, chat = FakeLearner(memory._store), ScriptedChat("Yes.")
         with assistant(memory, chat, learner=learner) as talk:
-            for number in range(12):
+            for number in range(9):
                 talk.say(f"Part {number}: " + "the harbour was quiet and the lamps were lit. " * 3)
                 assert talk.wait(10)
                 clock.advance(hours=2)
             reply = talk.say("And then?")
         system, *rest = chat.conversations[-1]
         assert "Episode of 2 messages: Part 0" in system.content
-        assert any("Part 11" in message.content for message in rest)
+        assert any("Part 8" in message.content for message in rest)
         assert not any("Part 0:" in message.content for message in rest[:-1])
         assert [each.part for each in reply.recalled if each.part == "episode"]
-        (played,) = talk.replay(turn=13)
+        (played,) = talk.replay(turn=10)
         assert any(each.part == "episode" and each.text.startswith("Episode of") for each in played.recalled)
 
 
@@ -560,8 +560,7 @@ def test_turns_that_a_killed_process_left_are_learnt_from_later(tmp_path: Path, 
     with open_memory(tmp_path / "home", clock) as memory:
         # Its learner never comes to it: as if the process had been killed in the meantime.
         talk = assistant(memory, ScriptedChat("Yes."), learner=FakeLearner(memory._store))
-        talk.learning.close(0)
-        talk._learning._closing.set()
+        talk.close(0)
         talk.say("I am allergic to crab.")
         assert talk.turns()[0].learning is Learning.WAITING
     with open_memory(tmp_path / "home", clock) as memory:

@@ -1,0 +1,131 @@
+"""Chats that the real learner learns from: what stands in the notes afterwards, and in the chat."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+from chatting import assistant
+from learning_home import LearningHome
+
+from amem.analysis import Extraction, Statement
+from amem.errors import ServiceUnavailable
+from amem.llm.offline import OfflineAnalyst
+from amem.note import Kind
+from amem.storage.chats import Learning
+from amem.testing import ScriptedAnalyst, ScriptedChat
+from amem.writing.worker import RETRY_SECONDS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from amem.conversation.assistant import Assistant
+    from amem.conversation.reply import Learnt
+
+STATED = "The ferry to Barreiro leaves at nine from pier two."
+FERRY = Extraction("The user told when the ferry leaves.", (Statement(STATED, Kind.FACT, ("m1",)),))
+SAID = "By the way, the ferry to Barreiro leaves at nine, from pier two."
+
+
+def model(*extractions: Extraction) -> ScriptedAnalyst:
+    return ScriptedAnalyst(extractions=list(extractions), local=False, name="scripted/model")
+
+
+def talk_in(home: LearningHome, told: list[Learnt] | None = None, chat: str = "Noted.") -> Assistant:
+    hear = None if told is None else told.append
+    return assistant(home.memory, ScriptedChat(chat), learner=home.learner, on_learnt=hear)
+
+
+def test_what_the_user_said_becomes_notes_that_undo_takes_back(tmp_path: Path) -> None:
+    told: list[Learnt] = []
+    with LearningHome(tmp_path, model(FERRY)) as home, talk_in(home, told) as talk:
+        talk.say(SAID)
+        assert talk.wait(30)
+        (note,) = home.facts().values()
+        assert (note.content, note.kind) == (STATED, Kind.FACT)
+        assert [source.id for source in home.memory.sources([note.id])[note.id]] == [f"{talk.session}:1:user"]
+        assert told[0].line() == "remembered 1: undo with /undo"
+        assert note.id in talk.replay()[0].learnt
+        talk.undo()
+        assert home.facts() == {}
+
+
+def test_purging_what_was_learnt_takes_the_words_out_of_the_chat(tmp_path: Path) -> None:
+    with LearningHome(tmp_path, model(FERRY)) as home, talk_in(home) as talk:
+        talk.say(SAID)
+        assert talk.wait(30)
+        (note,) = home.facts().values()
+        home.memory.purge(note.id)
+        (turn,) = talk.turns()
+        assert turn.question == ""
+        assert turn.answer == "Noted."
+
+
+def test_the_rules_stand_in_for_a_model_that_is_down_until_it_is_up_again(tmp_path: Path) -> None:
+    told: list[Learnt] = []
+    analyst = model(FERRY)
+    with LearningHome(tmp_path, analyst) as home, talk_in(home, told) as talk:
+        analyst.fail = ServiceUnavailable("nobody answers")
+        talk.say(SAID)
+        assert talk.wait(30)
+        (turn,) = talk.turns()
+        assert turn.learning is Learning.DEGRADED
+        assert "nobody answers" in told[0].line()
+        assert list(home.facts()) == [SAID], "by the rules: the user's own sentence"
+        analyst.fail = None
+        assert talk.learning.work().turns == 0, "it was tried a moment ago"
+        home.clock.advance(minutes=RETRY_SECONDS / 60 + 1)
+        assert talk.learning.work().turns == 1
+        (turn,) = talk.turns()
+        assert turn.learning is Learning.DONE
+        assert list(home.facts()) == [STATED]
+
+
+def test_a_chat_without_a_model_is_learnt_from_by_the_rules(tmp_path: Path) -> None:
+    with LearningHome(tmp_path, OfflineAnalyst()) as home, talk_in(home) as talk:
+        talk.say("我对虾和蟹过敏，以后点菜要先问。")
+        talk.say("What can I eat?")
+        assert talk.wait(30)
+        assert [turn.learning for turn in talk.turns()] == [Learning.DONE, Learning.DONE]
+        assert any("过敏" in text for text in home.facts())
+
+
+def test_recalled_notes_that_a_model_repeats_are_not_learnt_again(tmp_path: Path) -> None:
+    with LearningHome(tmp_path, OfflineAnalyst()) as home:
+        home.memory.add("My landlord is called Amélia.")
+        echo = assistant(home.memory, ScriptedChat(lambda prompt: prompt), learner=home.learner)
+        with echo as talk:
+            talk.say("What is my landlord called?")
+            assert talk.wait(30)
+            assert list(home.facts()) == ["My landlord is called Amélia."]
+
+
+def test_an_episode_of_the_chat_is_summed_up_once_it_is_over(tmp_path: Path) -> None:
+    with LearningHome(tmp_path, OfflineAnalyst()) as home, talk_in(home) as talk:
+        talk.say("The ferry to Barreiro leaves at nine from the pier.")
+        talk.say("It is the blue one with the red funnel, not the other.")
+        assert talk.wait(30)
+        home.clock.advance(hours=3)
+        assert [turn.episode for turn in talk.turns()] == [None, None]
+        learnt = talk.learning.work()
+        assert learnt.episodes == 1, "nothing was said for hours"
+        first, second = talk.turns()
+        assert first.episode == second.episode is not None
+        assert [message.content for message in home.expanded(str(first.episode))][::2] == [
+            first.question,
+            second.question,
+        ]
+        assert talk.learning.work().episodes == 0
+
+
+def test_turns_that_a_killed_worker_held_are_free_at_once(tmp_path: Path) -> None:
+    with LearningHome(tmp_path, OfflineAnalyst()) as home:
+        talk = talk_in(home)
+        talk.close(0)
+        talk.say(SAID)
+        (turn,) = talk.turns()
+        gone = f"{socket.gethostname()}:{2**22 + 1}:cafe:1"
+        with home.store.write() as session:
+            assert session.chats.claim([turn.key], gone, seconds=900) == {turn.key}
+            assert session.chats.waiting() == []
+        assert talk_in(home).learning.work().turns == 1
