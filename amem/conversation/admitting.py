@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from amem.message import Message
 
 _QUOTED = 60
-#: A sentence is kept already if a statement holds this share of its words.
+#: A sentence is kept already if the statements from its message hold this share of its words.
 _KEPT = 0.6
 #: Kinds that sum notes up, which a statement never does.
 _SUMS = (Kind.TOPIC,)
@@ -101,13 +101,14 @@ def _demanded(extraction: Extraction, said: Sequence[Message], rules: Rules) -> 
         handle = f"m{number}"
         if message.role is not Role.USER:
             continue
-        kept = [set(index_terms(each.text)) for each in extraction.statements if handle in each.handles]
+        # Together: a model may well make two statements of one sentence.
+        kept = {term for each in extraction.statements if handle in each.handles for term in index_terms(each.text)}
         for sentence in sentences(message.content):
             kind = kind_of(read(sentence))
             terms = query_terms(sentence)
             if kind is Kind.QUESTION or not rules.demands(sentence):
                 continue
-            if not any(sum(term in each for term in terms) >= _KEPT * len(terms) for each in kept):
+            if sum(term in kept for term in terms) < _KEPT * len(terms):
                 found.append(Statement(sentence, Kind.FACT if kind is Kind.CHITCHAT else kind, (handle,)))
     return found
 

@@ -284,7 +284,11 @@ class Learner:
         """One commit: every new message; with `again` those that were learnt from before count as new."""
         ids = source_ids(messages, conversation)
         with self._store.write() as session:
-            told = frozenset[str]() if again else Transcript(session).remembered(ids, in_episodes=False)
+            transcript = Transcript(session)
+            told = frozenset[str]() if again else transcript.remembered(ids, in_episodes=False)
+            if told and transcript.ordinals(ids).keys() == set(ids):
+                # What no note was made from had nothing to teach.
+                return None, []
             fresh = [(message, id) for message, id in zip(messages, ids, strict=True) if id not in told]
             if not fresh:
                 return None, []

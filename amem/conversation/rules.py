@@ -21,7 +21,9 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINE = re.compile(
     r"^\s*(?:[-*]\s+)?(?:(?P<never>never|从不|绝不|永不)|always|总是|务必)\s*[:：]\s*(?P<items>.+)$", re.IGNORECASE
 )
-_ITEM = re.compile(r"/(?P<regex>(?:[^/\\]|\\.)+)/|\[(?P<known>[^\]]+)\]|(?P<word>[^,，、;；]+)")
+_ITEM = re.compile(
+    r"\s*(?P<item>/(?P<regex>(?:[^/\\]|\\.)+)/|\[(?P<known>[^\]]+)\]|(?P<word>[^\s,，、;；][^,，、;；]*))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def read_rules(text: str, where: str = FILE_NAME) -> Rules:
                 secrets.append(_detector(item["known"], bool(match["never"]), where, number))
                 words.append(item["known"].strip())
             elif item["regex"] is not None:
-                (never if match["never"] else always).append((item[0], _regex(item["regex"], where, number)))
+                (never if match["never"] else always).append((item["item"], _regex(item["regex"], where, number)))
             elif word := item["word"].strip(" .。"):
                 (never if match["never"] else always).append((word, _word(word)))
                 words.append(word)

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("amem")
 #: Kind of the jobs that wait to be learnt from; each hangs on an episode's note.
 EXTRACT_JOB = "extract"
-_TAKEN = "another worker took the episode over, or it is gone"
+_TAKEN = "another worker took the episode over"
+_GONE = "the episode was deleted while it was learnt from"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +177,8 @@ class Teacher:
     ) -> Lesson:
         cause = f"learnt from {lot.note or lot.conversation}"
         with self._store.write() as session:
-            if lot.note is not None and not session.jobs.held(EXTRACT_JOB, lot.note, lot.owner):
-                return Lesson(made_by, Enrichment.PENDING, dropped=(_TAKEN,))
+            if lot.note is not None and (gone := _lost(session, lot)):
+                return Lesson(made_by, Enrichment.PENDING, dropped=(gone,))
             own = session.begin("extract", made_by, cause, parent=operation, prompts=prompt)
             self._take_back(session, cause, operation, own, replaces)
         dropped = list(admitted.dropped)
@@ -305,8 +306,7 @@ class Teacher:
         draft = None if held is None or summary in ("", held.content) else self._notes.rewritten(held, summary)
         with self._store.write() as session:
             now = session.notes.get_many([lot.note], history=False).get(lot.note)
-            if now is None:
-                # Deleted or undone meanwhile: its job waits with it, should it be restored.
+            if now is None or not session.jobs.held(EXTRACT_JOB, lot.note, lot.owner):
                 session.jobs.give_back(lot.owner)
                 return
             if held is not None and draft is not None:
@@ -332,6 +332,18 @@ def _sorted(
         elif not says_the_same(procedure, note):
             newer.append((procedure, messages, note))
     return new, newer
+
+
+def _lost(session: Session, lot: Lot) -> str:
+    """Why nothing may be written down of a lot whose model took its time; '' when nothing stands against it."""
+    assert lot.note is not None
+    if not session.jobs.held(EXTRACT_JOB, lot.note, lot.owner):
+        return _TAKEN
+    if not session.notes.get_many([lot.note], history=False, usage=False):
+        # Deleted or undone: its job waits with it, should it be restored.
+        session.jobs.give_back(lot.owner)
+        return _GONE
+    return ""
 
 
 def _position(messages: Sequence[Message], wanted: Message) -> int:

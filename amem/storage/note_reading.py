@@ -35,6 +35,8 @@ _COUNT_ALL = select(func.coalesce(func.sum(tables.note_counts.c.notes), 0)).wher
 _SAME = (
     select(_NOTES.c.id)
     .where(_NOTES.c.normal == bindparam("normal"), _NOTES.c.status == str(Status.ACTIVE))
+    # What sums an episode up says nothing of its own, even in the very words of one of its messages.
+    .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_(None))
     .order_by(_NOTES.c.key)
     .limit(1)
 )

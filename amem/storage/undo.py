@@ -11,7 +11,7 @@ from amem.errors import InvalidInput, NothingToUndo, OperationNotFound
 from amem.note import LinkType, Status
 from amem.storage import tables
 from amem.storage.records import Kept, UndoReport
-from amem.storage.rows import from_cell
+from amem.storage.rows import cell, from_cell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,21 +91,25 @@ def _reverse_notes(
         .where(versions.c.operation == operation)
         .order_by(versions.c.id.desc())
     )
+    # One operation may have changed a note more than once: an undo that took back both its making and its hiding.
+    done: dict[str, dict[str, Any]] = {}
     for row in session.connection.execute(statement).mappings().all():
         changes = json.loads(row["changes"])
+        now = {**row, **done.setdefault(row["id"], {})}
         if row["made"] == 1:
             later = _later_work(session, row["key"], target)
             if later is not None:
                 kept.append(Kept(row["id"], "note", later))
                 continue
-            changes = {"status": [str(Status.DELETED), row["status"]]}
+            changes = {"status": [str(Status.DELETED), now["status"]]}
         back: dict[str, Any] = {}
         for field, (before, after) in changes.items():
-            if from_cell(field, row[field]) == after:
+            if from_cell(field, now[field]) == after:
                 back[field] = before
             else:
                 kept.append(Kept(row["id"], field, _last_to_set(session, row["key"], field)))
         reverted += [(row["id"], field) for field in session.notes.change(row["id"], back, own)]
+        done[row["id"]] |= {field: cell(field, value) for field, value in back.items()}
 
 
 def _reverse_links(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from amem import AgenticMemorySystem, load_settings
 from amem.conversation.remember import Learner
+from amem.llm.offline import OfflineAnalyst
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
 
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
 
 class LearningHome:
-    """An open collection in `home` that learns with `analyst`."""
+    """An open collection in `home` that learns with `analyst`; give the same collection opened again another seed."""
 
-    def __init__(self, home: Path, analyst: Analyst, fallback: Callable[[], Analyst] | None = None) -> None:
-        from amem.llm.offline import OfflineAnalyst
-
-        self.clock = FrozenClock("2026-03-02T12:00")
+    def __init__(self, home: Path, analyst: Analyst, *, seed: str = "first") -> None:
+        self.clock = FrozenClock("2026-03-02T12:00", seed=seed)
         self.memory = AgenticMemorySystem(
             settings=load_settings(home, timezone="UTC", llm_backend="offline"),
             clock=self.clock,
@@ -40,7 +38,7 @@ class LearningHome:
             inside._vectorizer,
             inside._recall,
             inside._analyst,
-            fallback or OfflineAnalyst,
+            OfflineAnalyst,
             inside.settings,
             inside._clock,
             inside._owner,
