@@ -121,7 +121,7 @@ class Ladder:
     def _gave_up(self, times: str, error: BadModelAnswer) -> BadModelAnswer:
         return BadModelAnswer(
             f"{self.name} answered {times} outside its schema: {error}",
-            hint="try a larger model (AMEM_LLM_MODEL); `amem enrich` asks again",
+            hint="try a larger model (AMEM_LLM_MODEL)",
         )
 
     def _complete(self, prompt: str, schema: Mapping[str, object] | None) -> str:
