@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import fmean
+from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from _qa_readers import READERS
@@ -38,7 +38,7 @@ def table(answered: Sequence[Answered], given: argparse.Namespace) -> str:
         'F1 of adversarial questions: the share that was answered with "not mentioned"; without a model, none can be.\n'
         "found: share of the evidence among the recalled notes. tokens: mean of a prompt, counted here "
         f"({given.tokenizer}); served: the same as the model's server counts it.\n"
-        "share: tokens as a part of the whole conversation's. s each: mean time of a call."
+        "share: tokens as a part of the whole conversation's. s each: median time of a call."
     )
     return "\n".join([*lines, "", notes])
 
@@ -53,5 +53,5 @@ def _row(name: str, some: Sequence[Answered]) -> str:
         f"  {name:<30}{len(some):>5}{100 * fmean(each.f1 for each in some):>7.1f}"
         f"{100 * fmean(each.bleu1 for each in some):>8.1f}{f'{fmean(found):.0%}' if found else '-':>7}"
         f"{fmean(each.prompt_tokens for each in some):>8,.0f}{served:>8}{fmean(each.share for each in some):>8.1%}"
-        f"{len(said) or '-':>7}{f'{fmean(each.seconds for each in said):.2f}' if said else '-':>8}"
+        f"{len(said) or '-':>7}{f'{median(each.seconds for each in said):.2f}' if said else '-':>8}"
     )

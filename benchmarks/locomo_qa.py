@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 #: No name of a real model: what it said must never be taken for an answer of one in a home that both have used.
 FAKE = "ollama/fake"
+ANSWERS = "answers.jsonl"
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -99,7 +100,7 @@ def run(given: argparse.Namespace, embedder: Embedder | None = None) -> list[Ans
         chat = make_chat(settings) if set(given.reader) & set(WITH_MODEL) else None
         analysing = settings if given.analyst == "model" else settings.replaced(llm_backend="offline", llm_model="")
         count = counter(given.tokenizer, settings.cache)
-        kept = KeptAnswers(home / "answers.jsonl")
+        kept = KeptAnswers(home / ANSWERS)
         if len(kept):
             tell(f"{len(kept)} answers are kept in {home}")
         embedder = embedder or make_embedder(settings)
@@ -177,7 +178,7 @@ def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = Non
     try:
         answered = run(given, embedder)
     except AmemError as error:
-        kept = f"; what was answered is kept in {given.home}" if given.home else ""
+        kept = f"; what was answered is kept in {given.home}" if given.home and (given.home / ANSWERS).exists() else ""
         tell(f"{error}{kept}\n{error.hint}".strip())
         return 1
     except KeyboardInterrupt:
