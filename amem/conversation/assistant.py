@@ -6,6 +6,7 @@ terminal loses at most the words that had not been stored; whoever opens the ses
 
 from __future__ import annotations
 
+import re
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 #: A model that babbles on is cut off here; no answer is meant to be as long as a book.
 _LONGEST_ANSWER = 100_000
+#: What a terminal would obey and no database or learner takes as text.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]+")
 _CANDIDATES = 5
 #: Ids are shown by so many characters.
 _SHOWN_ID = 8
@@ -184,7 +187,8 @@ class Assistant:
         pieces: Any = model.stream(prepared.messages)
         # Closing ends the call when the answer is not wanted any more; a plain iterator has nothing to close.
         with closing(pieces) if hasattr(pieces, "close") else nullcontext():
-            for piece in pieces:
+            for raw in pieces:
+                piece = _UNPRINTABLE.sub("\ufffd", raw)
                 saying.said.append(piece)
                 saying.size += len(piece)
                 yield Piece(PieceKind.TEXT, piece)

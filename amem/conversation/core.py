@@ -23,8 +23,8 @@ ORDER = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.FACT)
 #: Facts from this importance on are core; 0.5 is what a note has when nobody judged it.
 IMPORTANT = 0.7
 _WORDS = 40
-#: Of each kind so many are looked at: some five times what fits.
-_MOST = 100
+#: Of each kind so many are looked at: about twice what fits.
+_MOST = 40
 
 
 def core_notes(memory: Memory, most: int) -> list[MemoryNote]:
@@ -32,8 +32,7 @@ def core_notes(memory: Memory, most: int) -> list[MemoryNote]:
     chosen: list[MemoryNote] = []
     room = most
     for kind in ORDER if most else ():
-        found = memory.list(Filter(kinds=(kind,)), limit=_MOST, order="importance")
-        for note in sorted(found, key=lambda each: (not each.pinned, -each.importance)):
+        for note in memory.list(Filter(kinds=(kind,)), limit=_MOST, order="pinned"):
             if kind is Kind.FACT and not note.pinned and note.importance < IMPORTANT:
                 continue
             size = tokens(core_line(note)) + 1

@@ -7,6 +7,7 @@ Which turns wait is kept in the database, so that a killed process forgets nothi
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
@@ -98,14 +99,15 @@ class ChatLearning:
     ) -> Learnt:
         """Learn from what waits, as a worker does it: with ``chat_learning=night`` only from days that are over.
 
-        Then asks the model again about turns that the rules stood in for, each at most once in RETRY_SECONDS.
+        Then asks the model again about turns that the rules stood in for. What could not be learnt from is tried again
+        after RETRY_SECONDS.
         """
         before = midnight(self._clock, self._settings) if self._by_night else None
-        waiting, stood_in = (Learning.WAITING,), (Learning.DEGRADED,)
-        learnt = self._round(before, limit, waiting, cancelled=cancelled, progress=progress, owner=owner)
+        how = partial(self._round, cancelled=cancelled, progress=progress, owner=owner, rested=True)
+        learnt = how(before, limit, (Learning.WAITING,))
         left = None if limit is None else limit - learnt.turns
         if left != 0:
-            learnt += self._round(None, left, stood_in, cancelled=cancelled, progress=progress, owner=owner)
+            learnt += how(None, left, (Learning.DEGRADED,))
         return learnt + self._close_quiet()
 
     def learn_waiting(
@@ -132,13 +134,14 @@ class ChatLearning:
         cancelled: Event | None = None,
         progress: Callable[[int, int], None] | None = None,
         owner: str = "",
+        rested: bool = False,
     ) -> Learnt:
         if self._learner is None:
             return Learnt()
         with self._store.write() as session:
             session.chats.give_back_of(is_gone)
             waiting = session.chats.waiting(before=before, states=states)
-        waiting = [turn for turn in waiting if not self._rests(turn)][:limit]
+        waiting = [turn for turn in waiting if not (rested and self._rests(turn))][:limit]
         again = Learning.DEGRADED in states
         total, done = Learnt(), 0
         for turns in self._portions(waiting, alone=again or not self._by_night):
@@ -149,6 +152,9 @@ class ChatLearning:
             if progress is not None:
                 progress(done, len(waiting))
         return total
+
+    def _rest(self, turns: Sequence[Turn]) -> None:
+        self._resting |= {turn.key: self._clock.now() for turn in turns}
 
     def _rests(self, turn: Turn) -> bool:
         """Whether a turn that could not be learnt from was tried a moment ago."""
@@ -197,6 +203,7 @@ class ChatLearning:
             )
         except BaseException as error:
             self._give_back(mine)
+            self._rest(mine)
             if isinstance(error, AmemError):
                 _log.info("%d turns go on waiting to be learnt from: %s", len(mine), error)
                 return Learnt(error="" if isinstance(error, Cancelled) else str(error), waiting=len(mine))
@@ -211,7 +218,7 @@ class ChatLearning:
         # What an episode still has to teach is a job of its own, which the learner keeps.
         degraded = made.degraded and not episodes
         if degraded:
-            self._resting |= {turn.key: self._clock.now() for turn in turns}
+            self._rest(turns)
         with self._store.write() as session:
             session.chats.learnt(
                 [turn.key for turn in turns],
@@ -273,7 +280,9 @@ class ChatLearning:
     def _messages(self, turn: Turn) -> list[Message]:
         """The user's words and, where there are any, the assistant's."""
         name = self._settings.user_name
-        said = [Message(Role.USER, turn.question, turn.at, name, turn.message_id("user"))] if turn.question else []
+        # A learner takes no half text; what is a NUL in a pasted log is no news.
+        asked = turn.question.replace("\0", " ")
+        said = [Message(Role.USER, asked, turn.at, name, turn.message_id("user"))] if asked.strip() else []
         if turn.answer.strip():
             said.append(Message(Role.ASSISTANT, turn.answer, turn.at, "assistant", turn.message_id("assistant")))
         return said

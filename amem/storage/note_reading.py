@@ -44,6 +44,7 @@ _ORDERS = {
     "time": (_NOTES.c.at.desc(), _NOTES.c.key.desc()),
     "recorded": (_NOTES.c.key.desc(),),
     "importance": (_NOTES.c.importance.desc(), _NOTES.c.key.desc()),
+    "pinned": (_NOTES.c.pinned.desc(), _NOTES.c.importance.desc(), _NOTES.c.key.desc()),
 }
 
 
@@ -100,7 +101,7 @@ class NoteReading:
         offset: int = 0,
         order: str = "time",
     ) -> list[MemoryNote]:
-        """Notes that pass the filter, newest first by default; `order` is time, recorded or importance."""
+        """Notes that pass the filter, newest first by default; `order` is time, recorded, importance or pinned."""
         if order not in _ORDERS:
             raise InvalidInput(f"cannot order by {order!r}", hint=f"use one of {', '.join(_ORDERS)}")
         statement = select(_NOTES.c.id).where(*conditions(wanted)).order_by(*_ORDERS[order]).limit(limit).offset(offset)
