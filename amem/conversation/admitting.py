@@ -63,6 +63,9 @@ def admit(extraction: Extraction, passage: Passage, rules: Rules, people: Iterab
 def _passes(
     what: str, text: str, why: str | None, rules: Rules, dropped: list[str], *, shown: str | None = None
 ) -> bool:
+    if not text.strip() or "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        dropped.append(f"a {what} that is no text")
+        return False
     rule = rules.forbids(text)
     if rule is not None:
         # Without its words: the sentence goes into receipts and logs.

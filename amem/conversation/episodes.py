@@ -37,7 +37,7 @@ _log = logging.getLogger("amem")
 
 @dataclass(slots=True)
 class Drafted:
-    """An episode's note before it is stored. `whole` tells whether its analysis and vector could be made."""
+    """A note before it is stored, with the vector of its text, if one could be made."""
 
     note: MemoryNote
     vectors: dict[bytes, NDArray[np.float32]]
@@ -78,9 +78,13 @@ class EpisodeNotes:
         note = take_in(new, actor=actor, settings=self._settings, clock=self._clock).note
         return Drafted(note, self._analysed(note))
 
-    def store(self, session: Session, drafted: Drafted, operation: int, first: int, last: int) -> int:
-        """Store the note of an episode whose messages have the ordinals `first` to `last`; returns its key."""
+    def store(self, session: Session, drafted: Drafted, operation: int, first: int, last: int, *, waits: bool) -> int:
+        """Store the note of an episode whose messages have the ordinals `first` to `last`; returns its key.
+
+        `waits` says that it is still to be learnt from.
+        """
         note = drafted.note
+        note.enrichment = Enrichment.PENDING if waits else Enrichment.DONE
         note.metadata = {"episode": {**note.metadata["episode"], "first": first, "last": last}}
         self._vectorizer.keep(session, drafted.vectors)
         # What people said in it is as good as what they say in a note; what it leaves out is a matter of summing up.

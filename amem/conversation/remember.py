@@ -270,7 +270,8 @@ class Learner:
                 for episode, draft in zip(cut, drafts, strict=True):
                     mine, left = left[: len(episode.messages)], left[len(episode.messages) :]
                     lot, keys = _put(session, mine, conversation, operation)
-                    key = self._notes.store(session, draft, operation, min(lot.ordinals), max(lot.ordinals))
+                    places = min(lot.ordinals), max(lot.ordinals)
+                    key = self._notes.store(session, draft, operation, *places, waits=extract)
                     for source in keys:
                         session.sources.attach(key, source, operation, gathered=True)
                     if extract:

@@ -229,13 +229,9 @@ class Teacher:
 
     def _take_back(self, session: Session, cause: str, operation: int, own: int, replaces: int | None) -> None:
         """Hide what earlier attempts had made, but for what anything else has touched since."""
-        tried = [
-            id
-            for root in dict.fromkeys((operation, replaces))
-            if root is not None
-            for id in session.operations.family(root)
-            if id != own and _is_attempt(session, id, cause, any_cause=root == replaces)
-        ]
+        tried = _attempts(session, operation, own, cause)
+        if replaces is not None:
+            tried += _attempts(session, replaces, own, None)
         for attempt in tried:
             family = set(session.operations.family(attempt))
             made = [id for each in family for id in session.operations.get(each).created]
@@ -350,9 +346,15 @@ def _position(messages: Sequence[Message], wanted: Message) -> int:
     return next(at for at, message in enumerate(messages) if message is wanted)
 
 
-def _is_attempt(session: Session, id: int, cause: str, *, any_cause: bool) -> bool:
-    found = session.operations.get(id)
-    return found.action == "extract" and not found.undone and (any_cause or found.cause == cause)
+def _attempts(session: Session, operation: int, own: int, cause: str | None) -> list[int]:
+    """Earlier extractions under an operation that still stand; with `cause` those of one episode alone."""
+    ops = tables.operations
+    statement = select(ops.c.id).where(
+        ops.c.parent == operation, ops.c.action == "extract", ops.c.undone_by.is_(None), ops.c.id != own
+    )
+    return list(
+        session.connection.execute(statement if cause is None else statement.where(ops.c.cause == cause)).scalars()
+    )
 
 
 def _untouched(session: Session, id: str, operations: set[int]) -> bool:
