@@ -26,10 +26,16 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from amem.conversation.asking import Answer
+    from amem.conversation.assistant import Assistant
+    from amem.conversation.remember import RememberReport
+    from amem.conversation.reply import Learnt
     from amem.errors import AmemError
     from amem.interop.settle import Debts
     from amem.llm_controller import LLMController
+    from amem.message import Message
     from amem.note import Link, Source
+    from amem.protocols import ChatModel
     from amem.receipt import Receipt
     from amem.retrieval import Explanation, Hit
     from amem.storage import Operation, Review, UndoReport, Version
@@ -119,6 +125,11 @@ class AgenticMemorySystem(Wiring):
         receipts = self._pipeline.add(items, actor=self.actor, wait=wait, **how)
         if not wait and self._background and any(receipt.enrichment == "pending" for receipt in receipts):
             self._worker.wake()
+        self._keep_up(receipts)
+        return receipts
+
+    def _keep_up(self, receipts: Sequence[Receipt]) -> None:
+        """Count what evolved, and bring the index up to date where that changed it or is due."""
         evolved = sum(1 for receipt in receipts if receipt.links or receipt.evolved)
         due = self._progress.count(evolved, self.settings.evo_threshold)
         try:
@@ -130,7 +141,80 @@ class AgenticMemorySystem(Wiring):
                 self.consolidate_memories()
         except Exception as error:  # the notes are stored and acknowledged; the next consolidation makes up for it
             _log.warning("the index is not up to date yet: %s", error)
-        return receipts
+
+    # -- conversation ------------------------------------------------------------------------------------------
+
+    def remember(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        conversation: str | None = None,
+        earlier: Sequence[Message | Mapping[str, Any]] = (),
+        wait: bool = True,
+    ) -> RememberReport:
+        """Store what was said, episode by episode, and learn from it; all of it is undone as one operation.
+
+        A message is a Message or a mapping with ``role`` and ``content`` (``at``, ``speaker`` and ``id`` where they
+        are known); those remembered before are left out. `conversation` names it, so that it can be continued;
+        `earlier` messages give context and are not stored. With ``wait=False`` learning is left to the background
+        (see `wait`). Raises InvalidInput naming a message that cannot be used; nothing is stored then.
+        """
+        report = self._learner().remember(
+            messages,
+            conversation=conversation,
+            actor=self.actor,
+            wait=wait,
+            earlier=earlier,
+            cancelled=self._called_off,
+        )
+        if report.waiting and self._background:
+            self._worker.wake()
+        self._keep_up(report.learnt)
+        return report
+
+    def expand(self, note: str) -> list[Message]:
+        """The messages that a note was made from, word for word and in their order. Raises NoteNotFound."""
+        return self._learner().expand(note)
+
+    def answer(self, question: str, k: int = 8) -> Answer:
+        """Answer one question from the best `k` notes, with numbered citations; when they hold no answer, say that.
+
+        That no model answers is said by the answer, which holds what was recalled in any case. Raises EmbedderMismatch.
+        """
+        from amem.conversation.asking import Asker
+        from amem.llm.answering import Answerer
+
+        def answerer() -> Answerer:
+            return Answerer(self.chat_model(), self.settings.home / "prompts")
+
+        return Asker(self, self._store, self._clock, answerer=answerer).ask(question, k)
+
+    def assistant(
+        self,
+        *,
+        chat: ChatModel | Callable[[], ChatModel] | None = None,
+        session: str | None = None,
+        incognito: bool = False,
+        on_learnt: Callable[[Learnt], None] | None = None,
+    ) -> Assistant:
+        """A chat that recalls from this collection before it answers, and learns from what is said.
+
+        `chat` answers (None: the model that the settings name, found when it is first needed). `session` goes on with
+        an earlier chat, by its id or the beginning of one. While `incognito` nothing is stored, learnt or counted;
+        `on_learnt` hears, from another thread, what came of a turn. Raises SessionNotFound or AmbiguousId.
+        """
+        from amem.conversation.assistant import Assistant
+
+        return Assistant(
+            self,
+            self._store,
+            self._clock,
+            chat=chat or self.chat_model,
+            learner=self._learner(),
+            session=session,
+            incognito=incognito,
+            on_learnt=on_learnt,
+        )
 
     def update(self, id_or_note: str | MemoryNote, **fields: Any) -> bool:
         """Change fields of a note, or save a note object that was changed; False when there is no such note.
@@ -318,14 +402,18 @@ class AgenticMemorySystem(Wiring):
         upgrade: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> EnrichReport:
-        """Finish notes whose analysis waits or failed; safe beside other workers doing the same.
+        """Finish notes whose analysis waits or failed, and conversations that wait to be learnt from.
 
-        With `upgrade` have a model redo the active notes that the offline rules analysed, but for what a person filled
-        in or edited: an operation for each, so that each can be undone. Stopped half-way, it goes on where it was.
-        Raises InvalidInput when there is no model for that.
+        Safe beside other workers doing the same. With `upgrade` have a model redo the active notes that the offline
+        rules analysed instead, but for what a person filled in or edited: an operation for each, so that each can be
+        undone. Stopped half-way, it goes on where it was. Raises InvalidInput when there is no model for that.
         """
-        worker = self._upgrader if upgrade else self._enricher
-        report = worker.work(limit=limit, progress=progress)
+        if upgrade:
+            report = self._upgrader.work(limit=limit, progress=progress)
+        else:
+            learnt = self._learner().work(limit=limit, progress=progress)
+            left = None if limit is None else limit - learnt.done - learnt.failed
+            report = learnt + self._enricher.work(limit=left, progress=progress)
         embed_missing(self._store, self._vectorizer)
         return report
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import SystemClock, zone
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from amem.clock import Clock
+    from amem.conversation.remember import Learner
     from amem.llm_controller import LLMController
     from amem.protocols import Analyst, ChatModel, Embedder
     from amem.receipt import Receipt
@@ -132,6 +134,7 @@ class Wiring:
         ground = (store, thinker, self._vectorizer, settings, self._owner, self._at_once)
         self._enricher = Enricher(*ground)
         self._upgrader = Upgrader(*ground, self._analyst)
+        self._learner = cache(self._make_learner)
         self._worker = self._working()
         self._pipeline = Pipeline(
             store, self._dense, self._vectorizer, self._enricher, self._analyst, settings, self._clock
@@ -179,8 +182,33 @@ class Wiring:
         def afterwards() -> None:
             embed_missing(self._store, self._vectorizer)
 
-        hands: list[Hand] = [EnrichHand(self._enricher, self._clock, heard=heard, afterwards=afterwards)]
+        def hands() -> list[Hand]:
+            from amem.conversation.hand import LearnHand
+            from amem.conversation.learning import ChatLearning
+
+            learner = self._learner()
+            chats = ChatLearning(self._store, self._clock, learner, self.settings)
+            enriching = EnrichHand(self._enricher, self._clock, heard=heard, afterwards=afterwards)
+            return [chats, LearnHand(learner, self._clock), enriching]
+
         return Worker(hands, self._owner, self._called_off)
+
+    def _make_learner(self) -> Learner:
+        # Here, since whoever opens a collection to read it learns nothing.
+        from amem.conversation.remember import Learner
+
+        return Learner(
+            self._store,
+            self._pipeline,
+            self._enricher,
+            self._vectorizer,
+            self._recall,
+            self._analyst,
+            _offline,
+            self.settings,
+            self._clock,
+            self._owner,
+        )
 
     def close(self) -> None:
         """Call off what is being done, write what caches are worth keeping, close every file. Twice is fine.

@@ -50,6 +50,14 @@ class EnrichReport:
     remaining: int
     errors: tuple[str, ...] = ()
 
+    def __add__(self, other: EnrichReport) -> EnrichReport:
+        return EnrichReport(
+            self.done + other.done,
+            self.failed + other.failed,
+            self.remaining + other.remaining,
+            (*self.errors, *other.errors),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Task:

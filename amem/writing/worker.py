@@ -87,11 +87,13 @@ class EnrichHand:
 class Worker:
     """Lets `hands` work, one after the other: in a thread of its own (`wake`), or here and now (`run`).
 
-    Whoever sets `cancelled` also calls off the model calls under way; `close` then waits for the thread.
+    They are made when there is work for the first time: most programs that open a collection leave none. Whoever sets
+    `cancelled` also calls off the model calls under way; `close` then waits for the thread.
     """
 
-    def __init__(self, hands: Sequence[Hand], owner: Owner, cancelled: threading.Event) -> None:
-        self._hands = hands
+    def __init__(self, hands: Callable[[], Sequence[Hand]], owner: Owner, cancelled: threading.Event) -> None:
+        self._make = hands
+        self._hands: Sequence[Hand] | None = None
         self._owner = owner
         self._cancelled = cancelled
         self._state = threading.Condition()
@@ -142,6 +144,8 @@ class Worker:
             self._cancelled.wait(max(0.0, poll - (monotonic() - began)))
 
     def _round(self) -> None:
+        if self._hands is None:
+            self._hands = self._make()
         for hand in self._hands:
             if not self._cancelled.is_set():
                 hand.work(self._owner.one_more(), cancelled=self._cancelled)
