@@ -1,7 +1,7 @@
 """How LoCoMo's question answering is scored: F1 over stemmed words, by rules for each category, and BLEU-1.
 
-After the evaluation that comes with the data set (Maharana et al., 2024). A-Mem's differs, README.md says in what; there
-an adversarial question is right when the tempting answer is given, here when the answer says that it was not mentioned.
+After the evaluation that comes with the data set (Maharana et al., 2024). README.md says how A-Mem's differs; there an
+adversarial question is right when the tempting answer is given, here when the answer says that it was not mentioned.
 """
 
 from __future__ import annotations
