@@ -8,20 +8,21 @@ taken back by one undo.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
 from amem.conversation.episodes import EpisodeNotes
+from amem.conversation.lesson import Lesson, Lot
 from amem.conversation.messages import message_of, name_conversation, source_ids, source_of, take_in
+from amem.conversation.report import RememberReport
 from amem.conversation.rules import load_rules
 from amem.conversation.segment import segment
-from amem.conversation.teaching import EXTRACT_JOB, Lesson, Lot, Teacher, sum_of
+from amem.conversation.teaching import EXTRACT_JOB, Teacher
 from amem.conversation.transcript import Transcript
 from amem.errors import Cancelled, InvalidInput
 from amem.message import Role
 from amem.note import Enrichment
-from amem.receipt import Cost
 from amem.writing.enrich import LEASE_SECONDS, EnrichReport
 from amem.writing.owners import is_gone
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from amem.conversation.rules import Rules
     from amem.message import Message
     from amem.protocols import Analyst
-    from amem.receipt import Queued, Receipt
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.storage.records import Job
@@ -43,80 +43,10 @@ if TYPE_CHECKING:
     from amem.writing.owners import Owner
     from amem.writing.pipeline import Pipeline
 
+__all__ = ["Learner", "RememberReport"]
+
 #: Messages of the conversation that a model is shown before those it learns from.
 _EARLIER = 30
-
-
-@dataclass(frozen=True, slots=True)
-class RememberReport:
-    """What remembering a conversation did. `operation` undoes all of it; None when nothing in it was new.
-
-    `episodes` are the ids of the episodes' notes, `learnt` the receipts of notes made from what was stated,
-    `duplicates` ids of notes that said so already, `renewed` procedures that have a newer form now and `queued` those
-    whose newer form waits for a person. `known` messages were remembered before; `waiting` episodes wait for a worker.
-    `degraded` means that the analyst asked for failed (`error` says how) and the rules did it for now.
-    """
-
-    operation: int | None
-    conversation: str
-    episodes: tuple[str, ...] = ()
-    learnt: tuple[Receipt, ...] = ()
-    duplicates: tuple[str, ...] = ()
-    renewed: tuple[str, ...] = ()
-    queued: tuple[Queued, ...] = ()
-    dropped: tuple[str, ...] = ()
-    known: int = 0
-    waiting: int = 0
-    degraded: bool = False
-    error: str = ""
-    analyst: str = ""
-    cost: Cost = field(default_factory=Cost)
-
-    @property
-    def stored(self) -> int:
-        """How many notes were made of what was stated."""
-        return len(self.learnt)
-
-    @property
-    def updated(self) -> int:
-        """How many procedures have a newer form."""
-        return len(self.renewed)
-
-    @property
-    def superseded(self) -> int:
-        """How many notes no longer hold because of what was stated."""
-        return len({id for receipt in self.learnt for id in receipt.superseded})
-
-    @property
-    def corroborated(self) -> int:
-        """How many notes said already what was stated."""
-        return len(set(self.duplicates))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report as JSON-ready values."""
-        return {
-            "operation": self.operation,
-            "conversation": self.conversation,
-            "episodes": list(self.episodes),
-            "learnt": [receipt.to_dict() for receipt in self.learnt],
-            "duplicates": list(self.duplicates),
-            "renewed": list(self.renewed),
-            "queued": [{"review": item.review, "id": item.id, "reason": item.reason} for item in self.queued],
-            "dropped": list(self.dropped),
-            "known": self.known,
-            "waiting": self.waiting,
-            "degraded": self.degraded,
-            "error": self.error,
-            "analyst": self.analyst,
-            "cost": {
-                "calls": self.cost.calls,
-                "tokens_in": self.cost.tokens_in,
-                "tokens_out": self.cost.tokens_out,
-                "embedded": self.cost.embedded,
-                "seconds": round(self.cost.seconds, 4),
-                "rungs": dict(self.cost.rungs),
-            },
-        }
 
 
 class Learner:
@@ -195,7 +125,7 @@ class Learner:
                 return replace(report, waiting=report.waiting + len(lots) - number)
             shown = self._before(lot, context, lots[:number])
             lesson = self._learn(lot, shown, operation, rules, replaces)
-            report = _with(report, lesson)
+            report = report.with_lesson(lesson)
         return report
 
     def expand(self, note: str) -> list[Message]:
@@ -371,24 +301,4 @@ def _lot_of(session: Session, note: str) -> Lot:
         tuple(source.ordinal or 0 for source in sources),
         next((source.conversation for source in sources if source.conversation), ""),
         note,
-    )
-
-
-def _with(report: RememberReport, lesson: Lesson | None) -> RememberReport:
-    """The report with what one lot taught."""
-    if lesson is None:
-        return replace(report, waiting=report.waiting + 1)
-    failed = lesson.error is not None
-    errors = [error for error in (report.error, lesson.error) if error]
-    return replace(
-        report,
-        learnt=(*report.learnt, *(receipt for receipt in lesson.receipts if receipt.stored)),
-        duplicates=(*report.duplicates, *(receipt.id for receipt in lesson.receipts if not receipt.stored)),
-        renewed=(*report.renewed, *lesson.updated),
-        queued=(*report.queued, *lesson.queued),
-        dropped=(*report.dropped, *lesson.dropped),
-        degraded=report.degraded or failed,
-        error="; ".join(dict.fromkeys(errors)),
-        analyst=lesson.analyst or report.analyst,
-        cost=sum_of([report.cost, lesson.cost], seconds=report.cost.seconds + lesson.cost.seconds),
     )

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
-
 from amem.analysis import Extraction, Passage
 from amem.conversation.admitting import Admitted, admit
-from amem.conversation.procedures import (
-    Known,
-    content_of,
-    known_procedures,
-    metadata_of,
-    says_the_same,
-)
+from amem.conversation.attempts import take_back
+from amem.conversation.lesson import Lesson, Lot, sum_of
+from amem.conversation.procedures import Known, content_of, known_procedures, metadata_of, says_the_same
+from amem.conversation.renewing import Renewer
 from amem.errors import Cancelled
 from amem.llm.usage import Spent
 from amem.message import Role
-from amem.note import Enrichment, Kind, Status
-from amem.receipt import Cost, Queued
-from amem.storage import tables
-from amem.writing.apply import readdress
+from amem.note import Enrichment, Kind
+from amem.receipt import Cost
 from amem.writing.intake import NewNote
-from amem.writing.steps import ENRICH_JOB
 from amem.writing.thinking import OFFLINE, spent_by
 
 if TYPE_CHECKING:
@@ -42,7 +33,6 @@ if TYPE_CHECKING:
     from amem.message import Message
     from amem.note import MemoryNote
     from amem.protocols import Analyst
-    from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.vectorizer import Vectorizer
@@ -54,35 +44,6 @@ _log = logging.getLogger("amem")
 EXTRACT_JOB = "extract"
 _TAKEN = "another worker took the episode over"
 _GONE = "the episode was deleted while it was learnt from"
-
-
-@dataclass(frozen=True, slots=True)
-class Lot:
-    """Stored messages that are learnt from together, with their sources' ids and ordinals.
-
-    `note` is their episode's, whose job `owner` holds; without one nobody else can be learning from them.
-    """
-
-    messages: tuple[Message, ...]
-    ids: tuple[str, ...]
-    ordinals: tuple[int, ...]
-    conversation: str
-    note: str | None = None
-    owner: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What came of one lot. `error` says why the analyst asked for could not do it; then the rules did."""
-
-    analyst: str
-    enrichment: Enrichment
-    receipts: tuple[Receipt, ...] = ()
-    updated: tuple[str, ...] = ()
-    queued: tuple[Queued, ...] = ()
-    dropped: tuple[str, ...] = ()
-    error: str | None = None
-    cost: Cost = field(default_factory=Cost)
 
 
 class Teacher:
@@ -103,8 +64,7 @@ class Teacher:
     ) -> None:
         self._store = store
         self._pipeline = pipeline
-        self._enricher = enricher
-        self._vectorizer = vectorizer
+        self._renewer = Renewer(store, vectorizer, enricher, settings)
         self._finder = finder
         self._analyst = analyst
         self._fallback = fallback
@@ -180,7 +140,9 @@ class Teacher:
             if lot.note is not None and (gone := _lost(session, lot)):
                 return Lesson(made_by, Enrichment.PENDING, dropped=(gone,))
             own = session.begin("extract", made_by, cause, parent=operation, prompts=prompt)
-            self._take_back(session, cause, operation, own, replaces)
+            take_back(session, operation, own, cause)
+            if replaces is not None:
+                take_back(session, replaces, own, None)
         dropped = list(admitted.dropped)
         new, newer = _sorted(admitted, known)
         items = [*self._statements(lot, admitted), *(self._procedure(lot, *each) for each in new)]
@@ -189,14 +151,23 @@ class Teacher:
             dropped.append(f"“{items[position].content[:60]}”: {why}")
 
         receipts = self._pipeline.add(items, actor=made_by, action="learn", cause=cause, parent=own, on_refused=refused)
-        updated: list[str] = []
-        queued: list[Queued] = []
-        for procedure, messages, note in newer:
-            self._renew(procedure, note, self._sources(lot, messages), made_by, own, updated, queued, dropped)
+        renewed = [
+            self._renewer.renew(procedure, note, self._sources(lot, messages), made_by, own)
+            for procedure, messages, note in newer
+        ]
+        dropped += [each.dropped for each in renewed if each.dropped]
         enrichment = Enrichment.DONE if error is None else Enrichment.DEGRADED
         if lot.note is not None:
             self._settle(lot, admitted.summary if error is None else "", made_by, own, error, dropped)
-        return Lesson(made_by, enrichment, tuple(receipts), tuple(updated), tuple(queued), tuple(dropped), error)
+        return Lesson(
+            made_by,
+            enrichment,
+            tuple(receipts),
+            updated=tuple(each.id for each in renewed if each.id is not None),
+            queued=tuple(each.queued for each in renewed if each.queued is not None),
+            dropped=tuple(dropped),
+            error=error,
+        )
 
     # -- new notes -------------------------------------------------------------------------------------------------
 
@@ -224,73 +195,6 @@ class Teacher:
 
     def _sources(self, lot: Lot, messages: Sequence[Message]) -> tuple[str, ...]:
         return tuple(lot.ids[_position(lot.messages, message)] for message in messages)
-
-    # -- notes that are there already --------------------------------------------------------------------------------
-
-    def _take_back(self, session: Session, cause: str, operation: int, own: int, replaces: int | None) -> None:
-        """Hide what earlier attempts had made, but for what anything else has touched since."""
-        tried = _attempts(session, operation, own, cause)
-        if replaces is not None:
-            tried += _attempts(session, replaces, own, None)
-        for attempt in tried:
-            family = set(session.operations.family(attempt))
-            made = [id for each in family for id in session.operations.get(each).created]
-            for id, note in session.notes.get_many(made, history=False).items():
-                if note.status is Status.ACTIVE and _untouched(session, id, {*family, own}):
-                    session.notes.change(id, {"status": str(Status.DELETED)}, own)
-
-    def _renew(
-        self,
-        procedure: Procedure,
-        note: MemoryNote,
-        sources: tuple[str, ...],
-        made_by: str,
-        operation: int,
-        updated: list[str],
-        queued: list[Queued],
-        dropped: list[str],
-    ) -> None:
-        """Put a newer form of a known procedure in its place; where a person wrote it, only propose to."""
-        after = replace(
-            note, content=content_of(procedure), metadata=note.metadata | {"procedure": metadata_of(procedure)}
-        )
-        vectors = self._embedded(after)
-        with self._store.write() as session:
-            now = session.notes.get_many([note.id], history=False).get(note.id)
-            if now is None or now.status is not Status.ACTIVE or now.content != note.content:
-                dropped.append(f"the update of “{procedure.name}”: the note changed while it was learnt from")
-                return
-            changes = {"content": after.content, "metadata": after.metadata}
-            if session.notes.owned_fields([note.id])[note.id].get("content") == "edited":
-                reason = "a conversation told a newer form of it"
-                review = session.reviews.propose(
-                    note.id,
-                    {name: (getattr(now, name), value) for name, value in changes.items()},
-                    operation=operation,
-                    base_version=now.version,
-                    reason=reason,
-                    confidence=1.0,
-                    made_by=made_by,
-                    days=self._settings.review_days,
-                )
-                queued.append(Queued(str(review), note.id, "a person edited its content"))
-                return
-            self._vectorizer.keep(session, vectors)
-            session.notes.change(note.id, changes, operation, expect=now.version)
-            readdress(session, note.id, self._vectorizer)
-            key = session.notes.keys_of([note.id])[note.id]
-            for source, _ in session.sources.keys_of(sources).values():
-                session.sources.attach(key, source, operation, gathered=True)
-            session.jobs.put(ENRICH_JOB, note.id, operation)
-        updated.append(note.id)
-        self._enricher.revise(note.id, operation)
-
-    def _embedded(self, note: MemoryNote) -> dict[bytes, Any]:
-        try:
-            return self._vectorizer.embed([self._vectorizer.text(note)])[0]
-        except Exception as error:  # the next consolidation embeds it
-            _log.warning("embedding of a procedure failed: %s", error)
-            return {}
 
     def _settle(
         self, lot: Lot, summary: str, made_by: str, operation: int, error: str | None, dropped: list[str]
@@ -344,42 +248,3 @@ def _lost(session: Session, lot: Lot) -> str:
 
 def _position(messages: Sequence[Message], wanted: Message) -> int:
     return next(at for at, message in enumerate(messages) if message is wanted)
-
-
-def _attempts(session: Session, operation: int, own: int, cause: str | None) -> list[int]:
-    """Earlier extractions under an operation that still stand; with `cause` those of one episode alone."""
-    ops = tables.operations
-    statement = select(ops.c.id).where(
-        ops.c.parent == operation, ops.c.action == "extract", ops.c.undone_by.is_(None), ops.c.id != own
-    )
-    return list(
-        session.connection.execute(statement if cause is None else statement.where(ops.c.cause == cause)).scalars()
-    )
-
-
-def _untouched(session: Session, id: str, operations: set[int]) -> bool:
-    """Whether nobody but these operations has changed or confirmed the note."""
-    if any(version.operation not in operations for version in session.operations.history(id)):
-        return False
-    witnesses, notes = tables.corroborations, tables.notes
-    confirmed = (
-        select(witnesses.c.operation)
-        .select_from(witnesses.join(notes, notes.c.key == witnesses.c.note))
-        .where(notes.c.id == id)
-    )
-    return set(session.connection.execute(confirmed).scalars()) <= operations
-
-
-def sum_of(costs: Sequence[Cost], *, seconds: float) -> Cost:
-    """What several things cost together, in so many seconds."""
-    rungs: Counter[str] = Counter()
-    for cost in costs:
-        rungs.update(cost.rungs)
-    return Cost(
-        sum(cost.calls for cost in costs),
-        sum(cost.tokens_in for cost in costs),
-        sum(cost.tokens_out for cost in costs),
-        sum(cost.embedded for cost in costs),
-        seconds,
-        dict(rungs),
-    )
