@@ -18,6 +18,7 @@ from amem.note import MemoryNote
 from amem.query import Filter, Query
 from amem.retrieval import related_text
 from amem.wiring import Wiring
+from amem.writing.enrich import EnrichReport
 from amem.writing.intake import NewNote
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from amem.retrieval import Explanation, Hit
     from amem.storage import Operation, Review, UndoReport, Version
     from amem.tools import Toolbox
-    from amem.writing.enrich import EnrichReport
 
 #: A-Mem's programs import MemoryNote from here.
 __all__ = ["AgenticMemorySystem", "MemoryNote"]
@@ -402,7 +402,7 @@ class AgenticMemorySystem(Wiring):
         upgrade: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> EnrichReport:
-        """Finish notes whose analysis waits or failed, and conversations that wait to be learnt from.
+        """Finish notes whose analysis waits or failed, and learn from conversations and chats that wait for it.
 
         Safe beside other workers doing the same. With `upgrade` have a model redo the active notes that the offline
         rules analysed instead, but for what a person filled in or edited: an operation for each, so that each can be
@@ -411,9 +411,10 @@ class AgenticMemorySystem(Wiring):
         if upgrade:
             report = self._upgrader.work(limit=limit, progress=progress)
         else:
-            learnt = self._learner().work(limit=limit, progress=progress)
-            left = None if limit is None else limit - learnt.done - learnt.failed
-            report = learnt + self._enricher.work(limit=left, progress=progress)
+            report = _of_chats(self._chats().work(limit=limit, progress=progress))
+            for worker in (self._learner(), self._enricher):
+                left = None if limit is None else max(0, limit - report.done - report.failed)
+                report += worker.work(limit=left, progress=progress)
         embed_missing(self._store, self._vectorizer)
         return report
 
@@ -556,6 +557,13 @@ class AgenticMemorySystem(Wiring):
         """Notes that pass the filter, newest first; `order` is time, recorded or importance."""
         with self._store.read() as session:
             return session.notes.page(filter or Filter(), limit=limit, offset=offset, order=order)
+
+
+def _of_chats(learnt: Learnt) -> EnrichReport:
+    """What learning from chats did, in turns."""
+    failed = learnt.waiting + (learnt.turns if learnt.degraded else 0)
+    errors = (f"chats: {learnt.error}",) if learnt.error else ()
+    return EnrichReport(0 if learnt.degraded else learnt.turns, failed, failed, errors)
 
 
 def _fields_of(note: MemoryNote) -> dict[str, Any]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from amem.clock import Clock
+    from amem.conversation.learning import ChatLearning
     from amem.conversation.remember import Learner
     from amem.llm_controller import LLMController
     from amem.protocols import Analyst, ChatModel, Embedder
@@ -184,14 +185,16 @@ class Wiring:
 
         def hands() -> list[Hand]:
             from amem.conversation.hand import LearnHand
-            from amem.conversation.learning import ChatLearning
 
-            learner = self._learner()
-            chats = ChatLearning(self._store, self._clock, learner, self.settings)
             enriching = EnrichHand(self._enricher, self._clock, heard=heard, afterwards=afterwards)
-            return [chats, LearnHand(learner, self._clock), enriching]
+            return [self._chats(), LearnHand(self._learner(), self._clock), enriching]
 
         return Worker(hands, self._owner, self._called_off)
+
+    def _chats(self) -> ChatLearning:
+        from amem.conversation.learning import ChatLearning
+
+        return ChatLearning(self._store, self._clock, self._learner(), self.settings)
 
     def _make_learner(self) -> Learner:
         # Here, since whoever opens a collection to read it learns nothing.
