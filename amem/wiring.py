@@ -154,18 +154,22 @@ class Wiring:
                 )
             return self._chosen_analyst
 
-    def chat_model(self) -> ChatModel:
-        """The chat model that the settings name, within the day's budget; closing the collection calls it off.
+    def chat_model(self, settings: Settings | None = None) -> ChatModel:
+        """The chat model that the collection's settings name, or these; within the day's budget in either case.
 
-        Raises InvalidInput with the ``offline`` backend, ServiceUnavailable when ``auto`` finds no model.
+        Closing the collection calls it off. Raises InvalidInput with the ``offline`` backend, ServiceUnavailable when
+        ``auto`` finds no model.
         """
+        from amem.llm import make_chat
+
+        def make(named: Settings) -> ChatModel:
+            return make_chat(named, notify=self._notify, ledger=self._ledger, cancelled=self._called_off)
+
+        if settings is not None:
+            return make(settings)
         with self._choosing:
             if self._chat is None:
-                from amem.llm import make_chat
-
-                self._chat = make_chat(
-                    self.settings, notify=self._notify, ledger=self._ledger, cancelled=self._called_off
-                )
+                self._chat = make(self.settings)
             return self._chat
 
     def _at_once(self) -> int:

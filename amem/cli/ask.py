@@ -35,7 +35,7 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Answer one question from the notes, and say which ones the answer rests on."""
-    from amem.cli.chat_models import with_model
+    from amem.cli.chat_models import why_nobody, with_model
     from amem.clock import zone
 
     call = invocation(context)
@@ -44,14 +44,14 @@ def ask(
         settings = with_model(settings, model)
     with call.memory(settings=settings) as memory:
         answer = memory.answer(" ".join(question), k)
+    if answer.error and not as_json:
+        held = "this is what memory holds" if answer.hits else "memory holds nothing about it either"
+        tell(f"no model answers: {why_nobody(answer.error, answer.hint)}; {held}")
     if as_json:
         print_json(answer.to_dict())
     else:
         _print(answer, zone(settings.timezone))
     if answer.error:
-        reason = one_line(f"{answer.error}{f' ({answer.hint})' if answer.hint else ''}")
-        held = "this is what memory holds" if answer.hits else "memory holds nothing about it either"
-        tell(f"no model answers: {reason}{'' if as_json else f'; {held}'}")
         raise typer.Exit(ExitCode.UNREACHABLE)
 
 

@@ -62,7 +62,6 @@ def _talk(
     from queue import SimpleQueue
 
     from amem.cli.chat_models import with_model
-    from amem.llm import make_chat
 
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     settings = call.settings()
@@ -72,7 +71,7 @@ def _talk(
         if resume and session is None:
             session = _newest(memory)
         with memory.assistant(
-            chat=None if answering is None else lambda: make_chat(answering),
+            chat=None if answering is None else lambda: memory.chat_model(answering),
             session=session,
             incognito=incognito,
             on_learnt=learnt.put if at_terminal else _tell_learnt,

@@ -177,13 +177,11 @@ class Commands:
             self._screen.warn(f"left alone: {each.item} of {short_id(each.note)}{later}")
 
     def _model(self, rest: str) -> None:
-        from amem.llm import make_chat
-
-        settings = self._memory.settings
+        memory, settings = self._memory, self._memory.settings
         if rest:
             wanted = with_model(settings, rest)
             name = check(wanted)
-            self._assistant.use(lambda: make_chat(wanted))
+            self._assistant.use(lambda: memory.chat_model(wanted))
             self._screen.say(f"from now on: {answering(wanted, name)}")
             return
         try:

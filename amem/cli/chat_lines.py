@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from amem.cli.chat_models import why_nobody
 from amem.cli.context import tell
 from amem.cli.exits import ExitCode
 from amem.cli.render import json_line, one_line, short_id, visible
@@ -72,7 +73,7 @@ def _print(reply: Reply) -> None:
     if reply.state is TurnState.UNANSWERED:
         print_recalled(best(reply.recalled))
     sys.stdout.flush()
-    reason = one_line(f"{reply.error}{f' ({reply.hint})' if reply.hint else ''}")
+    reason = why_nobody(reply.error, reply.hint)
     if reply.state is TurnState.UNANSWERED:
         tell(f"no model answers: {reason}; this is what memory holds")
     elif reply.error:

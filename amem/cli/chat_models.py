@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from amem.cli.render import one_line
 from amem.errors import AmemError, MissingModel, ServiceUnavailable
 from amem.llm.names import full_name, is_ollama
 from amem.llm.ollama_models import chat_models
@@ -54,6 +55,7 @@ def answering(settings: Settings, model: str) -> str:
     return f"{model}, at {urlsplit(settings.api_base).netloc}" if settings.api_base else f"{model}, over the network"
 
 
-def why_nobody(error: AmemError) -> str:
-    """The error and what to do, in one line."""
-    return f"{error}{f' ({error.hint})' if error.hint else ''}"
+def why_nobody(error: str | AmemError, hint: str = "") -> str:
+    """What went wrong and what to do, in one line."""
+    what, hint = (error, hint) if isinstance(error, str) else (str(error), error.hint)
+    return one_line(f"{what}{f' ({hint})' if hint else ''}")

@@ -41,6 +41,10 @@ class Screen:
         self.done_waiting()
         print_wrapped(self.out, styled((f"{_MARK}{line}", style)), hanging=len(_MARK))
 
+    def offer(self, what: str, command: str) -> None:
+        """A command to be copied, never broken into lines."""
+        self.out.print(styled((f"{_MARK}{what}: {command}", "dim")), soft_wrap=True)
+
     def warn(self, line: str) -> None:
         """A line of amem's own that must not be overlooked."""
         self.say(line, "yellow")

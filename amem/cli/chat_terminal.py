@@ -12,7 +12,7 @@ from amem.cli.chat_lines import best
 from amem.cli.chat_models import answering, available, why_nobody
 from amem.cli.chat_replay import ended
 from amem.cli.chat_screen import Screen
-from amem.cli.render import count, one_line, short_id, when
+from amem.cli.render import count, short_id, when
 from amem.clock import zone
 from amem.conversation.reply import Learnt, PieceKind
 from amem.errors import AmemError
@@ -64,6 +64,7 @@ class TerminalChat:
         with self._keyboard.set_up():
             try:
                 while True:
+                    self._say_learnt()
                     self._turn(self._read())
             except Leave:
                 self._leave()
@@ -108,10 +109,10 @@ class TerminalChat:
                 assistant.wait()
             except KeyboardInterrupt:
                 screen.gap()
-        self._say_learnt(seconds=0)
+        self._say_learnt()
         if not assistant.incognito and assistant.turns():
             again = self._call.command("chat", "--resume", short_id(assistant.session))
-            screen.say(f"go on with: {again}")
+            screen.offer("go on with", again)
 
     # -- one turn -----------------------------------------------------------------------------------------------
 
@@ -140,14 +141,14 @@ class TerminalChat:
         if not text:
             return
         if text.startswith("/") and not text.startswith("//"):
-            self._say_learnt(seconds=0)
+            self._say_learnt()
             self._commands.run(text)
             return
         try:
             with keys_unseen():
                 reply = self._answer(text[1:] if text.startswith("//") else text)
                 self._after(reply)
-                self._say_learnt(seconds=_LEARNING_SECONDS)
+                self._wait_for_learning()
         except AmemError as error:
             self._screen.warn(why_nobody(error))
 
@@ -174,10 +175,10 @@ class TerminalChat:
     def _after(self, reply: Reply | None) -> None:
         screen = self._screen
         if reply is None or reply.state is TurnState.INTERRUPTED:
-            broken = f": {_reason(reply)}" if reply is not None and reply.error else ""
+            broken = f": {why_nobody(reply.error, reply.hint)}" if reply is not None and reply.error else ""
             screen.say(f"the model broke off{broken}" if broken else "stopped")
         elif reply.state is TurnState.UNANSWERED:
-            screen.warn(f"no model answers: {_reason(reply)}")
+            screen.warn(f"no model answers: {why_nobody(reply.error, reply.hint)}")
             if found := best(reply.recalled):
                 screen.say("this is what memory holds:")
                 screen.recalled(found, asked=False)
@@ -186,23 +187,20 @@ class TerminalChat:
             else:
                 screen.say("memory holds nothing about it either")
 
-    def _say_learnt(self, *, seconds: float) -> None:
-        """One line on what was learnt since the last, after waiting a moment for a learner at work."""
-        if seconds and self._memory.settings.chat_learning == "turn" and not self._assistant.incognito:
+    def _wait_for_learning(self) -> None:
+        """Give a quick learner the time to say what it learnt before the next prompt."""
+        if self._memory.settings.chat_learning == "turn" and not self._assistant.incognito:
             with suppress(KeyboardInterrupt):
-                self._assistant.wait(seconds)
+                self._assistant.wait(_LEARNING_SECONDS)
+
+    def _say_learnt(self) -> None:
+        """One line on what was learnt since the last."""
         sum = Learnt()
-        try:
+        with suppress(Empty):
             while True:
                 sum += self._learnt.get_nowait()
-        except Empty:
-            pass
         if line := sum.line():
             self._screen.say(line)
-
-
-def _reason(reply: Reply) -> str:
-    return one_line(f"{reply.error}{f' ({reply.hint})' if reply.hint else ''}")
 
 
 def _ending(turn: Turn) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import pytest
 from typer.main import get_command
 
 from amem.cli.app import app
+from amem.testing import FakeOllama
 
 if TYPE_CHECKING:
     from conftest import Cli
@@ -60,3 +62,12 @@ def test_every_key_of_one_note_is_named(demo: Cli) -> None:
     for words in (("show", id), ("link", id), ("history", id), ("edit", id, "--tag", "new"), ("undo",), ("redo",)):
         missing = {key for key in keys_of(demo.json("-c", "demo", *words)) if key not in PAGE}
         assert missing == set(), words
+
+
+def test_every_key_of_a_chat_and_an_answer_is_named(demo: Cli) -> None:
+    with FakeOllama() as ollama:
+        demo.env |= {"AMEM_LLM_BACKEND": "ollama", "OLLAMA_HOST": ollama.host}
+        said = [json.loads(demo.ok("-c", "demo", "chat", "--json", input="Who is Inês?\n"))]
+        said += [demo.json("-c", "demo", *words) for words in (("ask", "Who is Inês?"), ("chat", "--list"))]
+        said.append(demo.json("-c", "demo", "chat", "--replay"))
+    assert {key for key in keys_of(said) if key not in PAGE} == set()

@@ -1,0 +1,124 @@
+"""A person at a terminal: ``amem`` in a pseudo-terminal of its own, typed into and read from."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+    from typing import Self
+
+AMEM = (sys.executable, "-c", "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()")
+CTRL_C, CTRL_D, UP, ENTER = "\x03", "\x04", "\x1b[A", "\r"
+PROMPT = re.compile(r"(?:^|\n)(?:incognito )?> $")
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
+_ERASED = re.compile(r"[^\n]*\r\x1b\[K")
+_SECONDS = 60.0
+
+
+class Sitting:
+    """Begins with the program's start; the block's end kills what still runs."""
+
+    def __init__(self, *words: str, env: Mapping[str, str], columns: int = 80) -> None:
+        self._seen = b""
+        self._place = 0
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        environment = {**os.environ, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", **env}
+        environment.pop("COLUMNS", None)
+        # A session of its own, so that Ctrl-C goes to the program as from a keyboard.
+        self.process = subprocess.Popen(
+            [*AMEM, *words],
+            env=environment,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(slave)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.kill()
+        os.close(self._master)
+
+    @property
+    def raw(self) -> str:
+        """All that was printed, escape sequences included."""
+        return self._seen.decode(errors="replace").replace("\r\n", "\n")
+
+    @property
+    def screen(self) -> str:
+        """All that was printed and not taken away again, without escape sequences."""
+        return _ESCAPES.sub("", _ERASED.sub("", self.raw)).replace("\r", "")
+
+    def keys(self, text: str) -> None:
+        """Press keys."""
+        os.write(self._master, text.encode())
+
+    def until(self, wanted: str | re.Pattern[str]) -> str:
+        """Read until something new is on the screen that was not there at the last `until`; returns what is new."""
+        pattern = re.compile(re.escape(wanted)) if isinstance(wanted, str) else wanted
+        deadline = time.monotonic() + _SECONDS
+        while True:
+            new = self.screen[self._place :]
+            if found := pattern.search(new):
+                self._place += found.end()
+                return new[: found.end()]
+            assert time.monotonic() < deadline, f"no {pattern.pattern!r} in {new!r}"
+            assert self._read(deadline), f"the program ended without {pattern.pattern!r}: {new!r}"
+
+    def say(self, text: str) -> str:
+        """Type a line and wait for the next prompt; what was printed in between."""
+        self.keys(text + ENTER)
+        return self.until(PROMPT)
+
+    def learnt(self, text: str) -> str:
+        """Say something and go on to the line that tells what was learnt; what was printed in between."""
+        deadline = time.monotonic() + _SECONDS
+        printed = self.say(text)
+        # It comes before the next prompt, whenever that is.
+        while "remembered" not in printed:
+            assert time.monotonic() < deadline, printed
+            printed += self.say("")
+        return printed
+
+    def end(self) -> int:
+        """Wait for the program's end; its exit code."""
+        deadline = time.monotonic() + _SECONDS
+        while self._read(deadline):
+            assert time.monotonic() < deadline, self.screen[-500:]
+        return self.process.wait(_SECONDS)
+
+    def kill(self) -> None:
+        """``kill -9``."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+        self.process.wait(_SECONDS)
+
+    def _read(self, deadline: float) -> bool:
+        if not select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            return True
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:  # the other end was closed
+            return False
+        self._seen += data
+        return bool(data)
