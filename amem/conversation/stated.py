@@ -9,6 +9,7 @@ to its words, but it stops the inventions that do most harm: a name, a date or a
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.entities import names
@@ -45,7 +46,7 @@ _AFTERNOON = re.compile(r"(\d{1,2})(?:[:：.](\d{2}))?\s*(?:p\.?m\b)|(?:下午|�
 #: A short answer takes what it means from the question before it.
 _ANSWER_WORDS, _ANSWER_CHARACTERS = 6, 14
 _ASSENT = re.compile(
-    r"\W*(?:yes|yeah|yep|yup|right|correct|exactly|sure|indeed|true|of course|that's (?:right|it|correct)|ok(?:ay)?"
+    r"\W*(?:(?:haha\w*|lol|oh|well|hm+|哈哈+|哦)\W+)*(?:yes|yeah|yep|yup|right|correct|exactly|sure|indeed|true|of course|that's (?:right|it|correct)|ok(?:ay)?"
     r"|是的?|对的?|没错|好的?|嗯+|可以|当然|正是|没问题)",
     re.IGNORECASE,
 )
@@ -89,14 +90,30 @@ class Said:
             return f"only the {' and the '.join(roles)} said so"
         grounds = [_dated(message) for message in (cited if all_roles else [*people, *self._answered(people)])]
         words = "\n".join([*grounds, known])
-        shown = "\n".join([words, *map(_dated, self._round)])
-        missing = _numbers(text) - _numbers(shown, spelled=True)
+        if text in words:
+            return None
+        numbers = _numbers(text)
+        missing = numbers and numbers - _numbers(words, spelled=True) - self._numbers_round
         if missing:
             return f"nobody said {sorted(missing)[0]}"
-        unnamed = [name for name in _names(text) if not self._is_named(name, shown)]
-        if unnamed:
-            return f"nobody spoke of {unnamed[0]}"
-        return None if self._shares_words(text, words) else "it is not in the messages it names"
+        held = set(index_terms(words))
+        for name in _names(text):
+            if name.casefold() not in words.casefold() and not self._is_named(name, held):
+                return f"nobody spoke of {name}"
+        return None if self._shares_words(text, held) else "it is not in the messages it names"
+
+    @cached_property
+    def _told_round(self) -> str:
+        """What people said in the passage and before it."""
+        return "\n".join(_dated(message) for message in self._round)
+
+    @cached_property
+    def _numbers_round(self) -> set[str]:
+        return _numbers(self._told_round, spelled=True)
+
+    @cached_property
+    def _terms_round(self) -> set[str]:
+        return {*index_terms(self._told_round), *(term for person in self._people for term in index_terms(person))}
 
     def _answered(self, people: Sequence[Message]) -> list[Message]:
         """What the assistant had asked or said right before a person agreed to it or answered it shortly."""
@@ -106,20 +123,16 @@ class Said:
                 asked.append(before)
         return asked
 
-    def _is_named(self, name: str, shown: str) -> bool:
+    def _is_named(self, name: str, held: set[str]) -> bool:
         folded = name.casefold()
-        if folded in shown.casefold() or folded in self._people or folded in _ROLES:
+        if folded in self._people or folded in _ROLES or folded in self._told_round.casefold():
             return True
-        terms = {*index_terms(shown), *(term for person in self._people for term in index_terms(person))}
-        return all(term in terms for term in query_terms(name))
+        return all(term in held or term in self._terms_round for term in query_terms(name))
 
-    def _shares_words(self, text: str, words: str) -> bool:
+    def _shares_words(self, text: str, held: set[str]) -> bool:
         people = {term for person in (*self._people, *_ROLES) for term in index_terms(person)}
         telling = [term for term in query_terms(text) if term not in people]
-        if not telling:
-            return True
-        held = set(index_terms(words))
-        return sum(term in held for term in telling) >= max(1.0, _SHARED * len(telling))
+        return not telling or sum(term in held for term in telling) >= max(1.0, _SHARED * len(telling))
 
 
 def _leans(answer: str, question: str) -> bool:

@@ -8,6 +8,7 @@ split. Stop words stay in the index, where they cost little, and are left out of
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -146,15 +147,21 @@ def _fold_accents(word: str) -> str:
 
 
 def _stem(word: str) -> str:
-    return _stemmer()(word) if word.isascii() and word.isalpha() else word
+    return _stemmers().stem(word) if word.isascii() and word.isalpha() else word
+
+
+class _Stemmers(threading.local):
+    """A stemmer for each thread: one keeps the word it is at, and two threads would get each other's."""
+
+    def __init__(self) -> None:
+        import snowballstemmer
+
+        self.stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
 
 
 @cache
-def _stemmer() -> Callable[[str], str]:
-    import snowballstemmer
-
-    stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
-    return stem
+def _stemmers() -> _Stemmers:
+    return _Stemmers()
 
 
 @cache

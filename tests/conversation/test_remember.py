@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -153,6 +154,16 @@ def test_the_same_words_said_twice_are_two_messages_and_a_message_with_an_id_is_
         home.learner.remember([say("I like tea.", id="m7")], conversation="b")
         assert home.learner.remember([say("I like tea.", id="m7")], conversation="b").known == 1
         assert home.learner.remember([say("I like tea.", id="m7")], conversation="c").known == 0
+
+
+def test_two_threads_that_remember_the_same_conversation_store_it_once(tmp_path: Path) -> None:
+    with LearningHome(tmp_path, OfflineAnalyst()) as home, ThreadPoolExecutor(4) as threads:
+        done = [threads.submit(home.learner.remember, CHAT, conversation="chat") for _ in range(4)]
+        reports = [each.result() for each in done]
+        assert sorted(report.known for report in reports) == [0, 4, 4, 4]
+        assert len([note for note in home.notes().values() if "episode" in note.metadata]) == 2
+        with home.store.read() as session:
+            assert session.sources.count() == 4
 
 
 def test_many_chats_begin_with_hi_and_each_is_remembered_whole(tmp_path: Path) -> None:
