@@ -46,7 +46,8 @@ _AFTERNOON = re.compile(r"(\d{1,2})(?:[:：.](\d{2}))?\s*(?:p\.?m\b)|(?:下午|�
 #: A short answer takes what it means from the question before it.
 _ANSWER_WORDS, _ANSWER_CHARACTERS = 6, 14
 _ASSENT = re.compile(
-    r"\W*(?:(?:haha\w*|lol|oh|well|hm+|哈哈+|哦)\W+)*(?:yes|yeah|yep|yup|right|correct|exactly|sure|indeed|true|of course|that's (?:right|it|correct)|ok(?:ay)?"
+    r"\W*(?:(?:haha\w*|lol|oh|well|hm+|哈哈+|哦)\W+)*"
+    r"(?:yes|yeah|yep|yup|right|correct|exactly|sure|indeed|true|of course|that's (?:right|it|correct)|ok(?:ay)?"
     r"|是的?|对的?|没错|好的?|嗯+|可以|当然|正是|没问题)",
     re.IGNORECASE,
 )
