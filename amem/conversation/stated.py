@@ -39,16 +39,22 @@ _ENGLISH_ROUND = re.compile(
     r"\b(\d+|" + "|".join(word for word in _IN_WORDS if word.isascii()) + r")[ -]?(hundred|thousand|million|k)\b",
     re.IGNORECASE,
 )
+_TENS = {word: 10 * ten for ten, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}  # noqa: SIM905
+_ENGLISH_TENS = re.compile(
+    rf"\b({'|'.join(_TENS)})(?:[ -](one|two|three|four|five|six|seven|eight|nine))?\b", re.IGNORECASE
+)
 _CHINESE_NUMBER = re.compile(r"[零一二三四五六七八九十两半]")
 _CHINESE_ROUND = re.compile(r"[\d零一二三四五六七八九十百千万两]+")
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
 _AFTERNOON = re.compile(r"(\d{1,2})(?:[:：.](\d{2}))?\s*(?:p\.?m\b)|(?:下午|晚上|傍晚)\s*(\d{1,2})", re.IGNORECASE)
 #: A short answer takes what it means from the question before it.
 _ANSWER_WORDS, _ANSWER_CHARACTERS = 6, 14
+#: "Yes!", "ha, yes he does", "对的" agree to what was said; "yesterday", "right now", "对花生过敏" and "好像" do not.
 _ASSENT = re.compile(
     r"\W*(?:(?:haha\w*|lol|oh|well|hm+|哈哈+|哦)\W+)*"
-    r"(?:yes|yeah|yep|yup|right|correct|exactly|sure|indeed|true|of course|that's (?:right|it|correct)|ok(?:ay)?"
-    r"|是的?|对的?|没错|好的?|嗯+|可以|当然|正是|没问题)",
+    r"(?:(?:yes|yeah|yep|yup|right|correct|exactly|sure|indeed|true|of course|that's (?:right|it|correct)|ok(?:ay)?)"
+    r"(?=\s*(?:[,.!;:—-]|$)|\s+(?:he|she|it|i|we|they|that|there|you)\b)"
+    r"|(?:是的?|对的?|没错|好的?|嗯+|可以|当然|正是|没问题)(?=[\W啊呀哦呢]|$))",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"[?？]|[吗呢么][。!！]?\s*$")
@@ -156,6 +162,10 @@ def _numbers(text: str, *, spelled: bool = False) -> set[str]:
     found = {_plain(part) for match in _NUMBER.finditer(text) for part in _parts(match[0])}
     if spelled:
         found |= {_IN_WORDS[match[0].casefold()] for match in _ENGLISH_NUMBER.finditer(text)}
+        found |= {
+            str(_TENS[match[1].casefold()] + int(_IN_WORDS[match[2].casefold()] if match[2] else 0))
+            for match in _ENGLISH_TENS.finditer(text)
+        }
         found |= {_IN_WORDS[match[0]] for match in _CHINESE_NUMBER.finditer(text)}
         found |= {
             str(int(_IN_WORDS.get(match[1].casefold(), match[1])) * _THOUSANDS[match[2].casefold()])
