@@ -185,7 +185,8 @@ class Wiring:
         """A worker on all that may wait in the collection; `heard` is told of each note that is analysed."""
 
         def afterwards() -> None:
-            embed_missing(self._store, self._vectorizer)
+            if self.settings.embed_recipe != "content":  # else nothing that is embedded has changed
+                embed_missing(self._store, self._vectorizer)
 
         def hands() -> list[Hand]:
             from amem.conversation.hand import LearnHand

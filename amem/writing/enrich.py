@@ -8,6 +8,7 @@ rewrites come one note after the other, in order, so that each sees what those b
 from __future__ import annotations
 
 import logging
+from contextlib import closing
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from amem.writing.steps import ENRICH_JOB
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from amem.settings import Settings
     from amem.storage import Store
@@ -113,19 +114,20 @@ class Enricher:
         with self._store.write() as session:
             session.jobs.give_back_of(is_gone)
         leases = self._leases(owner, limit, set() if tried is None else tried, cancelled)
-        for _, receipt in self._each(leases, owner):
-            if isinstance(receipt, NoteNotFound):  # deleted or purged a moment ago
-                errors.append(str(receipt))
-                continue
-            if receipt.enrichment is Enrichment.DONE:
-                done += 1
-            else:
-                errors.append(f"{receipt.id[:8]}: {receipt.error or '; '.join(receipt.dropped)}")
-            if heard is not None:
-                heard(receipt)
-            if progress is not None:
-                with self._store.read() as session:
-                    progress(done + len(errors), done + session.jobs.count(ENRICH_JOB))
+        with closing(self._each(leases, owner)) as receipts:
+            for _, receipt in receipts:
+                if isinstance(receipt, NoteNotFound):  # deleted or purged a moment ago
+                    errors.append(str(receipt))
+                    continue
+                if receipt.enrichment is Enrichment.DONE:
+                    done += 1
+                else:
+                    errors.append(f"{receipt.id[:8]}: {receipt.error or '; '.join(receipt.dropped)}")
+                if heard is not None:
+                    heard(receipt)
+                if progress is not None:
+                    with self._store.read() as session:
+                        progress(done + len(errors), done + session.jobs.count(ENRICH_JOB))
         with self._store.read() as session:
             remaining = session.jobs.count(ENRICH_JOB)
         return EnrichReport(done, len(errors), remaining, tuple(errors))
@@ -140,24 +142,32 @@ class Enricher:
         finished: dict[str, Receipt] = {}
         owner = self._owner.one_more()
         try:
-            for task, receipt in self._each(self._claims(raw, owner), owner):
-                if isinstance(receipt, Receipt):
-                    finished[task.id] = receipt
-                elif task.stored is not None:
-                    finished[task.id] = replace(task.stored, dropped=(_DELETED,))
-                if progress is not None:
-                    progress(len(stored) - len(raw) + len(finished), len(stored))
+            with closing(self._each(self._claims(raw, owner), owner)) as receipts:
+                for task, receipt in receipts:
+                    if isinstance(receipt, Receipt):
+                        finished[task.id] = receipt
+                    elif task.stored is not None:
+                        finished[task.id] = replace(task.stored, dropped=(_DELETED,))
+                    if progress is not None:
+                        progress(len(stored) - len(raw) + len(finished), len(stored))
         except Cancelled:
             _log.info("%d notes wait for their analysis: it was called off", len(raw) - len(finished))
         return [finished.get(receipt.id, receipt) if receipt.stored else receipt for receipt in stored]
 
     def revise(self, id: str, operation: int) -> None:
-        """Analyse a note again whose text `operation` changed; nothing is done when no such job waits."""
+        """Analyse a note again whose text `operation` changed; nothing is done when no such job waits.
+
+        When the work is called off the note goes on waiting: its new text is stored in any case.
+        """
         owner = self._owner.one_more()
         with self._store.write() as session:
             waits = session.jobs.claim(ENRICH_JOB, id, owner, seconds=LEASE_SECONDS)
-        if waits is not None:
+        if waits is None:
+            return
+        try:
             self._once(Task(id, owner, operation))
+        except Cancelled:
+            _log.info("note %s waits for its analysis: it was called off", id[:8])
 
     def enrich(self, id: str) -> Receipt:
         """Analyse and evolve one stored note, whether it waits or not; never raises for what a model does.
@@ -205,7 +215,7 @@ class Enricher:
         ((_, receipt),) = self._each([task], task.owner)
         return receipt
 
-    def _each(self, tasks: Iterable[Task], owner: str) -> Iterator[tuple[Task, Receipt | NoteNotFound]]:
+    def _each(self, tasks: Iterable[Task], owner: str) -> Generator[tuple[Task, Receipt | NoteNotFound], None, None]:
         """Each task with what came of it, in order. Whatever ends this early, the owner's jobs are given back."""
         finished = False
         self._busy.add(owner)

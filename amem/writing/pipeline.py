@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Evolution
 from amem.clock import zone
-from amem.errors import InvalidInput
 from amem.note import Enrichment, Link, LinkType
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
-from amem.text import normalize
+from amem.writing.admission import admit
 from amem.writing.apply import Outcome, carry_out
 from amem.writing.batch import Batch, Entry
 from amem.writing.guards import Plan, plan
-from amem.writing.intake import Intake, NewNote, believe, take_in
 from amem.writing.neighbours import show
 from amem.writing.steps import ENRICH_JOB, analysis_of, draft_of
 from amem.writing.vocabulary import BatchVocabulary, FrequencyCache
@@ -32,12 +30,12 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.errors import AmemError
-    from amem.note import Source
     from amem.protocols import Analyst
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.vectorizer import Vectorizer
     from amem.writing.enrich import Enricher
+    from amem.writing.intake import Intake, NewNote
     from amem.writing.neighbours import Nearest
 
 _log = logging.getLogger("amem")
@@ -117,7 +115,7 @@ class Pipeline:
         it with its position and left out. `progress` hears (done, of how many) after each batch, with a model after
         each note. Without `wait` a model is left to whoever takes up the jobs: the receipts say ``pending``.
         """
-        intakes = self._take_in(items, actor, on_refused)
+        intakes = admit(items, self._store, actor=actor, settings=self._settings, clock=self._clock, refused=on_refused)
         if not intakes:
             return []
         self._vectorizer.check()
@@ -145,57 +143,6 @@ class Pipeline:
             Batch(intakes[start : start + size], self._store, self._dense, self._vectorizer, self._settings)
             for start in range(0, len(intakes), size)
         ]
-
-    def _take_in(
-        self,
-        items: Sequence[NewNote | Mapping[str, Any] | str],
-        actor: str,
-        on_refused: Callable[[int, AmemError], None] | None,
-    ) -> list[Intake]:
-        intakes: list[Intake] = []
-        named: dict[str, Intake] = {}
-        brought: dict[str, str] = {}
-        for position, item in enumerate(items):
-            try:
-                intake = take_in(item, actor=actor, settings=self._settings, clock=self._clock)
-                self._refuse_unknown(intake, brought, named)
-                if intake.named:
-                    self._refuse_taken_id(intake, named.setdefault(intake.note.id, intake))
-                brought |= {source.id: source.kind for source in _brings(intake)}
-            except InvalidInput as error:
-                if on_refused is None:
-                    raise
-                on_refused(position, error)
-            else:
-                intakes.append(intake)
-        return intakes
-
-    def _refuse_unknown(self, intake: Intake, brought: Mapping[str, str], named: Mapping[str, Intake]) -> None:
-        """Refuse a note that names a source or a note that is neither stored nor brought by an item before it."""
-        if not intake.sources and intake.derived_from is None:
-            return
-        with self._store.read() as session:
-            stored = session.sources.keys_of(intake.sources)
-            origin = intake.derived_from
-            if origin is not None and origin not in named and not session.notes.keys_of([origin]):
-                raise InvalidInput(f"no note {origin!r} to derive another from")
-        kinds = {**brought, **{id: kind for id, (_, kind) in stored.items()}, **{s.id: s.kind for s in _brings(intake)}}
-        for id in intake.sources:
-            if id not in kinds:
-                raise InvalidInput(f"no source {id!r} is stored", hint="give new sources in `gathers`")
-        if intake.sources and intake.source is None:
-            intake.reliability = believe([kinds[id] for id in intake.sources] + [s.kind for s in intake.gathers])
-
-    def _refuse_taken_id(self, intake: Intake, first: Intake) -> None:
-        """Refuse a note whose id another has, in the collection or in this list, unless it is that one said again."""
-        note = intake.note
-        taken = normalize(first.note.content) != normalize(note.content)
-        with self._store.read() as session:
-            if not taken and session.notes.keys_of([note.id]):
-                known = intake.source is not None and bool(session.sources.notes_of([intake.source.id], own=True))
-                taken = not known and session.notes.duplicate_of(note.content) is None
-        if taken:
-            raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it")
 
     def _commit(self, batch: Batch, run: _Run) -> list[Receipt]:
         with self._store.write() as session:
@@ -312,11 +259,6 @@ class Pipeline:
         if planned.tags and "tags" not in entry.intake.given:
             note.tags = list(planned.tags)
         return _Evolution(planned, shown.twin(self._settings.near_duplicate), evolution.prompt)
-
-
-def _brings(intake: Intake) -> tuple[Source, ...]:
-    """The sources that will be stored with this note."""
-    return intake.gathers if intake.source is None else (intake.source, *intake.gathers)
 
 
 def _state(entry: Entry, analyst: Analyst) -> Enrichment:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from conftest import Cli
 
-AMEM = [sys.executable, "-c", "from amem.cli import main; main()"]
+#: A shell's background job ignores Ctrl-C, and so would what it starts: this one listens in any case.
+LISTENING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+AMEM = [sys.executable, "-c", f"{LISTENING}; from amem.cli import main; main()"]
 
 
 @pytest.fixture
@@ -105,9 +107,12 @@ def test_a_worker_does_what_comes_until_it_is_interrupted(thinking: Cli) -> None
     ) as worker:
         assert worker.stdout is not None
         assert worker.stderr is not None
-        assert worker.stdout.readline().split("\t")[1] == "done"
-        thinking.ok("add", "The roof leaks above the kitchen.", "--no-wait")
-        assert worker.stdout.readline().split("\t")[1] == "done"
-        worker.send_signal(signal.SIGINT)
-        assert worker.wait(30) == 0
-        assert "stopped" in worker.stderr.read()
+        try:
+            assert worker.stdout.readline().split("\t")[1] == "done"
+            thinking.ok("add", "The roof leaks above the kitchen.", "--no-wait")
+            assert worker.stdout.readline().split("\t")[1] == "done"
+            worker.send_signal(signal.SIGINT)
+            assert worker.wait(30) == 0
+            assert "stopped" in worker.stderr.read()
+        finally:
+            worker.kill()

@@ -1,0 +1,85 @@
+"""Which items of a list can be written: each by itself, and by what it names of what is stored or comes before it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amem.errors import InvalidInput
+from amem.text import normalize
+from amem.writing.intake import believe, take_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from amem.clock import Clock
+    from amem.errors import AmemError
+    from amem.note import Source
+    from amem.settings import Settings
+    from amem.storage import Store
+    from amem.writing.intake import Intake, NewNote
+
+
+def admit(
+    items: Sequence[NewNote | Mapping[str, Any] | str],
+    store: Store,
+    *,
+    actor: str,
+    settings: Settings,
+    clock: Clock,
+    refused: Callable[[int, AmemError], None] | None = None,
+) -> list[Intake]:
+    """The items as checked notes, in order. Raises InvalidInput and its kin for the first that cannot be used.
+
+    When `refused` is given it is handed each such item's position and error instead, and the item is left out.
+    """
+    intakes: list[Intake] = []
+    named: dict[str, Intake] = {}
+    brought: dict[str, str] = {}
+    for position, item in enumerate(items):
+        try:
+            intake = take_in(item, actor=actor, settings=settings, clock=clock)
+            _refuse_unknown(intake, store, brought, named)
+            if intake.named:
+                _refuse_taken_id(intake, store, named.setdefault(intake.note.id, intake))
+            brought |= {source.id: source.kind for source in _brings(intake)}
+        except InvalidInput as error:
+            if refused is None:
+                raise
+            refused(position, error)
+        else:
+            intakes.append(intake)
+    return intakes
+
+
+def _refuse_unknown(intake: Intake, store: Store, brought: Mapping[str, str], named: Mapping[str, Intake]) -> None:
+    """Refuse a note that names a source or a note that is neither stored nor brought by an item before it."""
+    if not intake.sources and intake.derived_from is None:
+        return
+    with store.read() as session:
+        stored = session.sources.keys_of(intake.sources)
+        origin = intake.derived_from
+        if origin is not None and origin not in named and not session.notes.keys_of([origin]):
+            raise InvalidInput(f"no note {origin!r} to derive another from")
+    kinds = {**brought, **{id: kind for id, (_, kind) in stored.items()}, **{s.id: s.kind for s in _brings(intake)}}
+    for id in intake.sources:
+        if id not in kinds:
+            raise InvalidInput(f"no source {id!r} is stored", hint="give new sources in `gathers`")
+    if intake.sources and intake.source is None:
+        intake.reliability = believe([kinds[id] for id in intake.sources] + [s.kind for s in intake.gathers])
+
+
+def _refuse_taken_id(intake: Intake, store: Store, first: Intake) -> None:
+    """Refuse a note whose id another has, in the collection or in this list, unless it is that one said again."""
+    note = intake.note
+    taken = normalize(first.note.content) != normalize(note.content)
+    with store.read() as session:
+        if not taken and session.notes.keys_of([note.id]):
+            known = intake.source is not None and bool(session.sources.notes_of([intake.source.id], own=True))
+            taken = not known and session.notes.duplicate_of(note.content) is None
+    if taken:
+        raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it")
+
+
+def _brings(intake: Intake) -> tuple[Source, ...]:
+    """The sources that will be stored with this note."""
+    return intake.gathers if intake.source is None else (intake.source, *intake.gathers)
