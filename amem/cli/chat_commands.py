@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amem.cli.chat_models import answering, available, check, why_nobody, with_model
 from amem.cli.render import count, one_line, short_id
 from amem.errors import AmemError, NothingToUndo
+from amem.llm.names import full_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,7 +181,8 @@ class Commands:
         memory, settings = self._memory, self._memory.settings
         if rest:
             wanted = with_model(settings, rest)
-            name = check(wanted)
+            name = full_name(wanted.llm_backend, wanted.llm_model)
+            check(wanted, name)
             self._assistant.use(lambda: memory.chat_model(wanted))
             self._screen.say(f"from now on: {answering(wanted, name)}")
             return

@@ -79,16 +79,24 @@ class Keyboard:
 
     def _block(self, first: str) -> str:
         lines = [first.strip().removeprefix(_BLOCK)]
-        if lines[0].endswith(_BLOCK):
-            return lines[0].removesuffix(_BLOCK)
         while not lines[-1].rstrip().endswith(_BLOCK):
-            lines.append(self.line(_MORE))
+            more = self._more()
+            if more is None:
+                return "\n".join(lines)
+            lines.append(more)
         return "\n".join([*lines[:-1], lines[-1].rstrip().removesuffix(_BLOCK)])
 
     def _continued(self, text: str) -> str:
         while text.endswith("\\") and not text.endswith("\\\\"):
-            text = f"{text[:-1]}\n{self.line(_MORE)}"
+            text = f"{text[:-1]}\n{self._more() or ''}"
         return text
+
+    def _more(self) -> str | None:
+        """The next line of a text that goes on; None when Ctrl-D ends it."""
+        try:
+            return self.line(_MORE)
+        except EOFError:
+            return None
 
     @property
     def _pastes_whole(self) -> bool:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from amem.cli.render import one_line
 from amem.errors import AmemError, MissingModel, ServiceUnavailable
-from amem.llm.names import full_name, is_ollama
+from amem.llm.names import is_ollama
 from amem.llm.ollama_models import chat_models
 
 if TYPE_CHECKING:
@@ -28,24 +28,21 @@ def available(settings: Settings) -> list[str] | None:
     return chat_models(settings.ollama_host)
 
 
-def check(settings: Settings) -> str:
-    """The full name of the model that the settings name. Ollama is asked whether it has the model; others are taken at
-    their word.
+def check(settings: Settings, model: str) -> None:
+    """Ask Ollama whether it has the model of that full name; models of others are taken at their word.
 
-    Raises MissingModel, ServiceUnavailable and InvalidInput, each with what to do.
+    Raises MissingModel or ServiceUnavailable, each with what to do.
     """
-    name = full_name(settings.llm_backend, settings.llm_model)
-    if not is_ollama(name):
-        return name
-    short = name.removeprefix("ollama/")
+    if not is_ollama(model):
+        return
+    name = model.removeprefix("ollama/")
     found = available(settings)
     if found is None:
         raise ServiceUnavailable(
             f"no Ollama answers at {settings.ollama_host}", hint="start it with `ollama serve`", passing=True
         )
-    if short not in found and f"{short}:latest" not in found:
-        raise MissingModel(f"Ollama has no model {short}", hint=f"run `amem models pull {short}`")
-    return name
+    if name not in found and f"{name}:latest" not in found:
+        raise MissingModel(f"Ollama has no model {name}", hint=f"run `amem models pull {name}`")
 
 
 def answering(settings: Settings, model: str) -> str:

@@ -112,7 +112,8 @@ def _show(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
     screen.gap()
     screen.heading(f"turn {turn.number}", when(turn.at, screen.zone))
     screen.asked(turn.question)
-    screen.say("recalled, best first:" if each.recalled else "nothing was recalled")
+    if not each.recalled:
+        screen.say("nothing was recalled")
     screen.recalled(each.recalled)
     if turn.supported is False:
         screen.warn("nothing in memory supported an answer, which was said first")

@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from amem.cli.chat_fold import Folder
-from amem.cli.render import console, print_wrapped, short_id, styled, when
+from amem.cli.render import console, one_line, print_wrapped, short_id, styled, when
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import tzinfo
+
+    from rich.text import Text
 
     from amem.conversation.reply import Recalled
     from amem.note import MemoryNote
@@ -72,11 +74,14 @@ class Screen:
         """Print the model's text as it is written: the block calls what it is given with each piece."""
         folder = Folder(self.out.width)
         begun = False
+        ending = ""
 
         def write(piece: str) -> None:
-            nonlocal begun
-            shown = folder.feed(piece if begun else piece.lstrip("\n"))
-            if shown:
+            nonlocal begun, ending
+            text = f"{ending}{piece}" if begun else piece.lstrip("\n")
+            # Empty lines are shown when something follows them.
+            ending = text[len(text.rstrip("\n")) :]
+            if shown := folder.feed(text.rstrip("\n")):
                 self.done_waiting()
                 begun = True
                 self._write(shown)
@@ -102,24 +107,37 @@ class Screen:
         """The beginning of a part."""
         self.out.print(styled((text, "bold"), (f"  {detail}", "dim")))
 
-    def recalled(self, found: Sequence[Recalled], *, asked: bool = True) -> None:
-        """Notes with what they said, why they were recalled and, where a model was `asked`, whether it saw them."""
-        for place, each in enumerate(found, start=1):
-            head = "  ".join(
-                part
-                for part in (
-                    f"{each.score:.2f}" if each.part == "recalled" else f"{each.part}",
-                    when(each.at, self.zone, minutes=False),
-                    "" if each.kind is None else str(each.kind),
-                )
-                if part
-            )
-            print_wrapped(
-                self.out, styled((f"{place:>4}  ", "dim"), (short_id(each.note), "cyan"), f"  {head}"), hanging=6
-            )
-            print_wrapped(self.out, styled(("(purged since)", "dim") if each.purged else each.text), indent=6)
-            said = "; ".join(part for part in (each.why.rstrip("."), _standing(each) if asked else "") if part)
-            print_wrapped(self.out, styled((said, "dim")), indent=6)
+    def recalled(self, found: Sequence[Recalled]) -> None:
+        """What was recalled for an answer: in full what the model was shown of it, the rest in a line each."""
+
+        def of(part: str) -> list[Recalled]:
+            return [each for each in found if each.part == part]
+
+        came = of("recalled")
+        self._group("shown to the model, best first:", [each for each in came if each.injected], self.entry)
+        self._group("came to mind, not shown to the model:", [each for each in came if not each.injected], self._brief)
+        self._group("shown with every message:", of("core"), self._brief)
+        self._group("what was said earlier, summed up:", of("episode"), self._brief)
+
+    def entry(self, each: Recalled) -> None:
+        """A note with what it said and why it was recalled."""
+        day, kind = when(each.at, self.zone, minutes=False), "" if each.kind is None else str(each.kind)
+        head = "  ".join(part for part in (day, kind) if part)
+        self.out.print(styled(f"  {each.score:.2f}  ", (short_id(each.note), "cyan"), (f"  {head}", "dim")))
+        print_wrapped(self.out, _words(each), indent=8)
+        said = "; ".join(part for part in (each.why.rstrip("."), "supports an answer" if each.supports else "") if part)
+        print_wrapped(self.out, styled((said, "dim")), indent=8)
+
+    def _brief(self, each: Recalled) -> None:
+        score = f"{each.score:.2f}  " if each.part == "recalled" else ""
+        line = styled(f"  {score}", (short_id(each.note), "cyan"), "  ") + _words(each, one=True)
+        self.out.print(line, overflow="ellipsis", no_wrap=True)
+
+    def _group(self, title: str, found: Sequence[Recalled], show: Callable[[Recalled], None]) -> None:
+        if found:
+            self.say(title)
+        for each in found:
+            show(each)
 
     def notes(self, notes: Iterable[MemoryNote]) -> None:
         """Notes, one or a few lines each."""
@@ -144,8 +162,5 @@ class Screen:
         sys.stdout.flush()
 
 
-def _standing(each: Recalled) -> str:
-    if each.part == "core":
-        return "always shown to the model"
-    shown = "shown to the model" if each.injected else "not shown to the model"
-    return f"{shown}, supports an answer" if each.supports else shown
+def _words(each: Recalled, *, one: bool = False) -> Text:
+    return styled(("(purged since)", "dim") if each.purged else one_line(each.text) if one else each.text)

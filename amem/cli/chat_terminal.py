@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, cast
 from amem.cli.chat_commands import Commands, Leave
 from amem.cli.chat_keyboard import Keyboard, keys_unseen
 from amem.cli.chat_lines import best
-from amem.cli.chat_models import answering, available, why_nobody
+from amem.cli.chat_models import answering, check, why_nobody
 from amem.cli.chat_replay import ended
 from amem.cli.chat_screen import Screen
 from amem.cli.render import count, short_id, when
 from amem.clock import zone
 from amem.conversation.reply import Learnt, PieceKind
 from amem.errors import AmemError
-from amem.llm.names import is_ollama
 from amem.storage.chats import TurnState
 
 if TYPE_CHECKING:
@@ -76,12 +75,11 @@ class TerminalChat:
         notes = count(self._memory.count(), "note")
         try:
             model = self._assistant.model
+            check(settings, model)
         except AmemError as error:
             self._screen.warn(f"no model answers: {why_nobody(error)}")
             self._screen.say(f"what is asked is looked up in {notes}; /help")
             return
-        if is_ollama(model) and available(settings) is None:
-            self._screen.warn(f"no Ollama answers at {settings.ollama_host} yet (start it with `ollama serve`)")
         secret = "; incognito" if self._assistant.incognito else ""
         self._screen.say(f"{answering(settings, model)}; {notes}{secret}; /help")
 
@@ -138,19 +136,18 @@ class TerminalChat:
                 self._screen.warn("that is not UTF-8 text; nothing was sent")
 
     def _turn(self, text: str) -> None:
-        if not text:
-            return
-        if text.startswith("/") and not text.startswith("//"):
-            self._say_learnt()
-            self._commands.run(text)
-            return
         try:
-            with keys_unseen():
-                reply = self._answer(text[1:] if text.startswith("//") else text)
-                self._after(reply)
-                self._wait_for_learning()
+            if text.startswith("/") and not text.startswith("//"):
+                self._say_learnt()
+                self._commands.run(text)
+            elif text:
+                with keys_unseen():
+                    self._after(self._answer(text[1:] if text.startswith("//") else text))
+                    self._wait_for_learning()
         except AmemError as error:
             self._screen.warn(why_nobody(error))
+        except KeyboardInterrupt:
+            self._screen.say("stopped")
 
     def _answer(self, text: str) -> Reply | None:
         """Show the reply as it is written; None when it was stopped before its end."""
@@ -181,7 +178,8 @@ class TerminalChat:
             screen.warn(f"no model answers: {why_nobody(reply.error, reply.hint)}")
             if found := best(reply.recalled):
                 screen.say("this is what memory holds:")
-                screen.recalled(found, asked=False)
+                for each in found:
+                    screen.entry(each)
                 if more := len(reply.recalled) - len(found):
                     screen.say(f"/why shows {more} more that came to mind")
             else:
