@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import ModuleType
+    from types import FrameType, ModuleType
 
 _BLOCK = '"""'
 _MORE = "… "
@@ -27,6 +28,8 @@ class Keyboard:
         self._plain = plain
         self._completions: Sequence[str] = ()
         self._readline = _readline()
+        #: Whether something had been typed when Ctrl-C was pressed last.
+        self.threw_away = False
 
     def complete_with(self, commands: Sequence[str]) -> None:
         """Let Tab complete these at the beginning of a line."""
@@ -69,13 +72,23 @@ class Keyboard:
 
     def line(self, prompt: str) -> str:
         """One line, or a paste."""
-        text = input(self._styled(prompt))
+        with self._interruptible():
+            text = input(self._styled(prompt))
         return text if self._pastes_whole else "\n".join([text, *self._pasted()])
 
-    @property
-    def holds_text(self) -> bool:
-        """Whether something had been typed when the last line was interrupted."""
-        return self._readline is not None and bool(self._readline.get_line_buffer().strip())
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Within the block, Ctrl-C notes whether it threw something away: readline has forgotten it afterwards."""
+
+        def interrupted(number: int, frame: FrameType | None) -> None:
+            self.threw_away = self._readline is not None and bool(self._readline.get_line_buffer().strip())
+            raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGINT, interrupted)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def _block(self, first: str) -> str:
         lines = [first.strip().removeprefix(_BLOCK)]

@@ -125,7 +125,7 @@ class TerminalChat:
                 self._screen.gap()
                 raise Leave from None
             except KeyboardInterrupt:
-                cleared = self._keyboard.holds_text
+                cleared = self._keyboard.threw_away
                 self._screen.gap()
                 if warned and not cleared:
                     raise Leave from None

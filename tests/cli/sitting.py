@@ -26,6 +26,7 @@ PROMPT = re.compile(r"(?:^|\n)(?:incognito )?> $")
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
 _ERASED = re.compile(r"[^\n]*\r\x1b\[K")
 _SECONDS = 60.0
+_PATIENCE = 2.0
 
 
 class Sitting:
@@ -33,6 +34,7 @@ class Sitting:
 
     def __init__(self, *words: str, env: Mapping[str, str], columns: int = 80) -> None:
         self._seen = b""
+        self._typed_at = 0
         self._place = 0
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
@@ -66,15 +68,16 @@ class Sitting:
 
     @property
     def screen(self) -> str:
-        """All that was printed and not taken away again, without escape sequences."""
-        return _ESCAPES.sub("", _ERASED.sub("", self.raw)).replace("\r", "")
+        """What was printed since keys were pressed last and not taken away again, without escape sequences."""
+        return _ESCAPES.sub("", _ERASED.sub("", self.raw[self._typed_at :])).replace("\r", "")
 
     def keys(self, text: str) -> None:
         """Press keys."""
+        self._typed_at, self._place = len(self.raw), 0
         os.write(self._master, text.encode())
 
     def until(self, wanted: str | re.Pattern[str]) -> str:
-        """Read until something new is on the screen that was not there at the last `until`; returns what is new."""
+        """Read on until this is on the screen; returns what is new there since the last keys or the last `until`."""
         pattern = re.compile(re.escape(wanted)) if isinstance(wanted, str) else wanted
         deadline = time.monotonic() + _SECONDS
         while True:
@@ -89,6 +92,19 @@ class Sitting:
         """Type a line and wait for the next prompt; what was printed in between."""
         self.keys(text + ENTER)
         return self.until(PROMPT)
+
+    def interrupt(self, wanted: str | re.Pattern[str]) -> str:
+        """Press Ctrl-C at the prompt and read on until this is on the screen.
+
+        Python overlooks a signal that comes in the instant before it waits for a key; like a person, press again then.
+        """
+        self.keys(CTRL_C)
+        while not self.screen.strip():
+            if select.select([self._master], [], [], _PATIENCE)[0]:
+                assert self._read(time.monotonic()), "the program ended"
+            else:
+                os.write(self._master, CTRL_C.encode())
+        return self.until(wanted)
 
     def learnt(self, text: str) -> str:
         """Say something and go on to the line that tells what was learnt; what was printed in between."""

@@ -297,7 +297,7 @@ class TestTerminal:
         assert asked == ["我住在哪里？", "我住在哪里？", "first line\nsecond line", "one\ntwo"]
 
     def test_without_a_model_it_shows_what_it_remembers(self, chat: Cli) -> None:
-        from sitting import CTRL_C, PROMPT
+        from sitting import PROMPT
 
         with self.sit(chat, OLLAMA_HOST="127.0.0.1:9") as sitting:
             assert "no Ollama answers at http://127.0.0.1:9" in sitting.until(PROMPT)
@@ -305,7 +305,9 @@ class TestTerminal:
             assert "· no model answers: " in said
             assert "· this is what memory holds:\n" in said
             assert "      Ana lives in Lisbon and works for a bakery.\n" in said
-            sitting.keys(CTRL_C)
-            assert "Ctrl-C again leaves" in sitting.until(PROMPT)
-            sitting.keys(CTRL_C)
+            sitting.keys("never mind")
+            sitting.until("never mind")
+            assert "Ctrl-C" not in sitting.interrupt(PROMPT)
+            assert "Ctrl-C again leaves" in sitting.interrupt(PROMPT)
+            sitting.interrupt("go on with: ")
             assert sitting.end() == 0
