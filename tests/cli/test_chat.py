@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -295,6 +296,26 @@ class TestTerminal:
         assert max(map(cell_len, answered.splitlines())) <= 50
         asked = [each["question"] for each in turns(chat)]
         assert asked == ["我住在哪里？", "我住在哪里？", "first line\nsecond line", "one\ntwo"]
+
+    def test_leaving_waits_for_what_is_being_learnt(self, chat: Cli) -> None:
+        from sitting import CTRL_D, PROMPT
+
+        thought = threading.Event()
+
+        def slow(request: dict[str, Any]) -> Any:
+            if request.get("format"):
+                thought.wait(60)
+            return willing_model(request)
+
+        with FakeOllama(slow) as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
+            sitting.until(PROMPT)
+            assert "remembered" not in sitting.say("我五月搬到了波尔图。")
+            sitting.keys(CTRL_D)
+            sitting.until("· learning from what was said; Ctrl-C leaves that for later\n")
+            thought.set()
+            assert "· remembered 1: " in sitting.until("go on with: ")
+            assert sitting.end() == 0
+        assert "我五月搬到了波尔图。" in {note["content"] for note in chat.json("list")}
 
     def test_without_a_model_it_shows_what_it_remembers(self, chat: Cli) -> None:
         from sitting import PROMPT
