@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ _DID = {
     "merge": "merged",
     "fade": "let fade",
 }
+#: Chats and conversations without a name are named by one of these; its beginning tells them apart.
+_UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 #: Actions whose cause the summary says in better words.
 _SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin")
 
@@ -80,7 +83,7 @@ class Logbook:
         if operation.notes:
             did = _DID.get(operation.action, operation.action)
             parts.append(f"{did} {self._name(operation.notes, _FEWER if parts else _WORDS)}")
-        cause = "" if operation.action in _SAID_ALREADY else operation.cause
+        cause = "" if operation.action in _SAID_ALREADY else _UUID.sub(r"\1", operation.cause)
         if not parts:
             return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"

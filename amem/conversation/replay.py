@@ -65,8 +65,11 @@ def _as_it_was(session: Session, kept: Recollection) -> Recalled:
 
 
 def last_learnt(session: Session, turns: Sequence[Turn]) -> int | None:
-    """The newest operation that learnt from one of these turns and was not taken back."""
+    """The newest operation that learnt something from one of these turns and was not taken back."""
+    operations = session.operations
     for turn in reversed(turns):
-        if turn.learnt_by is not None and not session.operations.get(turn.learnt_by).undone:
+        if turn.learnt_by is None or operations.get(turn.learnt_by).undone:
+            continue
+        if operations.left_something(turn.learnt_by):  # most turns teach nothing
             return turn.learnt_by
     return None

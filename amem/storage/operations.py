@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, FromClause, RowMapping
+    from sqlalchemy import RowMapping
 
     from amem.storage.session import Session
 
@@ -24,21 +24,13 @@ _OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tab
 _AT_ONCE = 500
 
 
-def _left(operations: FromClause) -> ColumnElement[bool]:
-    """True for an operation that still has a trace of its own: a version, a link, a witness, a decided review."""
-    id = operations.c.id
-    return or_(
-        exists(select(1).where(_VERSIONS.c.operation == id)),
-        exists(select(1).where(_LINK_CHANGES.c.operation == id)),
-        exists(select(1).where(tables.corroborations.c.operation == id)),
-        exists(select(1).where(tables.reviews.c.decided_by == id)),
-    )
-
-
-def _child_left() -> ColumnElement[bool]:
-    """True for an operation that set off one which has: an import's own row may carry nothing but its parts."""
-    children = _OPS.alias()
-    return exists(select(1).where(children.c.parent == _OPS.c.id, children.c.undone_by.is_(None), _left(children)))
+#: True for an operation that still has a trace of its own: a version, a link, a witness, a decided review.
+_LEFT = or_(
+    exists(select(1).where(_VERSIONS.c.operation == _OPS.c.id)),
+    exists(select(1).where(_LINK_CHANGES.c.operation == _OPS.c.id)),
+    exists(select(1).where(tables.corroborations.c.operation == _OPS.c.id)),
+    exists(select(1).where(tables.reviews.c.decided_by == _OPS.c.id)),
+)
 
 
 class Operations:
@@ -82,15 +74,28 @@ class Operations:
         return sorted(found, reverse=True)
 
     def newest(self, *, actions: Sequence[str] = (), excluding: Sequence[str] = ()) -> int | None:
-        """The newest top-level operation that has not been undone, and of which purge has left something."""
-        statement = select(func.max(_OPS.c.id)).where(
-            _OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None), or_(_left(_OPS), _child_left())
-        )
+        """The newest top-level operation that was not undone and that left something to undo."""
+        statement = select(_OPS.c.id).where(_OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None))
         if actions:
             statement = statement.where(_OPS.c.action.in_(actions))
         if excluding:
             statement = statement.where(_OPS.c.action.not_in(excluding))
-        return self._run(statement).scalar_one_or_none()
+        # Asked one by one, newest first: nearly always the first one is it.
+        below: int | None = None
+        while True:
+            older = statement if below is None else statement.where(_OPS.c.id < below)
+            below = self._run(older.order_by(_OPS.c.id.desc()).limit(1)).scalar_one_or_none()
+            if below is None or self.left_something(below):
+                return below
+
+    def left_something(self, id: int) -> bool:
+        """Whether the operation, or what it set off, changed anything that is still there; purge leaves nothing."""
+        standing = self.standing(id)
+        for start in range(0, len(standing), _AT_ONCE):
+            some = _OPS.c.id.in_(standing[start : start + _AT_ONCE])
+            if self._run(select(_OPS.c.id).where(some, _LEFT).limit(1)).first() is not None:
+                return True
+        return False
 
     def standing(self, id: int) -> list[int]:
         """The operation's `family` without what of it was undone already by itself."""

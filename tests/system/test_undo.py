@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from amem import AgenticMemorySystem
 from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
 from amem.errors import InvalidInput, NoteNotFound, NothingToUndo, OperationNotFound
 from amem.note import LinkType
 from amem.query import Query
-from amem.testing import FrozenClock, ScriptedAnalyst
+from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst, ScriptedChat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from amem import AgenticMemorySystem
 
     Open = Callable[..., AgenticMemorySystem]
 
@@ -216,3 +215,17 @@ def test_retagging_everything_is_one_step_to_undo(memory: AgenticMemorySystem):
     memory.undo()
     assert all(memory.memories[id].tags == ["Birds", "pond"] for id in ids)
     assert memory.memories[other].version == 1
+
+
+def test_undo_takes_back_a_chat_whose_notes_are_its_grandchildren_and_passes_over_one_that_taught_nothing():
+    with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder()) as memory:
+        memory.add("The ferry leaves at 7:40.")
+        with memory.assistant(chat=ScriptedChat("I see.")) as assistant:
+            for said in ("My sister Inês lives in Porto.", "What is the time?"):
+                assistant.say(said)
+                assert assistant.wait(30)
+            assert "My sister Inês lives in Porto." in [note.content for note in memory.list()]
+        memory.undo()
+        assert [note.content for note in memory.list()] == ["The ferry leaves at 7:40."]
+        memory.redo()
+        assert memory.count() == 2
