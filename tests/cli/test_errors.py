@@ -201,7 +201,7 @@ def test_wrong_usage_is_exit_2(cli: Cli, words: tuple[str, ...], line: str) -> N
         (("tags", "rename", "none", "x"), "no note has the tag 'none' (amem tags lists them)"),
         (("log", "--since", "whenever"), "cannot read 'whenever' as a time (use 2026-03-01, 2026-03-01T09:30, 7d"),
         (("list", "--kind", "gossip"), "'gossip' is not a valid Kind (the kinds are"),
-        (("list", "--order", "colour"), "cannot order by 'colour' (use one of time, recorded, importance)"),
+        (("list", "--order", "colour"), "cannot order by 'colour' (use one of time, recorded, importance, pinned)"),
         (("config", "colour"), "unknown setting 'colour' (amem config lists them all)"),
         (("import", "x", "--format", "docx"), "there is no format 'docx' (the formats are markdown, text, jsonl"),
         (("history", "ID", "--rollback", "7"), "note "),
