@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 
 from amem import __version__
-from amem.cli import ask, chat, demo, log, manage, models, read, review, setup, transfer, write
+from amem.cli import ask, chat, demo, log, manage, models, read, review, rules, setup, transfer, write
 from amem.cli.context import Invocation
 from amem.cli.exits import guarded
 
@@ -115,7 +115,7 @@ def _configure_logging(debug: bool) -> None:
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 
 
-for room in (setup, models, demo, chat, ask, write, read, log, review, transfer, manage):
+for room in (setup, models, demo, chat, ask, write, read, log, review, rules, transfer, manage):
     room.register(app)
 
 

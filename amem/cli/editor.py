@@ -46,6 +46,27 @@ def edit_content(memory: AgenticMemorySystem, note: MemoryNote) -> bool:
             path.unlink(missing_ok=True)
 
 
+def edit_file(path: Path, default: str) -> bool:
+    """Let the person edit a file, which begins as `default` where there is none; False when it was left as it was.
+
+    Raises InvalidInput when no editor runs.
+    """
+    new = not path.exists()
+    if new:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
+        path.write_text(default, encoding="utf-8")
+    before = path.read_bytes()
+    changed = False
+    try:
+        _run([*_editor(), str(path)])
+        changed = path.read_bytes() != before
+    finally:
+        if new and not changed:
+            path.unlink(missing_ok=True)
+    return changed
+
+
 def _editor() -> list[str]:
     for name in ("VISUAL", "EDITOR"):
         if command := os.environ.get(name, "").strip():

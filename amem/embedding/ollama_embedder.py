@@ -63,7 +63,7 @@ class OllamaEmbedder:
             if error.status_code == 404:
                 raise MissingModel(
                     f"Ollama at {self._host} does not have the model {self._model}",
-                    hint=f"ollama pull {self._model}",
+                    hint=f"run `amem models pull {self._model}`",
                 ) from error
             raise ServiceUnavailable(
                 f"Ollama at {self._host} could not embed with {self._model}: {error.error}",

@@ -77,12 +77,16 @@ class Shown:
 
 
 def show(session: Session, candidates: Sequence[Candidate], of: MemoryNote) -> Shown:
-    """The candidates as an analyst may see them. Only active notes are shown, each under a handle of its own."""
+    """The candidates as an analyst may see them, each under a handle of its own.
+
+    Only active notes are shown, and none that sums up an episode: it repeats what was said, so it is near to every note
+    made of that, which is linked to it already.
+    """
     found = session.notes.bare([each.key for each in candidates])
     shown = Shown([], {}, {})
     for each in candidates:
         note, owned = found.get(each.key, (None, {}))
-        if note is None or note.id == of.id or note.status is not Status.ACTIVE:
+        if note is None or note.id == of.id or note.status is not Status.ACTIVE or "episode" in note.metadata:
             continue
         handle = f"n{len(shown.neighbours) + 1}"
         shown.notes[handle] = note

@@ -125,7 +125,7 @@ def test_ollama_tells_the_dimension_once(served: Served, tmp_path: Path) -> None
 def test_a_model_ollama_lacks_comes_with_the_pull_command(served: Served, tmp_path: Path) -> None:
     with pytest.raises(MissingModel, match="does not have the model bge-m3") as caught:
         by_ollama(served, tmp_path, "bge-m3").embed(["tea"])
-    assert caught.value.hint == "ollama pull bge-m3"
+    assert caught.value.hint == "run `amem models pull bge-m3`"
 
 
 def test_an_ollama_that_does_not_run_is_one_clear_error(tmp_path: Path) -> None:
