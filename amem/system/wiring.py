@@ -1,4 +1,4 @@
-"""Opens a collection and wires its rooms together: storage, index, embedding, writing, retrieval."""
+"""Opens a collection and wires its rooms together: storage, index, embedding, models, writing, retrieval, learning."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from amem.clock import SystemClock, zone
 from amem.collection import StoreFeed, existing_folder, folder_of
 from amem.index import DenseLeg
 from amem.ledger import StoreLedger
-from amem.llm.served import served_here
 from amem.maintenance.index import embed_missing
 from amem.retrieval import Recall
 from amem.settings import load_settings
 from amem.storage import Store
+from amem.system.models import Models
 from amem.vectorizer import Vectorizer
 from amem.writing.edits import Editor
 from amem.writing.enrich import Enricher
@@ -34,14 +34,11 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.conversation.learning import ChatLearning
     from amem.conversation.remember import Learner
-    from amem.llm_controller import LLMController
-    from amem.protocols import Analyst, ChatModel, Embedder
+    from amem.protocols import Analyst, Embedder
     from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.writing.worker import Hand
 
-#: Notes analysed at the same time by a model on another machine.
-_REMOTE = 4
 #: Seconds that closing waits for a call which is being called off.
 _PATIENCE = 1.5
 
@@ -99,18 +96,13 @@ class Wiring:
         self._clock = clock or SystemClock()
         self._notify = notify
         self._folder = self._locate(in_memory=directory is None and settings is None, create=create)
-        self._given_analyst = analyst
-        self._chosen_analyst: Analyst | None = None
-        self._choosing = threading.Lock()
-        self._chat: ChatModel | None = None
-        self._controller: LLMController | None = None
         self._progress = Progress()
         self._closed = False
         self._called_off = threading.Event()
         self._background = background
         self._store = Store(self._folder, self._clock)
         try:
-            self._wire(embedder)
+            self._wire(embedder, analyst)
         except BaseException:
             self._store.close()
             raise
@@ -121,7 +113,7 @@ class Wiring:
         locate = folder_of if create else existing_folder
         return locate(self.settings.home, self.settings.collection)
 
-    def _wire(self, embedder: Embedder | None) -> None:
+    def _wire(self, embedder: Embedder | None, analyst: Analyst | None) -> None:
         from amem.embedding import make_embedder
 
         settings, store = self.settings, self._store
@@ -129,10 +121,14 @@ class Wiring:
         self._vectorizer = Vectorizer(store, made, settings.embed_recipe)
         self._dense = DenseLeg(StoreFeed(store), folder=self._folder, base=settings.dense_base)
         self._recall = Recall(store, self._dense, made, settings, self._clock, entities=None)
-        self._ledger = StoreLedger(store, self._clock, zone(settings.timezone))
+        ledger = StoreLedger(store, self._clock, zone(settings.timezone))
+        self._models = models = Models(settings, analyst, self._notify, ledger, self._called_off)
+        self._analyst = models.analyst
         self._owner = Owner()
-        thinker = Thinker(store, self._dense, self._vectorizer, self._analyst, _offline, settings, self._called_off)
-        ground = (store, thinker, self._vectorizer, settings, self._owner, self._at_once)
+        thinker = Thinker(
+            store, self._dense, self._vectorizer, models.analyst, models.rules, settings, self._called_off
+        )
+        ground = (store, thinker, self._vectorizer, settings, self._owner, models.at_once)
         self._enricher = Enricher(*ground)
         self._upgrader = Upgrader(*ground, self._analyst)
         self._learner = cache(self._make_learner)
@@ -141,45 +137,6 @@ class Wiring:
             store, self._dense, self._vectorizer, self._enricher, self._analyst, settings, self._clock
         )
         self._editor = Editor(store, self._vectorizer, settings)
-
-    def _analyst(self) -> Analyst:
-        if self._given_analyst is not None:
-            return self._given_analyst
-        with self._choosing:
-            if self._chosen_analyst is None:
-                from amem.llm import make_analyst
-
-                self._chosen_analyst = make_analyst(
-                    self.settings, notify=self._notify, ledger=self._ledger, cancelled=self._called_off
-                )
-            return self._chosen_analyst
-
-    def chat_model(self, settings: Settings | None = None) -> ChatModel:
-        """The chat model that the collection's settings name, or these; within the day's budget in either case.
-
-        Closing the collection calls it off. Raises InvalidInput with the ``offline`` backend, ServiceUnavailable when
-        ``auto`` finds no model.
-        """
-        from amem.llm import make_chat
-
-        def make(named: Settings) -> ChatModel:
-            return make_chat(named, notify=self._notify, ledger=self._ledger, cancelled=self._called_off)
-
-        if settings is not None:
-            return make(settings)
-        with self._choosing:
-            if self._chat is None:
-                self._chat = make(self.settings)
-            return self._chat
-
-    def _at_once(self) -> int:
-        """How many notes may be analysed at the same time: a model on this machine has one to think with."""
-        if self.settings.llm_parallel:
-            return self.settings.llm_parallel
-        analyst = self._analyst()
-        if self._given_analyst is not None:
-            return int(getattr(analyst, "parallel", 1))
-        return 1 if analyst.local or served_here(analyst.name, self.settings) else _REMOTE
 
     def _working(self, heard: Callable[[Receipt], None] | None = None) -> Worker:
         """A worker on all that may wait in the collection; `heard` is told of each note that is analysed."""
@@ -212,7 +169,7 @@ class Wiring:
             self._vectorizer,
             self._recall,
             self._analyst,
-            _offline,
+            self._models.rules,
             self.settings,
             self._clock,
             self._owner,
@@ -246,12 +203,6 @@ class Wiring:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _offline() -> Analyst:
-    from amem.llm.offline import OfflineAnalyst
-
-    return OfflineAnalyst()
 
 
 def _settings(
