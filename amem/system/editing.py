@@ -1,0 +1,68 @@
+"""Notes as a person or an agent corrects them: fields, standing, links and tags, by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amem.interop.settle import settle
+from amem.maintenance.index import embed_missing
+from amem.system.wiring import Wiring
+
+if TYPE_CHECKING:
+    from amem.interop.settle import Debts
+    from amem.note import Link, MemoryNote
+
+
+class Editing(Wiring):
+    """Changes notes that are there; each call is one operation in the log, under the actor's name."""
+
+    def update(self, id_or_note: str | MemoryNote, **fields: Any) -> bool:
+        """Change fields of a note, or save a note object that was changed; False when there is no such note.
+
+        Raises UnknownField and InvalidInput, and StaleNote when the note object is no longer what is stored.
+        """
+        operation = self._editor.update(id_or_note, fields, self.actor)
+        if operation:
+            self._enricher.revise(id_or_note if isinstance(id_or_note, str) else id_or_note.id, operation)
+        return operation is not None
+
+    def delete(self, id: str) -> bool:
+        """Hide a note (`restore` and `undo` bring it back); False when there is none."""
+        return self._editor.delete(id, self.actor)
+
+    def restore(self, id: str) -> bool:
+        """Bring back a deleted, archived or superseded note; False when it is active. Raises NoteNotFound."""
+        restored = self._editor.restore(id, self.actor)
+        embed_missing(self._store, self._vectorizer, [id])
+        return restored
+
+    def purge(self, id: str) -> bool:
+        """Destroy a note and its history for good; False when there is none. The only thing undo cannot take back."""
+        purged = self._editor.purge([id], self.actor) == 1
+        if purged:
+            self._dense.refresh()
+            self._dense.flush()
+        return purged
+
+    def pin(self, id: str, pinned: bool = True) -> bool:
+        """Keep a note from ever fading, or let it fade again; False when there is none."""
+        return self._editor.pin(id, pinned, self.actor)
+
+    def link(self, source: str, target: str, type: str = "related", reason: str = "") -> Link:
+        """Link two notes by hand. Raises NoteNotFound or InvalidInput."""
+        return self._editor.link(source, target, type, reason, self.actor)
+
+    def unlink(self, source: str, target: str, type: str = "related") -> bool:
+        """Take a link away; False when it was not there."""
+        return self._editor.unlink(source, target, type, self.actor)
+
+    def rename_tag(self, old: str, new: str) -> int:
+        """Rename a tag everywhere, merging it into `new` where that is in use; returns how many notes changed."""
+        changed = self._editor.rename_tag(old, new, self.actor)
+        if changed and self.settings.embed_recipe != "content":
+            embed_missing(self._store, self._vectorizer)
+        return changed
+
+    def settle(self, debts: Debts, *, cause: str = "") -> int:
+        """Pay what an import owes its stored notes (links, old standing), as one operation; returns how many links."""
+        return settle(self._store, debts, actor=self.actor, cause=cause)

@@ -1,0 +1,121 @@
+"""The collection itself: its index, its health, its copies, and what it is made with."""
+
+from __future__ import annotations
+
+import logging
+from copy import copy
+from typing import TYPE_CHECKING
+
+from amem.collection import collection_names, folder_of
+from amem.errors import CollectionExists, InvalidInput
+from amem.maintenance.doctor import Finding, examine
+from amem.maintenance.index import embed_missing, reindex
+from amem.system.wiring import Wiring
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from typing import Self
+
+    from amem.llm_controller import LLMController
+    from amem.protocols import ChatModel
+    from amem.receipt import Receipt
+    from amem.settings import Settings
+
+_log = logging.getLogger("amem")
+
+
+class Keeping(Wiring):
+    """Looks after an open collection, and says what it is."""
+
+    def consolidate_memories(self) -> int:
+        """Bring the index up to date, embedding only what changed; returns how many notes that were."""
+        with self._store.read() as session:
+            counter = session.counter
+        embedded = embed_missing(self._store, self._vectorizer, after=self._progress.consolidated)
+        self._progress.consolidated = counter
+        self._dense.refresh()
+        return embedded
+
+    def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embed every note anew with the present model and recipe; returns how many."""
+        return reindex(self._store, self._vectorizer, self.actor, progress=progress)
+
+    def doctor(self, *, repair: bool = False) -> list[Finding]:
+        """Check the database, the index, the models and what waits; with `repair`, mend what can be mended."""
+        return examine(self._store, self._dense, self._vectorizer, self.settings, repair=repair)
+
+    def copy(self, name: str) -> Path:
+        """Copy the collection, consistent even while it is written to, to a new one in the same home.
+
+        Raises CollectionExists; a collection in memory cannot be copied.
+        """
+        if self._folder is None:
+            raise InvalidInput("a collection in memory cannot be copied", hint="give the system a directory")
+        target = folder_of(self.settings.home, name)
+        if target.exists():
+            raise CollectionExists(f"there is a collection {name!r} already", hint="choose another name")
+        self._store.copy_to(target)
+        return target
+
+    def collections(self) -> list[str]:
+        """Names of the collections in the home."""
+        return collection_names(self.settings.home)
+
+    @property
+    def folder(self) -> Path | None:
+        """The collection's folder; None in memory."""
+        return self._folder
+
+    @property
+    def read_only(self) -> bool:
+        """True when the collection can be read but not changed."""
+        return self._store.read_only
+
+    @property
+    def model_name(self) -> str:
+        """Name of the embedding model."""
+        return self._vectorizer.embedder.name
+
+    @property
+    def evo_cnt(self) -> int:
+        """How many notes have evolved something since the collection was opened."""
+        return self._progress.evolutions
+
+    @property
+    def evo_threshold(self) -> int:
+        """Evolutions between two consolidations."""
+        return self.settings.evo_threshold
+
+    def acting_as(self, actor: str) -> Self:
+        """The same open collection under another name in the log; closing either closes both."""
+        other = copy(self)
+        other.actor = actor
+        return other
+
+    def chat_model(self, settings: Settings | None = None) -> ChatModel:
+        """The chat model that the collection's settings name, or these; within the day's budget in either case.
+
+        Closing the collection calls it off. Raises InvalidInput with the ``offline`` backend, ServiceUnavailable when
+        ``auto`` finds no model.
+        """
+        return self._models.chat(settings)
+
+    @property
+    def llm_controller(self) -> LLMController:
+        """A-Mem's way to the language model the settings name."""
+        return self._models.controller()
+
+    def _keep_up(self, receipts: Sequence[Receipt]) -> None:
+        """Count what evolved, and bring the index up to date where that changed it or is due."""
+        evolved = sum(1 for receipt in receipts if receipt.links or receipt.evolved)
+        due = self._progress.count(evolved, self.settings.evo_threshold)
+        try:
+            if self.settings.embed_recipe != "content":
+                # Evolution changed what is embedded of these; until it is embedded, only their words find them.
+                touched = {id for receipt in receipts for id in (receipt.id, *(each.id for each in receipt.evolved))}
+                embed_missing(self._store, self._vectorizer, sorted(touched))
+            if due:
+                self.consolidate_memories()
+        except Exception as error:  # the notes are stored and acknowledged; the next consolidation makes up for it
+            _log.warning("the index is not up to date yet: %s", error)

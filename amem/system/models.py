@@ -1,0 +1,94 @@
+"""The language models of one open collection, each chosen when it is first asked for."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from amem.llm.served import served_here
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from amem.llm.guarded import Ledger
+    from amem.llm_controller import LLMController
+    from amem.protocols import Analyst, ChatModel
+    from amem.settings import Settings
+
+#: Notes analysed at the same time by a model on another machine.
+_REMOTE = 4
+
+
+class Models:
+    """What the settings name; `analyst` stands in for the one that they would give.
+
+    All keep to the day's budget in `ledger`, and setting `cancelled` calls them off.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        analyst: Analyst | None,
+        notify: Callable[[str], None] | None,
+        ledger: Ledger,
+        cancelled: threading.Event,
+    ) -> None:
+        self._settings = settings
+        self._given = analyst
+        self._notify = notify
+        self._ledger = ledger
+        self._cancelled = cancelled
+        self._choosing = threading.Lock()
+        self._analyst: Analyst | None = None
+        self._chat: ChatModel | None = None
+        self._controller: LLMController | None = None
+
+    def analyst(self) -> Analyst:
+        """What reads notes: a language model, or the offline rules."""
+        if self._given is not None:
+            return self._given
+        with self._choosing:
+            if self._analyst is None:
+                from amem.llm import make_analyst
+
+                self._analyst = make_analyst(
+                    self._settings, notify=self._notify, ledger=self._ledger, cancelled=self._cancelled
+                )
+            return self._analyst
+
+    def rules(self) -> Analyst:
+        """The offline rules, whatever the settings name: they stand in for a model that is not there."""
+        from amem.llm.offline import OfflineAnalyst
+
+        return OfflineAnalyst()
+
+    def chat(self, settings: Settings | None = None) -> ChatModel:
+        """The chat model; with `settings` one of its own, made anew. Raises InvalidInput, ServiceUnavailable."""
+        if settings is not None:
+            return self._make_chat(settings)
+        with self._choosing:
+            if self._chat is None:
+                self._chat = self._make_chat(self._settings)
+            return self._chat
+
+    def _make_chat(self, settings: Settings) -> ChatModel:
+        from amem.llm import make_chat
+
+        return make_chat(settings, notify=self._notify, ledger=self._ledger, cancelled=self._cancelled)
+
+    def controller(self) -> LLMController:
+        """A-Mem's way to the chat model; making it chooses none yet."""
+        if self._controller is None:
+            from amem.llm_controller import LLMController
+
+            self._controller = LLMController.of(self._settings)
+        return self._controller
+
+    def at_once(self) -> int:
+        """How many notes may be analysed at the same time: a model on this machine has one to think with."""
+        if self._settings.llm_parallel:
+            return self._settings.llm_parallel
+        analyst = self.analyst()
+        if self._given is not None:
+            return int(getattr(analyst, "parallel", 1))
+        return 1 if analyst.local or served_here(analyst.name, self._settings) else _REMOTE

@@ -1,0 +1,72 @@
+"""Notes as they are stored: one, many, their links, sources and tags. Nothing here counts as a use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.live import Memories
+from amem.neighbourhood import Neighbourhood, walk
+from amem.query import Filter
+from amem.system.wiring import Wiring
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.note import Link, MemoryNote, Source
+
+
+class Reading(Wiring):
+    """Reads what is stored, as of now: other processes' writes included."""
+
+    def read(self, id: str) -> MemoryNote | None:
+        """The note with its links, usage, trust and history; None when there is none."""
+        with self._store.read() as session:
+            return session.notes.get(id)
+
+    def resolve(self, prefix: str, *, deleted: bool = False) -> str:
+        """The one id that begins with `prefix`. Raises NoteNotFound or AmbiguousId."""
+        with self._store.read() as session:
+            return session.notes.resolve(prefix, deleted=deleted)
+
+    def count(self, filter: Filter | None = None) -> int:
+        """How many notes pass the filter; without one, all that are not deleted."""
+        with self._store.read() as session:
+            return session.notes.count(filter)
+
+    @property
+    def memories(self) -> Memories:
+        """A live mapping of id to note, as A-Mem's programs read it; changes go through `update` and `delete`."""
+        return Memories(self._store)
+
+    def links(self, id: str) -> list[Link]:
+        """Links that start at this note."""
+        with self._store.read() as session:
+            return session.links.of(id)
+
+    def backlinks(self, id: str) -> list[Link]:
+        """Links that end at this note."""
+        with self._store.read() as session:
+            return session.links.to(id)
+
+    def neighbourhood(self, id: str, depth: int = 1) -> Neighbourhood:
+        """The notes within `depth` links of this one, in either direction, and the links among them."""
+        with self._store.read() as session:
+            return walk(session, id, depth)
+
+    def sources(self, ids: Sequence[str]) -> dict[str, list[Source]]:
+        """For each note the raw input it came from."""
+        with self._store.read() as session:
+            return session.sources.of(ids)
+
+    def tags(self) -> dict[str, int]:
+        """Every tag and how many notes carry it, most used first."""
+        with self._store.read() as session:
+            return session.text.counts("tag")
+
+    # Last, because from here on `list` in an annotation of this class would mean the method.
+    def list(
+        self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
+    ) -> list[MemoryNote]:
+        """Notes that pass the filter, newest first; `order` is time, recorded or importance."""
+        with self._store.read() as session:
+            return session.notes.page(filter or Filter(), limit=limit, offset=offset, order=order)

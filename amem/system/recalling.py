@@ -1,0 +1,73 @@
+"""Questions to the notes, and why a note answers or does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.live import CollectionRetriever
+from amem.query import Filter, Query
+from amem.retrieval import related_text
+from amem.system.wiring import Wiring
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.retrieval import Explanation, Hit
+
+
+class Recalling(Wiring):
+    """Finds notes: by a plain question, by a Query, many at once, or as text for a prompt."""
+
+    def search(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        filter: Filter | None = None,
+        touch: bool = True,
+        minimum_score: float | None = None,
+    ) -> list[Hit]:
+        """The k notes that answer best, best first, each with a score in 0..1 (higher is better) and its reasons."""
+        return self.ask(Query(query, k, filter or Filter(), touch=touch, minimum_score=minimum_score))
+
+    def search_agentic(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        filter: Filter | None = None,
+        touch: bool = True,
+        minimum_score: float | None = None,
+    ) -> list[Hit]:
+        """As `search`, with the notes that good answers are linked to, all ranked together."""
+        return self.ask(Query(query, k, filter or Filter(), expand=True, touch=touch, minimum_score=minimum_score))
+
+    def ask(self, query: Query) -> list[Hit]:
+        """Answer a Query, the one value behind every way to search. Raises EmbedderMismatch."""
+        self._vectorizer.check()
+        return self._recall.search(query)
+
+    def search_batch(self, queries: Sequence[str | Query], k: int = 5) -> list[list[Hit]]:
+        """Answer many questions, embedding them together; results in order."""
+        self._vectorizer.check()
+        return self._recall.search_batch([Query(each, k) if isinstance(each, str) else each for each in queries])
+
+    def explain(self, query: str | Query, id: str) -> Explanation:
+        """Why this note is, or is not, among the answers. Raises NoteNotFound."""
+        self._vectorizer.check()
+        question = Query(query, expand=True, touch=False) if isinstance(query, str) else query
+        return self._recall.explain(question, id)
+
+    def find_related_memories(self, query: str, k: int = 5) -> tuple[str, list[str]]:
+        """A-Mem's helper: the related notes as text for a prompt, and their ids."""
+        hits = self.search(query, k)
+        return related_text(hits), [hit.id for hit in hits]
+
+    def find_related_memories_raw(self, query: str, k: int = 5) -> str:
+        """As `find_related_memories`, with linked notes, the text alone."""
+        return related_text(self.search_agentic(query, k))
+
+    @property
+    def retriever(self) -> CollectionRetriever:
+        """The collection as A-Mem's programs search it: Chroma's nested lists."""
+        return CollectionRetriever(self._store, self._dense, self._vectorizer)

@@ -1,0 +1,49 @@
+"""Conversations: what was said, stored and learnt from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amem.system.keeping import Keeping
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.conversation.remember import RememberReport
+    from amem.message import Message
+
+
+class Remembering(Keeping):
+    """Takes conversations in as they were, makes notes of what they state, and finds the words behind a note."""
+
+    def remember(
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        conversation: str | None = None,
+        earlier: Sequence[Message | Mapping[str, Any]] = (),
+        wait: bool = True,
+    ) -> RememberReport:
+        """Store what was said, episode by episode, and learn from it; all of it is undone as one operation.
+
+        A message is a Message or a mapping with ``role`` and ``content`` (``at``, ``speaker`` and ``id`` where they
+        are known); those remembered before are left out. `conversation` names it, so that it can be continued;
+        `earlier` messages give context and are not stored. With ``wait=False`` learning is left to the background
+        (see `wait`). Raises InvalidInput naming a message that cannot be used; nothing is stored then.
+        """
+        report = self._learner().remember(
+            messages,
+            conversation=conversation,
+            actor=self.actor,
+            wait=wait,
+            earlier=earlier,
+            cancelled=self._called_off,
+        )
+        if report.waiting and self._background:
+            self._worker.wake()
+        self._keep_up(report.learnt)
+        return report
+
+    def expand(self, note: str) -> list[Message]:
+        """The messages that a note was made from, word for word and in their order. Raises NoteNotFound."""
+        return self._learner().expand(note)
