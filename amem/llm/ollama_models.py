@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import socket
+import threading
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -55,7 +59,11 @@ def window(host: str, name: str, timeout: float = PROBE_SECONDS) -> int:
 
 
 def _ask(host: str, method: str, path: str, body: dict[str, Any] | None, timeout: float) -> dict[str, Any]:
-    """The JSON object that Ollama answers; an empty one when what listens there, if anything, is no Ollama."""
+    """The JSON object that Ollama answers; an empty one when what listens there, if anything, is no Ollama.
+
+    All of it, from looking the name up to the last byte, takes `timeout` seconds at most: a socket's own timeout begins
+    anew with every byte, so that whatever lets its answer drip would hold up the first note for minutes.
+    """
     try:
         address = urlsplit(host)
         secure = address.scheme == "https"
@@ -63,9 +71,28 @@ def _ask(host: str, method: str, path: str, body: dict[str, Any] | None, timeout
         connection = connect(address.hostname or "", address.port or (443 if secure else 80), timeout=timeout)
     except (ValueError, http.client.InvalidURL):
         return {}
+    answers: SimpleQueue[dict[str, Any]] = SimpleQueue()
+
+    def exchange() -> None:
+        answers.put(_exchange(connection, method, f"{address.path.rstrip('/')}{path}", body))
+
+    threading.Thread(target=exchange, name="amem-probe", daemon=True).start()
+    try:
+        return answers.get(timeout=timeout)
+    except Empty:
+        opened = connection.sock
+        if opened is not None:
+            with contextlib.suppress(OSError):  # closed by now: the thread is at its end already
+                opened.shutdown(socket.SHUT_RDWR)
+        return {}
+
+
+def _exchange(
+    connection: http.client.HTTPConnection, method: str, path: str, body: dict[str, Any] | None
+) -> dict[str, Any]:
     try:
         sent = None if body is None else json.dumps(body)
-        connection.request(method, f"{address.path.rstrip('/')}{path}", sent, {"Accept": "application/json"})
+        connection.request(method, path, sent, {"Accept": "application/json"})
         response = connection.getresponse()
         answer = json.loads(response.read(_LARGEST_ANSWER)) if response.status == 200 else {}
     except (OSError, http.client.HTTPException, ValueError):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
+from amem import AgenticMemorySystem
 from amem.analysis import Draft
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.llm import make_analyst, make_chat
 from amem.llm.names import full_name
 from amem.llm.ollama_models import chat_models
 from amem.settings import load_settings
-from amem.testing import FakeOllama, Fault
+from amem.testing import FakeOllama, Fault, HashEmbedder
 
 ANALYSIS = {"keywords": ["tea"], "context": "Someone drinks tea.", "tags": ["food"]}
 
@@ -117,6 +122,40 @@ def test_the_probe_shrugs_at_whatever_else_listens_there(tmp_path):
         assert chat_models(f"{ollama.host}/somewhere") is None
     for nonsense in ("", "http://", "http://127.0.0.1:notaport", "nonsense", "http://[::1"):
         assert chat_models(nonsense) is None
+
+
+def test_the_probe_is_over_in_time_though_the_answer_drips():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection, contextlib.suppress(OSError):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n")
+                for _ in range(200):
+                    connection.sendall(b" ")
+                    time.sleep(0.05)
+
+        threading.Thread(target=drip, daemon=True).start()
+        began = time.monotonic()
+        assert chat_models(f"http://127.0.0.1:{server.getsockname()[1]}", 0.2) is None
+        assert time.monotonic() - began < 2
+
+
+def test_auto_asks_ollama_for_the_first_note_and_for_nothing_before_it(tmp_path, monkeypatch):
+    from amem.llm import choose
+
+    asked, told = [], []
+    monkeypatch.setattr(choose, "chat_models", lambda host: asked.append(host))
+    settings = given(tmp_path, llm_backend="auto", ollama_host="http://127.0.0.1:9")
+    with AgenticMemorySystem(settings=settings, embedder=HashEmbedder(), notify=told.append) as memory:
+        assert memory.search("tea") == memory.list() == memory.reviews() == memory.log() == []
+        assert memory.count() == 0
+        assert (asked, told) == ([], [])
+        receipts = [memory.add("Tea is green."), memory.add("Coffee is black.")]
+        assert asked == ["http://127.0.0.1:9"]
+        assert len(told) == 1
+        # The rules were chosen, nothing failed: such a note is done.
+        assert {(str(each.enrichment), each.analyst) for each in receipts} == {("done", "offline")}
 
 
 def test_importing_the_room_and_making_a_chat_model_load_no_client():
