@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,27 @@ class Cost:
     embedded: int = 0
     seconds: float = 0.0
     rungs: Mapping[str, int] = field(default_factory=dict)
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.embedded + other.embedded,
+            self.seconds + other.seconds,
+            dict(Counter(self.rungs) + Counter(other.rungs)),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The cost as JSON-ready values."""
+        return {
+            "calls": self.calls,
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "embedded": self.embedded,
+            "seconds": round(self.seconds, 4),
+            "rungs": dict(self.rungs),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +129,5 @@ class Receipt:
             "superseded": list(self.superseded),
             "dropped": list(self.dropped),
             "error": self.error,
-            "cost": {
-                "calls": self.cost.calls,
-                "tokens_in": self.cost.tokens_in,
-                "tokens_out": self.cost.tokens_out,
-                "embedded": self.cost.embedded,
-                "seconds": round(self.cost.seconds, 4),
-                "rungs": dict(self.cost.rungs),
-            },
+            "cost": self.cost.to_dict(),
         }

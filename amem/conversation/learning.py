@@ -18,7 +18,7 @@ from amem.errors import AmemError, Cancelled
 from amem.message import Message, Role
 from amem.storage.chats import Learning, TurnState
 from amem.writing.owners import Owner, is_gone
-from amem.writing.worker import RETRY_SECONDS
+from amem.writing.waiting import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -57,7 +57,7 @@ class ChatLearning:
         self._settings = settings
         self._on_learnt = on_learnt
         self._owner = Owner()
-        self._resting: dict[int, datetime] = {}
+        self._patience = Patience(clock)
         self._background: Background[Turn] = Background(self._learn_one, "amem-learning")
 
     @property
@@ -100,7 +100,7 @@ class ChatLearning:
         """Learn from what waits, as a worker does it: with ``chat_learning=night`` only from days that are over.
 
         Then asks the model again about turns that the rules stood in for. What could not be learnt from is tried again
-        after RETRY_SECONDS.
+        after a while.
         """
         before = midnight(self._clock, self._settings) if self._by_night else None
         how = partial(self._round, cancelled=cancelled, progress=progress, owner=owner, rested=True)
@@ -141,7 +141,8 @@ class ChatLearning:
         with self._store.write() as session:
             session.chats.give_back_of(is_gone)
             waiting = session.chats.waiting(before=before, states=states)
-        waiting = [turn for turn in waiting if not (rested and self._rests(turn))][:limit]
+        resting = self._patience.resting() if rested else ()
+        waiting = [turn for turn in waiting if turn.key not in resting][:limit]
         again = Learning.DEGRADED in states
         total, done = Learnt(), 0
         for turns in self._portions(waiting, alone=again or not self._by_night):
@@ -152,14 +153,6 @@ class ChatLearning:
             if progress is not None:
                 progress(done, len(waiting))
         return total
-
-    def _rest(self, turns: Sequence[Turn]) -> None:
-        self._resting |= {turn.key: self._clock.now() for turn in turns}
-
-    def _rests(self, turn: Turn) -> bool:
-        """Whether a turn that could not be learnt from was tried a moment ago."""
-        tried = self._resting.get(turn.key)
-        return tried is not None and (self._clock.now() - tried).total_seconds() < RETRY_SECONDS
 
     @property
     def _by_night(self) -> bool:
@@ -203,7 +196,7 @@ class ChatLearning:
             )
         except BaseException as error:
             self._give_back(mine)
-            self._rest(mine)
+            self._patience.rest(turn.key for turn in mine)
             if isinstance(error, AmemError):
                 _log.info("%d turns go on waiting to be learnt from: %s", len(mine), error)
                 return Learnt(error="" if isinstance(error, Cancelled) else str(error), waiting=len(mine))
@@ -218,7 +211,7 @@ class ChatLearning:
         # What an episode still has to teach is a job of its own, which the learner keeps.
         degraded = made.degraded and not episodes
         if degraded:
-            self._rest(turns)
+            self._patience.rest(turn.key for turn in turns)
         with self._store.write() as session:
             session.chats.learnt(
                 [turn.key for turn in turns],

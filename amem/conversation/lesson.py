@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amem.receipt import Cost
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from amem.message import Message
     from amem.note import Enrichment
     from amem.receipt import Queued, Receipt
@@ -43,18 +40,3 @@ class Lesson:
     dropped: tuple[str, ...] = ()
     error: str | None = None
     cost: Cost = field(default_factory=Cost)
-
-
-def sum_of(costs: Sequence[Cost], *, seconds: float) -> Cost:
-    """What several things cost together, in so many seconds."""
-    rungs: Counter[str] = Counter()
-    for cost in costs:
-        rungs.update(cost.rungs)
-    return Cost(
-        sum(cost.calls for cost in costs),
-        sum(cost.tokens_in for cost in costs),
-        sum(cost.tokens_out for cost in costs),
-        sum(cost.embedded for cost in costs),
-        seconds,
-        dict(rungs),
-    )

@@ -23,8 +23,7 @@ from amem.conversation.transcript import Transcript
 from amem.errors import Cancelled, InvalidInput
 from amem.message import Role
 from amem.note import Enrichment
-from amem.writing.enrich import LEASE_SECONDS, EnrichReport
-from amem.writing.owners import is_gone
+from amem.writing.waiting import LEASE_SECONDS, EnrichReport, leased
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -148,30 +147,23 @@ class Learner:
         that are tried join it; setting `cancelled` ends the round; `progress` hears (tried, of how many). Raises
         Cancelled when the model was called off, with the job given back.
         """
+        owner = owner or self._owner.one_more()
         tried = set() if tried is None else tried
         errors: list[str] = []
-        done = taken = 0
-        with self._store.write() as session:
-            session.jobs.give_back_of(is_gone)
-        while (limit is None or taken < limit) and not (cancelled is not None and cancelled.is_set()):
-            holder = owner or self._owner.one_more()
-            with self._store.write() as session:
-                job = session.jobs.lease(EXTRACT_JOB, holder, seconds=LEASE_SECONDS, skip=tried)
-                waiting = session.jobs.count(EXTRACT_JOB)
-            if job is None:
-                break
-            tried.add(job.id)
-            taken += 1
-            lesson = self._work_on(job, holder)
+        done = 0
+        for job in leased(self._store, EXTRACT_JOB, owner, limit=limit, tried=tried, cancelled=cancelled):
+            lesson = self._work_on(job, owner)
             if lesson.enrichment is Enrichment.DONE:
                 done += 1
             else:
                 errors.append(f"{job.note[:8]}: {lesson.error or '; '.join(lesson.dropped)}")
             if progress is not None:
-                progress(taken, taken + waiting - 1)
+                progress(done + len(errors), done + self._waiting())
+        return EnrichReport(done, len(errors), self._waiting(), tuple(errors))
+
+    def _waiting(self) -> int:
         with self._store.read() as session:
-            remaining = session.jobs.count(EXTRACT_JOB)
-        return EnrichReport(done, taken - done, remaining, tuple(errors))
+            return session.jobs.count(EXTRACT_JOB)
 
     # -- what was said ---------------------------------------------------------------------------------------------
 

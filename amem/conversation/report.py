@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from amem.conversation.lesson import sum_of
 from amem.receipt import Cost
 
 if TYPE_CHECKING:
@@ -74,14 +73,7 @@ class RememberReport:
             "degraded": self.degraded,
             "error": self.error,
             "analyst": self.analyst,
-            "cost": {
-                "calls": self.cost.calls,
-                "tokens_in": self.cost.tokens_in,
-                "tokens_out": self.cost.tokens_out,
-                "embedded": self.cost.embedded,
-                "seconds": round(self.cost.seconds, 4),
-                "rungs": dict(self.cost.rungs),
-            },
+            "cost": self.cost.to_dict(),
         }
 
     def with_lesson(self, lesson: Lesson | None) -> RememberReport:
@@ -99,5 +91,5 @@ class RememberReport:
             degraded=self.degraded or lesson.error is not None,
             error="; ".join(dict.fromkeys(errors)),
             analyst=lesson.analyst or self.analyst,
-            cost=sum_of([self.cost, lesson.cost], seconds=self.cost.seconds + lesson.cost.seconds),
+            cost=self.cost + lesson.cost,
         )

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 from amem.analysis import Extraction, Passage
 from amem.conversation.admitting import Admitted, admit
 from amem.conversation.attempts import take_back
-from amem.conversation.lesson import Lesson, Lot, sum_of
+from amem.conversation.lesson import Lesson, Lot
 from amem.conversation.procedures import Known, content_of, known_procedures, metadata_of, says_the_same
 from amem.conversation.renewing import Renewer
 from amem.errors import Cancelled
 from amem.llm.usage import Spent
 from amem.message import Role
 from amem.note import Enrichment, Kind
-from amem.receipt import Cost
 from amem.writing.intake import NewNote
-from amem.writing.thinking import OFFLINE, spent_by
+from amem.writing.thinking import OFFLINE, cost_of, spent_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,12 +97,8 @@ class Teacher:
             spent += Spent(rungs=((OFFLINE, 1),))
         admitted = admit(extraction, passage, rules, [self._settings.user_name])
         lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, replaces)
-        costs = [receipt.cost for receipt in lesson.receipts]
-        cost = sum_of(
-            [Cost(spent.calls, spent.tokens_in, spent.tokens_out, rungs=dict(spent.rungs)), *costs],
-            seconds=perf_counter() - started,
-        )
-        return replace(lesson, cost=cost)
+        cost = sum((receipt.cost for receipt in lesson.receipts), cost_of(spent))
+        return replace(lesson, cost=replace(cost, seconds=perf_counter() - started))
 
     def _ask(self, passage: Passage) -> tuple[Extraction, str, str | None]:
         """The analyst's answer, or when it fails the rules', with who gave it and what went wrong."""

@@ -8,9 +8,9 @@ from amem.analysis import Draft
 from amem.maintenance.index import embed_missing
 from amem.system.adding import Adding
 from amem.system.reading import Reading
-from amem.writing.enrich import EnrichReport
 from amem.writing.intake import NewNote
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
+from amem.writing.waiting import EnrichReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable

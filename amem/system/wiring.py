@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import SystemClock, zone
@@ -23,7 +23,7 @@ from amem.writing.owners import Owner
 from amem.writing.pipeline import Pipeline
 from amem.writing.thinking import Thinker
 from amem.writing.upgrade import Upgrader
-from amem.writing.worker import EnrichHand, Worker
+from amem.writing.worker import JobHand, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,10 +146,9 @@ class Wiring:
                 embed_missing(self._store, self._vectorizer)
 
         def hands() -> list[Hand]:
-            from amem.conversation.hand import LearnHand
-
-            enriching = EnrichHand(self._enricher, self._clock, heard=heard, afterwards=afterwards)
-            return [self._chats(), LearnHand(self._learner(), self._clock), enriching]
+            learning = JobHand(self._learner().work, self._clock)
+            enriching = JobHand(partial(self._enricher.work, heard=heard), self._clock, afterwards=afterwards)
+            return [self._chats(), learning, enriching]
 
         return Worker(hands, self._owner, self._called_off)
 

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from amem.errors import Cancelled, NoteNotFound, StorageError
 from amem.note import Enrichment, Status
-from amem.receipt import Cost, Receipt
+from amem.receipt import Receipt
 from amem.writing.ahead import ahead
 from amem.writing.apply import Outcome, write_down
-from amem.writing.owners import is_gone
 from amem.writing.steps import ENRICH_JOB
+from amem.writing.thinking import cost_of
+from amem.writing.waiting import LEASE_SECONDS, EnrichReport, leased
 
 if TYPE_CHECKING:
     import threading
@@ -33,31 +34,11 @@ if TYPE_CHECKING:
     from amem.writing.thinking import Thinker, Thought
 
 _log = logging.getLogger("amem")
-#: How long a note may be thought about before another worker may take it over; a slow model's worth of calls.
-LEASE_SECONDS = 600.0
 #: Seconds that closing waits for others who write.
 _SHORT = 0.3
 _DELETED = "the note was deleted while it was analysed"
 _CHANGED = "the note changed while it was analysed"
 _TAKEN = "another worker took the note over"
-
-
-@dataclass(frozen=True, slots=True)
-class EnrichReport:
-    """What a round of enrichment did: notes finished, notes that failed again, notes that still wait."""
-
-    done: int
-    failed: int
-    remaining: int
-    errors: tuple[str, ...] = ()
-
-    def __add__(self, other: EnrichReport) -> EnrichReport:
-        return EnrichReport(
-            self.done + other.done,
-            self.failed + other.failed,
-            self.remaining + other.remaining,
-            (*self.errors, *other.errors),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +92,9 @@ class Enricher:
         owner = owner or self._owner.one_more()
         errors: list[str] = []
         done = 0
-        with self._store.write() as session:
-            session.jobs.give_back_of(is_gone)
-        leases = self._leases(owner, limit, set() if tried is None else tried, cancelled)
-        with closing(self._each(leases, owner)) as receipts:
+        tried = set() if tried is None else tried
+        jobs = leased(self._store, ENRICH_JOB, owner, limit=limit, tried=tried, cancelled=cancelled)
+        with closing(self._each((_task(job, owner) for job in jobs), owner)) as receipts:
             for _, receipt in receipts:
                 if isinstance(receipt, NoteNotFound):  # deleted or purged a moment ago
                     errors.append(str(receipt))
@@ -191,19 +171,6 @@ class Enricher:
 
     # -- one note after the other ------------------------------------------------------------------------------
 
-    def _leases(
-        self, owner: str, limit: int | None, tried: set[int], cancelled: threading.Event | None
-    ) -> Iterator[Task]:
-        taken = 0
-        while (limit is None or taken < limit) and not (cancelled is not None and cancelled.is_set()):
-            with self._store.write() as session:
-                job = session.jobs.lease(ENRICH_JOB, owner, seconds=LEASE_SECONDS, skip=tried)
-            if job is None:
-                return
-            taken += 1
-            tried.add(job.id)
-            yield _task(job, owner)
-
     def _claims(self, stored: Iterable[Receipt], owner: str) -> Iterator[Task]:
         for receipt in stored:
             with self._store.write() as session:
@@ -259,10 +226,8 @@ class Enricher:
             elif problem:
                 session.jobs.put_new(ENRICH_JOB, note.id, task.parent, error=problem)
             if problem and now.enrichment is Enrichment.DEGRADED and thought.analyst in ("", now.analyst):
-                return (
-                    Outcome(),
-                    Enrichment.DEGRADED,
-                )  # failed again: what stands in for the answer stands there already
+                # It failed again: what stands in for the answer stands there already.
+                return Outcome(), Enrichment.DEGRADED
             enrichment = Enrichment.DEGRADED if problem else Enrichment.DONE
             outcome = write_down(
                 session,
@@ -284,7 +249,7 @@ def receipt_of(
     thought: Thought, outcome: Outcome, enrichment: Enrichment, stored: Receipt | None, seconds: float
 ) -> Receipt:
     """What came of a note that was analysed `seconds` long, its `stored` receipt included."""
-    spent, earlier = thought.spent, Cost() if stored is None else stored.cost
+    cost = replace(cost_of(thought.spent), embedded=thought.fresh, seconds=seconds)
     return Receipt(
         thought.note.id,
         "stored",
@@ -296,12 +261,5 @@ def receipt_of(
         queued=tuple(outcome.queued),
         dropped=tuple(outcome.dropped),
         error="; ".join(thought.errors) or None,
-        cost=Cost(
-            spent.calls,
-            spent.tokens_in,
-            spent.tokens_out,
-            earlier.embedded + thought.fresh,
-            earlier.seconds + seconds,
-            dict(spent.rungs),
-        ),
+        cost=cost if stored is None else stored.cost + cost,
     )

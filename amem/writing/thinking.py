@@ -18,6 +18,7 @@ from amem.analysis import Evolution
 from amem.clock import zone
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable
 from amem.llm.usage import Spent
+from amem.receipt import Cost
 from amem.writing.neighbours import Candidate, Shown, sharing, show
 from amem.writing.steps import PREVIOUS_TURNS, draft_of, fill_in
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
@@ -196,6 +197,11 @@ class Thinker:
 
     def _cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
         return [float(cosine) for cosine in self._dense.cosines(vector, np.array(keys, dtype=np.int64))]
+
+
+def cost_of(spent: Spent) -> Cost:
+    """What a model was asked for, as a receipt tells it."""
+    return Cost(spent.calls, spent.tokens_in, spent.tokens_out, rungs=dict(spent.rungs))
 
 
 def spent_by(analyst: Analyst) -> Spent:

@@ -8,9 +8,9 @@ from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound
 from amem.note import Enrichment, Status
 from amem.writing.ahead import ahead
 from amem.writing.apply import write_down
-from amem.writing.enrich import LEASE_SECONDS, EnrichReport
 from amem.writing.owners import is_gone
 from amem.writing.thinking import NOBODY
+from amem.writing.waiting import LEASE_SECONDS, EnrichReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

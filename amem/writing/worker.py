@@ -12,19 +12,16 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from amem.errors import Cancelled, StorageError
+from amem.writing.waiting import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
 
     from amem.clock import Clock
-    from amem.receipt import Receipt
-    from amem.writing.enrich import Enricher, EnrichReport
     from amem.writing.owners import Owner
+    from amem.writing.waiting import EnrichReport
 
 _log = logging.getLogger("amem")
-#: Seconds after which a job that failed is tried again by a worker that goes on running.
-RETRY_SECONDS = 300.0
 
 
 class Hand(Protocol):
@@ -45,22 +42,27 @@ class Hand(Protocol):
         ...
 
 
-class EnrichHand:
-    """Finishes notes whose analysis waits. One that failed is left in peace for RETRY_SECONDS."""
+class Round(Protocol):
+    """`Hand.work` over jobs: those in `tried` are left alone, and those that are tried join it."""
 
-    def __init__(
+    def __call__(
         self,
-        enricher: Enricher,
-        clock: Clock,
+        owner: str,
         *,
-        heard: Callable[[Receipt], None] | None = None,
-        afterwards: Callable[[], object] | None = None,
-    ) -> None:
-        self._enricher = enricher
-        self._clock = clock
-        self._heard = heard
+        limit: int | None,
+        cancelled: threading.Event | None,
+        tried: set[int],
+        progress: Callable[[int, int], None] | None,
+    ) -> EnrichReport: ...
+
+
+class JobHand:
+    """Does jobs, a `round` at a time; what failed is left in peace for a while. `afterwards` follows what was done."""
+
+    def __init__(self, round: Round, clock: Clock, *, afterwards: Callable[[], object] | None = None) -> None:
+        self._round = round
+        self._patience = Patience(clock)
         self._afterwards = afterwards
-        self._tried: dict[int, datetime] = {}
 
     def work(
         self,
@@ -70,15 +72,13 @@ class EnrichHand:
         cancelled: threading.Event | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> EnrichReport:
-        now = self._clock.now()
-        resting = {job: at for job, at in self._tried.items() if (now - at).total_seconds() < RETRY_SECONDS}
+        """One round, which leaves what failed a moment ago alone. Raises Cancelled."""
+        resting = self._patience.resting()
         tried = set(resting)
         try:
-            report = self._enricher.work(
-                owner, limit=limit, cancelled=cancelled, tried=tried, progress=progress, heard=self._heard
-            )
+            report = self._round(owner, limit=limit, cancelled=cancelled, tried=tried, progress=progress)
         finally:
-            self._tried = dict.fromkeys(tried, now) | resting
+            self._patience.rest(tried - resting)
         if report.done and self._afterwards is not None:
             self._afterwards()
         return report

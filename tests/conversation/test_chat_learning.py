@@ -14,7 +14,7 @@ from amem.llm.offline import OfflineAnalyst
 from amem.note import Kind
 from amem.storage.chats import Learning
 from amem.testing import ScriptedAnalyst, ScriptedChat
-from amem.writing.worker import RETRY_SECONDS
+from amem.writing.waiting import RETRY_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,6 @@ import pytest
 from learning_home import LearningHome
 
 from amem.analysis import Extraction, Passage, Procedure, Statement
-from amem.conversation.hand import LearnHand
 from amem.conversation.marks import as_recalled
 from amem.errors import Cancelled, InvalidInput, NoteNotFound, ServiceUnavailable
 from amem.llm.analyst import ModelAnalyst
@@ -19,7 +18,8 @@ from amem.llm.ollama_chat import OllamaChat
 from amem.message import Message, Role
 from amem.note import Enrichment, Kind, LinkType, Status
 from amem.testing import FakeOllama, ScriptedAnalyst, ScriptedChat
-from amem.writing.worker import RETRY_SECONDS
+from amem.writing.waiting import RETRY_SECONDS
+from amem.writing.worker import JobHand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -494,7 +494,7 @@ def test_a_worker_leaves_an_episode_in_peace_for_a_while_after_it_failed(tmp_pat
     analyst = model(FIRST, fail=DOWN)
     with LearningHome(tmp_path, analyst) as home:
         home.learner.remember(CHAT[:3], wait=False)
-        hand = LearnHand(home.learner, home.clock)
+        hand = JobHand(home.learner.work, home.clock)
         assert hand.work("w").failed == 1
         analyst.fail = None
         assert hand.work("w").done == 0
