@@ -10,20 +10,21 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from amem.conversation.patterns import Pattern
 from amem.conversation.secrets import DETECTORS, REMOVED, without
 from amem.errors import InvalidInput
 from amem.text import is_cjk
 
 FILE_NAME = "rules.md"
 
+#: So much of a pattern is repeated when something is wrong with it.
+_SHOWN = 80
 _DEFAULT = Path(__file__).with_name(FILE_NAME)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINE = re.compile(
     r"^\s*(?:[-*]\s+)?(?:(?P<never>never|从不|绝不|永不)|always|总是|务必)\s*[:：]\s*(?P<items>.+)$", re.IGNORECASE
 )
-_ITEM = re.compile(
-    r"\s*(?P<item>/(?P<regex>(?:[^/\\]|\\.)+)/|\[(?P<known>[^\]]+)\]|(?P<word>[^\s,，、;；][^,，、;；]*))"
-)
+_ITEM = re.compile(r"(?P<item>/(?P<regex>(?:[^/\\]|\\.)+)/|\[(?P<known>[^\]]+)\]|(?P<word>[^\s,，、;；][^,，、;；]*))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +32,19 @@ class Rules:
     """What the rule file says. `text` is what a model is told; `never` and `always` pair a rule with its pattern."""
 
     text: str = ""
-    never: tuple[tuple[str, re.Pattern[str]], ...] = ()
-    always: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    never: tuple[tuple[str, Pattern], ...] = ()
+    always: tuple[tuple[str, Pattern], ...] = ()
     secrets: tuple[str, ...] = ()
 
     def forbids(self, text: str) -> str | None:
         """The rule because of which `text` may not become a note; None when it may."""
         if REMOVED in text or self.without_secrets(text) != text:
             return "secrets"
-        return next((rule for rule, pattern in self.never if pattern.search(text)), None)
+        return next((rule for rule, pattern in self.never if pattern.found_in(text, unsure=True)), None)
 
     def demands(self, sentence: str) -> bool:
         """Whether a sentence has to be kept."""
-        return any(pattern.search(sentence) for _, pattern in self.always)
+        return any(pattern.found_in(sentence, unsure=False) for _, pattern in self.always)
 
     def without_secrets(self, text: str) -> str:
         """`text` without the passwords, keys and numbers that the rules say are never to be stored."""
@@ -70,8 +71,8 @@ def load_rules(home: Path | None) -> Rules:
 def read_rules(text: str, where: str = FILE_NAME) -> Rules:
     """Rules from the text of a rule file. Raises InvalidInput."""
     told: list[str] = []
-    never: list[tuple[str, re.Pattern[str]]] = []
-    always: list[tuple[str, re.Pattern[str]]] = []
+    never: list[tuple[str, Pattern]] = []
+    always: list[tuple[str, Pattern]] = []
     secrets: list[str] = []
     # Comments are blanked, not cut out, so that line numbers stay what an editor shows.
     shown = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
@@ -105,16 +106,17 @@ def _detector(name: str, never: bool, where: str, number: int) -> str:
     return known
 
 
-def _regex(pattern: str, where: str, number: int) -> re.Pattern[str]:
+def _regex(pattern: str, where: str, number: int) -> Pattern:
+    shown = f"/{pattern[:_SHOWN]}/"
     try:
-        return re.compile(pattern, re.IGNORECASE)
-    except re.error as error:
-        raise InvalidInput(f"{where}, line {number}: /{pattern}/ is no regular expression: {error}") from error
+        return Pattern(pattern, f"{shown} ({where}, line {number})")
+    except ValueError as error:
+        raise InvalidInput(f"{where}, line {number}: {shown} is no regular expression: {error}") from error
 
 
-def _word(word: str) -> re.Pattern[str]:
+def _word(word: str) -> Pattern:
     spaced = r"\s+".join(re.escape(part) for part in word.split())
     # Chinese has no spaces to mark where a word begins.
     before = "" if is_cjk(word[0]) else r"(?<!\w)"
     after = "" if is_cjk(word[-1]) else r"(?!\w)"
-    return re.compile(f"{before}{spaced}{after}", re.IGNORECASE)
+    return Pattern(f"{before}{spaced}{after}", word)

@@ -20,9 +20,10 @@ _KEY = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
     re.DOTALL,
 )
+# No two runs of spaces meet in these: a page of blanks would take minutes to be shared out between them.
 _NAMED_KEY = re.compile(
     r"(?:\b(?:api[ _-]?key|access[ _-]?(?:key|token)|auth[ _-]?token|secret[ _-]?key|bearer|token)\b|密钥|令牌)"
-    r"(?:\s+(?:is|was|to)\b)?\s*[=:：是为]?\s*[\"'“‘`]?(?P<secret>(?=[^\s\"'”’`]*\d)[A-Za-z0-9_\-./+=]{12,})",
+    r"(?:\s+(?:is|was|to)\b)?\s*(?:[=:：是为]\s*)?[\"'“‘`]?(?P<secret>(?=[^\s\"'”’`]{0,512}\d)[A-Za-z0-9_\-./+=]{12,})",
     re.IGNORECASE,
 )
 _PASSWORD = re.compile(

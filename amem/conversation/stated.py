@@ -45,6 +45,8 @@ _ENGLISH_TENS = re.compile(
 )
 _CHINESE_NUMBER = re.compile(r"[零一二三四五六七八九十两半]")
 _CHINESE_ROUND = re.compile(r"[\d零一二三四五六七八九十百千万两]+")
+#: What has more digits is a key or a constant, and compared as it is written.
+_LONGEST_NUMBER = 30
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
 _AFTERNOON = re.compile(r"(\d{1,2})(?:[:：.](\d{2}))?\s*(?:p\.?m\b)|(?:下午|晚上|傍晚)\s*(\d{1,2})", re.IGNORECASE)
 #: A short answer takes what it means from the question before it.
@@ -170,8 +172,10 @@ def _numbers(text: str, *, spelled: bool = False) -> set[str]:
         found |= {
             str(int(_IN_WORDS.get(match[1].casefold(), match[1])) * _THOUSANDS[match[2].casefold()])
             for match in _ENGLISH_ROUND.finditer(text)
+            if len(match[1]) <= _LONGEST_NUMBER
         }
-        found |= {str(_chinese(match[0])) for match in _CHINESE_ROUND.finditer(text)}
+        rounded = (match[0] for match in _CHINESE_ROUND.finditer(text))
+        found |= {str(_chinese(number)) for number in rounded if len(number) <= _LONGEST_NUMBER}
         found |= {str(int(match[1] or match[3]) % 12 + 12) for match in _AFTERNOON.finditer(text)}
         # "At seven" may be written 7:00.
         found |= {"0"}

@@ -57,7 +57,7 @@ _KEEP_IN_MIND = re.compile(
 )
 #: A sentence that begins so cannot be understood without the one before it.
 _POINTS_BACK = re.compile(r"(?:she|he|it|they)(?:'\w+)?\b|[她他它]", re.IGNORECASE)
-_LIST_LINE = re.compile(r"^\s*(?:\d+[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*\S", re.MULTILINE)
+_LIST_LINE = re.compile(r"^[^\S\n]*(?:\d+[.)、]|[-*•]|第[一二三四五六七八九十]步)\s*\S", re.MULTILINE)
 _WHOLE = (Kind.CODE, Kind.ERROR)
 #: From so many words on, a sentence with one that tells something is no small talk.
 _TELLING_FROM = 7
