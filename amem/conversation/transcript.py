@@ -10,7 +10,8 @@ from amem.conversation.messages import message_of
 from amem.errors import NoteNotFound
 from amem.note import Kind, Source, Status
 from amem.storage import tables
-from amem.storage.rows import read_time
+from amem.storage.chunks import chunks
+from amem.storage.sources import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from amem.storage import Session
 
 _SOURCES, _HELD, _NOTES, _OPS = tables.sources, tables.note_sources, tables.notes, tables.operations
-_AT_ONCE = 500
 
 
 class Transcript:
@@ -41,16 +41,16 @@ class Transcript:
             episode = func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None)
             statement = statement.where(_NOTES.c.kind == str(Kind.EPISODE), episode)
         found: set[str] = set()
-        for start in range(0, len(ids), _AT_ONCE):
-            some = _SOURCES.c.id.in_(list(ids[start : start + _AT_ONCE]))
+        for part in chunks(ids):
+            some = _SOURCES.c.id.in_(part)
             found.update(self._run(statement.where(some)).scalars())
         return frozenset(found)
 
     def ordinals(self, ids: Sequence[str]) -> dict[str, int]:
         """For each of these sources that is stored, its place in its conversation."""
         found: dict[str, int] = {}
-        for start in range(0, len(ids), _AT_ONCE):
-            some = _SOURCES.c.id.in_(list(ids[start : start + _AT_ONCE]))
+        for part in chunks(ids):
+            some = _SOURCES.c.id.in_(part)
             found |= {id: place or 0 for id, place in self._run(select(_SOURCES.c.id, _SOURCES.c.ordinal).where(some))}
         return found
 
@@ -68,21 +68,7 @@ class Transcript:
             .limit(count)
         )
         rows = self._run(statement).mappings().all()
-        return [
-            message_of(
-                Source(
-                    row["id"],
-                    row["kind"],
-                    row["conversation"],
-                    row["ref"],
-                    row["speaker"],
-                    read_time(row["at"]),
-                    row["text"],
-                    row["ordinal"],
-                )
-            )
-            for row in reversed(rows)
-        ]
+        return [message_of(read_source(row)) for row in reversed(rows)]
 
     def of(self, note: str) -> list[Source]:
         """What the note came from, in order. Raises NoteNotFound."""

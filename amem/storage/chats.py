@@ -16,7 +16,8 @@ from sqlalchemy import func, insert, or_, select, update
 
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.storage import tables
-from amem.storage.rows import read_time, time_text
+from amem.storage.chunks import chunks
+from amem.storage.rows import read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _SESSIONS, _TURNS = tables.sessions, tables.turns
-_AT_ONCE = 500
 _HINT = "amem chat --list shows the chats"
 
 
@@ -287,8 +287,7 @@ class Chats:
             self._set([key], recalled=_json(held))
 
     def _set(self, keys: Sequence[int], **values: Any) -> None:
-        for start in range(0, len(keys), _AT_ONCE):
-            some = list(keys[start : start + _AT_ONCE])
+        for some in chunks(keys):
             self._run(update(_TURNS).where(_TURNS.c.key.in_(some)).values(values))
 
     def _free(self) -> ColumnElement[bool]:
@@ -318,7 +317,9 @@ def _heads() -> Select[Any]:
 
 
 def _session_of(row: RowMapping) -> ChatSession:
-    return ChatSession(row["id"], _moment(row["started_at"]), _moment(row["last"]), row["turns"], row["opening"])
+    return ChatSession(
+        row["id"], read_moment(row["started_at"]), read_moment(row["last"]), row["turns"], row["opening"]
+    )
 
 
 def _turn_of(row: RowMapping) -> Turn:
@@ -326,7 +327,7 @@ def _turn_of(row: RowMapping) -> Turn:
         key=row["key"],
         session=row["session_id"],
         number=row["number"],
-        at=_moment(row["at"]),
+        at=read_moment(row["at"]),
         question=row["question"],
         answer=row["answer"],
         state=TurnState(row["state"]),
@@ -349,9 +350,3 @@ def _json(notes: Sequence[Recollection]) -> str:
 
 def _recalled_of(text: str) -> tuple[Recollection, ...]:
     return tuple(Recollection(**each) for each in json.loads(text))
-
-
-def _moment(text: str) -> datetime:
-    moment = read_time(text)
-    assert moment is not None
-    return moment

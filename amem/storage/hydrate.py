@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from amem import strength
 from amem.note import LinkType, MemoryNote, Status
 from amem.storage import tables
+from amem.storage.chunks import chunks
 from amem.storage.rows import read_time
 
 if TYPE_CHECKING:
@@ -20,16 +21,13 @@ if TYPE_CHECKING:
 
     from amem.storage.session import Session
 
-_AT_ONCE = 500
-
 
 def complete(
     session: Session, notes: Mapping[str, MemoryNote], rows: Mapping[str, RowMapping], *, history: bool, usage: bool
 ) -> None:
     """Fill in links and (when asked) usage, trust and stability, and evolution_history, in place."""
     ids = list(notes)
-    for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
+    for some in chunks(ids):
         _links(session, notes, some)
         if usage:
             _usage(session, notes, rows, some)

@@ -9,6 +9,7 @@ from sqlalchemy import delete, func, insert, or_, select
 
 from amem.note import Link, LinkType, Status
 from amem.storage import tables
+from amem.storage.chunks import chunks
 from amem.storage.rows import link_of, link_plain, read_time
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ _LINKS = tables.links
 # Built once, as they are on the path of every write.
 _INSERT = insert(_LINKS).prefix_with("OR IGNORE")
 _INSERT_CHANGE = insert(tables.link_changes)
-_AT_ONCE = 500
 
 
 class Links:
@@ -43,8 +43,7 @@ class Links:
     def around(self, ids: Sequence[str]) -> list[Link]:
         """Every link with an end among `ids`, whatever the other end's status."""
         found: dict[tuple[str, str, str], Link] = {}
-        for start in range(0, len(ids), _AT_ONCE):
-            some = list(ids[start : start + _AT_ONCE])
+        for some in chunks(ids):
             statement = select(_LINKS).where(or_(_LINKS.c.source.in_(some), _LINKS.c.target.in_(some)))
             for row in self._run(statement).mappings():
                 found[row["source"], row["target"], row["type"]] = link_of(row)

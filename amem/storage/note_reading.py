@@ -13,20 +13,20 @@ from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
 from amem.note import MemoryNote, Status
 from amem.query import Filter
 from amem.storage import tables
+from amem.storage.chunks import chunks
 from amem.storage.filters import conditions
 from amem.storage.hydrate import complete
 from amem.storage.rows import note_of
 from amem.text import normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from sqlalchemy import ColumnClause, Select
 
     from amem.storage.session import Session
 
 _NOTES = tables.notes
-_AT_ONCE = 500
 # Statements on the path of every write are built once: building one costs as much as running it.
 _BY_KEYS = select(_NOTES).where(_NOTES.c.key.in_(bindparam("keys", expanding=True)))
 _COUNT_ALL = select(func.coalesce(func.sum(tables.note_counts.c.notes), 0)).where(
@@ -46,12 +46,6 @@ _ORDERS = {
     "importance": (_NOTES.c.importance.desc(), _NOTES.c.key.desc()),
     "pinned": (_NOTES.c.pinned.desc(), _NOTES.c.importance.desc(), _NOTES.c.key.desc()),
 }
-
-
-def chunks(items: Sequence[Any], size: int = _AT_ONCE) -> Iterator[Sequence[Any]]:
-    """Slices small enough for one SQL ``IN``."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
 
 
 @cache

@@ -9,8 +9,9 @@ from sqlalchemy import exists, func, or_, select, update
 
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.storage import tables
+from amem.storage.chunks import chunks
 from amem.storage.records import Operation, Version
-from amem.storage.rows import read_time, time_text
+from amem.storage.rows import read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tables.link_changes, tables.notes
-_AT_ONCE = 500
 
 
 #: True for an operation that still has a trace of its own: a version, a link, a witness, a decided review.
@@ -65,11 +65,11 @@ class Operations:
         """The operation and everything it set off, newest first."""
         found, fresh = [id], [id]
         while fresh:
-            fresh = (
-                list(self._run(select(_OPS.c.id).where(_OPS.c.parent.in_(fresh[:_AT_ONCE]))).scalars())
-                + fresh[_AT_ONCE:]
-            )
-            fresh = [each for each in fresh if each not in set(found)]
+            fresh = [
+                child
+                for some in chunks(fresh)
+                for child in self._run(select(_OPS.c.id).where(_OPS.c.parent.in_(some))).scalars()
+            ]
             found += fresh
         return sorted(found, reverse=True)
 
@@ -91,8 +91,8 @@ class Operations:
     def left_something(self, id: int) -> bool:
         """Whether the operation, or what it set off, changed anything that is still there; purge leaves nothing."""
         standing = self.standing(id)
-        for start in range(0, len(standing), _AT_ONCE):
-            some = _OPS.c.id.in_(standing[start : start + _AT_ONCE])
+        for part in chunks(standing):
+            some = _OPS.c.id.in_(part)
             if self._run(select(_OPS.c.id).where(some, _LEFT).limit(1)).first() is not None:
                 return True
         return False
@@ -101,15 +101,15 @@ class Operations:
         """The operation's `family` without what of it was undone already by itself."""
         family = self.family(id)
         undone: set[int] = set()
-        for start in range(0, len(family), _AT_ONCE):
-            some = _OPS.c.id.in_(family[start : start + _AT_ONCE])
+        for part in chunks(family):
+            some = _OPS.c.id.in_(part)
             undone |= set(self._run(select(_OPS.c.id).where(some, _OPS.c.undone_by.is_not(None))).scalars())
         return [each for each in family if each not in undone]
 
     def mark_undone(self, ids: Sequence[int], by: int) -> None:
         """Note that these were taken back by operation `by`."""
-        for start in range(0, len(ids), _AT_ONCE):
-            some = _OPS.c.id.in_(list(ids[start : start + _AT_ONCE]))
+        for part in chunks(ids):
+            some = _OPS.c.id.in_(part)
             self._run(update(_OPS).where(some).values(undone_by=by))
 
     def mark_redone(self, by: int) -> None:
@@ -131,7 +131,7 @@ class Operations:
         return [
             Version(
                 version=row["version"],
-                at=_moment(row["at"]),
+                at=read_moment(row["at"]),
                 actor=row["actor"],
                 action=row["action"],
                 cause=row["cause"],
@@ -147,8 +147,7 @@ class Operations:
         notes: dict[int, list[str]] = {}
         created: dict[int, list[str]] = {}
         links: dict[int, int] = {}
-        for start in range(0, len(ids), _AT_ONCE):
-            some = ids[start : start + _AT_ONCE]
+        for some in chunks(ids):
             touched = (
                 select(_VERSIONS.c.operation, _NOTES.c.id, _VERSIONS.c.version)
                 .select_from(_VERSIONS.join(_NOTES, _NOTES.c.key == _VERSIONS.c.note))
@@ -170,7 +169,7 @@ class Operations:
                 action=row["action"],
                 actor=row["actor"],
                 cause=row["cause"],
-                at=_moment(row["at"]),
+                at=read_moment(row["at"]),
                 undoes=row["undoes"],
                 undone=row["undone_by"] is not None,
                 prompts=row["prompts"],
@@ -180,9 +179,3 @@ class Operations:
             )
             for row in rows
         ]
-
-
-def _moment(text: str) -> datetime:
-    moment = read_time(text)
-    assert moment is not None
-    return moment

@@ -43,6 +43,11 @@ def read_time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
+def read_moment(text: str) -> datetime:
+    """The inverse of `time_text`, of a time that is always there."""
+    return datetime.fromisoformat(text)
+
+
 def plain(field: str, value: Any) -> Any:
     """A note field's value as JSON-ready data."""
     if value is None:

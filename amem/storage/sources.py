@@ -8,6 +8,7 @@ from sqlalchemy import delete, func, insert, literal_column, select, true
 
 from amem.note import Source
 from amem.storage import tables
+from amem.storage.chunks import chunks
 from amem.storage.rows import read_time, time_text
 from amem.text import index_terms
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _SOURCES, _HELD, _OPS = tables.sources, tables.note_sources, tables.operations
-_AT_ONCE = 500
 
 
 class Sources:
@@ -64,8 +64,7 @@ class Sources:
     def keys_of(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
         """For each of these ids that is stored, its key and kind."""
         found: dict[str, tuple[int, str]] = {}
-        for start in range(0, len(ids), _AT_ONCE):
-            some = list(ids[start : start + _AT_ONCE])
+        for some in chunks(ids):
             statement = select(_SOURCES.c.id, _SOURCES.c.key, _SOURCES.c.kind).where(_SOURCES.c.id.in_(some))
             found |= {id: (key, kind) for id, key, kind in self._run(statement)}
         return found
@@ -74,15 +73,15 @@ class Sources:
         """For each note id the sources it came from, in their order."""
         found: dict[str, list[Source]] = {id: [] for id in ids}
         notes = tables.notes
-        for start in range(0, len(ids), _AT_ONCE):
+        for part in chunks(ids):
             statement = (
                 select(notes.c.id.label("note_id"), _SOURCES)
                 .select_from(_made_from())
-                .where(notes.c.id.in_(list(ids[start : start + _AT_ONCE])), _OPS.c.undone_by.is_(None))
+                .where(notes.c.id.in_(part), _OPS.c.undone_by.is_(None))
                 .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
             )
             for row in self._run(statement).mappings():
-                found[row["note_id"]].append(_source_of(row))
+                found[row["note_id"]].append(read_source(row))
         return found
 
     def notes_of(self, ids: Sequence[str], *, own: bool = False) -> dict[str, str]:
@@ -93,11 +92,11 @@ class Sources:
         notes = tables.notes
         whose = _HELD.c.gathered == 0 if own else true()
         found: dict[str, str] = {}
-        for start in range(0, len(ids), _AT_ONCE):
+        for part in chunks(ids):
             statement = (
                 select(_SOURCES.c.id, notes.c.id)
                 .select_from(_made_from())
-                .where(_SOURCES.c.id.in_(list(ids[start : start + _AT_ONCE])))
+                .where(_SOURCES.c.id.in_(part))
                 .where(notes.c.status != "deleted", _OPS.c.undone_by.is_(None), whose)
                 .order_by(notes.c.key)
             )
@@ -118,7 +117,7 @@ class Sources:
             .order_by(func.bm25(literal_column("source_text")))
             .limit(limit)
         )
-        return [_source_of(row) for row in self._run(statement).mappings()]
+        return [read_source(row) for row in self._run(statement).mappings()]
 
     def purge_of(self, note_key: int) -> None:
         """Destroy the sources that only this note came from, also where a chat keeps their words."""
@@ -144,7 +143,8 @@ def _made_from() -> Join:
     return held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation)
 
 
-def _source_of(row: RowMapping) -> Source:
+def read_source(row: RowMapping) -> Source:
+    """A row of the table as a value."""
     return Source(
         id=row["id"],
         kind=row["kind"],

@@ -10,6 +10,7 @@ from sqlalchemy import bindparam, func, insert, select, text
 from amem import strength
 from amem.note import Kind, Layer, LinkType
 from amem.storage import tables
+from amem.storage.chunks import chunks
 from amem.storage.hydrate import age_days
 from amem.storage.rows import read_time, time_text
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _USAGE = tables.usage
-_AT_ONCE = 500
 
 
 def _standing() -> Select[Any]:
@@ -96,8 +96,7 @@ class Usage:
     def standing(self, keys: Sequence[int]) -> dict[int, Standing]:
         """The standing of each of these notes that exists."""
         found: dict[int, Standing] = {}
-        for start in range(0, len(keys), _AT_ONCE):
-            some = [int(key) for key in keys[start : start + _AT_ONCE]]
+        for some in chunks([int(key) for key in keys]):
             for row in self._run(_STANDING, {"keys": some}):
                 age = age_days(read_time(row.recorded_at), self._session.now)
                 used = row.last_access is not None

@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, delete, exists, func, insert, select, text, up
 from amem.errors import StorageError
 from amem.note import Status
 from amem.storage import tables
+from amem.storage.chunks import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _SPACES, _VECTORS, _NOTES = tables.spaces, tables.vectors, tables.notes
-_AT_ONCE = 500
 # Built once, as they run after every write.
 _ACTIVE = select(_SPACES).where(_SPACES.c.active == 1)
 _COLLECTION = select(tables.meta.c.value).where(tables.meta.c.key == "collection")
@@ -117,15 +117,15 @@ class Vectors:
 
     def announce(self, space: Space, hashes: Sequence[bytes]) -> None:
         """Stamp the notes that were waiting for one of these, about to be `put`, so that the dense leg fetches it."""
-        for start in range(0, len(hashes), _AT_ONCE):
-            some = {"space": space.id, "hashes": list(hashes[start : start + _AT_ONCE])}
+        for part in chunks(hashes):
+            some = {"space": space.id, "hashes": part}
             self._run(_STAMP_LATE, some | {"now": self._session.seq})
 
     def known(self, space: Space, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """The vectors that are already there."""
         found: dict[bytes, NDArray[np.float32]] = {}
-        for start in range(0, len(hashes), _AT_ONCE):
-            some = {"space": space.id, "hashes": list(hashes[start : start + _AT_ONCE])}
+        for part in chunks(hashes):
+            some = {"space": space.id, "hashes": part}
             for hashed, blob in self._run(_KNOWN, some):
                 found[hashed] = np.frombuffer(blob, dtype="<f4")
         return found
@@ -147,11 +147,7 @@ class Vectors:
         )
         if ids is None:
             return list(self._run(statement).scalars())
-        return [
-            id
-            for start in range(0, len(ids), _AT_ONCE)
-            for id in self._run(statement.where(_NOTES.c.id.in_(list(ids[start : start + _AT_ONCE])))).scalars()
-        ]
+        return [id for part in chunks(ids) for id in self._run(statement.where(_NOTES.c.id.in_(part))).scalars()]
 
     def count(self) -> int:
         """How many vectors are kept."""
