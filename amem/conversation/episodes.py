@@ -11,7 +11,7 @@ from amem.clock import zone
 from amem.message import Message, Role
 from amem.note import Enrichment, Kind
 from amem.storage.rows import plain
-from amem.text import cjk_share, sentences
+from amem.text import sentences, written_in_cjk
 from amem.writing.apply import readdress
 from amem.writing.intake import NewNote, take_in
 from amem.writing.steps import ANALYSED, draft_of, fill_in
@@ -136,6 +136,6 @@ def _permitted(message: Message, rules: Rules) -> Message:
 def _bare_summary(messages: Sequence[Message]) -> str:
     """What can be said of an episode without a word of it."""
     who = list(dict.fromkeys(message.speaker or str(message.role) for message in messages))
-    if cjk_share("".join(message.content for message in messages)) >= 0.3:
+    if written_in_cjk("".join(message.content for message in messages)):
         return f"一段对话，共 {len(messages)} 条消息（{'、'.join(who)}）"
     return f"A conversation of {len(messages)} message{'s' * (len(messages) > 1)} ({', '.join(who)})"

@@ -15,6 +15,7 @@ from amem.conversation.background import Background
 from amem.conversation.reply import Learnt
 from amem.conversation.segment import GAP, segment
 from amem.errors import AmemError, Cancelled
+from amem.llm.showing import EARLIER
 from amem.message import Message, Role
 from amem.storage.chats import Learning, TurnState
 from amem.writing.owners import Owner, is_gone
@@ -35,8 +36,6 @@ _log = logging.getLogger(__name__)
 
 #: How long learning from one turn may take before somebody else may take it up: a slow model's worth of calls.
 _LEASE_SECONDS = 900.0
-#: Messages before a turn that are shown for context.
-_EARLIER = 30
 
 
 class ChatLearning:
@@ -283,7 +282,7 @@ class ChatLearning:
     def _before(self, turn: Turn) -> list[Message]:
         with self._store.read() as session:
             turns = [each for each in session.chats.turns(turn.session) if each.number < turn.number]
-        return [message for each in turns[-_EARLIER:] for message in self._messages(each)][-_EARLIER:]
+        return [message for each in turns[-EARLIER:] for message in self._messages(each)][-EARLIER:]
 
 
 def learnt_of(made: Remembered, turns: int) -> Learnt:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from amem.analysis import KnownProcedure
 from amem.note import Kind
 from amem.query import Filter, Query
-from amem.text import cjk_share, normalize
+from amem.text import normalize, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def known_procedures(store: Store, finder: Finder, said: Sequence[Message]) -> K
 
 def content_of(procedure: Procedure) -> str:
     """A procedure as a note reads: its name, when it is done, its steps numbered."""
-    chinese = cjk_share("".join((procedure.name, *procedure.steps))) >= 0.3
+    chinese = written_in_cjk("".join((procedure.name, *procedure.steps)))
     lines = [procedure.name]
     if procedure.trigger:
         lines.append(f"何时：{procedure.trigger}" if chinese else f"When: {procedure.trigger}")

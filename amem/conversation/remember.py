@@ -21,6 +21,7 @@ from amem.conversation.segment import segment
 from amem.conversation.teaching import EXTRACT_JOB, Teacher
 from amem.conversation.transcript import Transcript
 from amem.errors import Cancelled, InvalidInput
+from amem.llm.showing import EARLIER
 from amem.message import Role
 from amem.note import Enrichment
 from amem.writing.waiting import LEASE_SECONDS, EnrichReport, leased
@@ -43,9 +44,6 @@ if TYPE_CHECKING:
     from amem.writing.pipeline import Pipeline
 
 __all__ = ["Learner", "RememberReport"]
-
-#: Messages of the conversation that a model is shown before those it learns from.
-_EARLIER = 30
 
 
 class Learner:
@@ -225,8 +223,8 @@ class Learner:
             before = [*given, *(message for other in lots for message in other.messages)]
         else:
             with self._store.read() as session:
-                before = Transcript(session).before(lot.conversation, min(lot.ordinals), _EARLIER)
-        return tuple(message for message in before if message.role is not Role.SYSTEM)[-_EARLIER:]
+                before = Transcript(session).before(lot.conversation, min(lot.ordinals), EARLIER)
+        return tuple(message for message in before if message.role is not Role.SYSTEM)[-EARLIER:]
 
     # -- what it teaches -------------------------------------------------------------------------------------------
 

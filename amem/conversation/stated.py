@@ -16,7 +16,7 @@ from amem.llm.offline.entities import names
 from amem.llm.offline.reading import read
 from amem.llm.offline.times import with_dates
 from amem.message import Role
-from amem.text import cjk_share, index_terms, query_terms
+from amem.text import index_terms, query_terms, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -147,7 +147,7 @@ class Said:
 def _leans(answer: str, question: str) -> bool:
     if _ASSENT.match(answer):
         return True
-    short = len(answer) <= _ANSWER_CHARACTERS if cjk_share(answer) >= 0.3 else len(answer.split()) <= _ANSWER_WORDS
+    short = len(answer) <= _ANSWER_CHARACTERS if written_in_cjk(answer) else len(answer.split()) <= _ANSWER_WORDS
     return short and _ASKS.search(question) is not None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from amem.text import cjk_share, index_terms, query_terms
+from amem.text import index_terms, query_terms, written_in_cjk
 from amem.text.stopwords import words
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ CLOSE = 0.5
 HARDLY_CLOSE = 0.35
 #: Below this cosine, and with none of the question's words, a note is beside the point: no model needs to read it.
 BESIDE = 0.2
-_CJK_QUESTION = 0.3
 
 #: Words of asking, not of what is asked for: they are rare in notes and would weigh much.
 _ASKING = frozenset(
@@ -88,7 +87,7 @@ def judge(question: str, evidence: Sequence[Evidence], frequency: Mapping[str, i
         term: math.log1p(max(total, 1) / (min(frequency.get(term, 0), total) + 0.5)) for term in telling(question)
     }
     every = sum(weights.values())
-    latin = cjk_share(question) < _CJK_QUESTION
+    latin = not written_in_cjk(question)
     best, supporting, near, beside = (0.0, 0.0), [], [], set()
     for each in evidence:
         terms = set(index_terms(each.text))

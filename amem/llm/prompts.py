@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from amem.errors import InvalidInput
-from amem.text import cjk_share
+from amem.text import written_in_cjk
 
 #: The language that prompts have files of their own for, beside English ('').
 CHINESE = "zh"
@@ -20,8 +20,6 @@ CHINESE = "zh"
 _PACKAGE = Path(__file__).resolve().parents[1]
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n(.*)\Z", re.DOTALL)
 _FIELDS = ("name", "version", "variables")
-# The share of Chinese among the letters from which a text is answered in Chinese, as for the offline rules.
-_CHINESE_FROM = 0.3
 _KANA_OR_HANGUL = re.compile("[\u3041-\u30fa\u31f0-\u31ff\uac00-\ud7af]")
 
 
@@ -53,7 +51,7 @@ class Prompt:
 
 def language_of(text: str) -> str:
     """The language to ask about `text` in: ``zh`` for Chinese, '' for English and everything else."""
-    return CHINESE if cjk_share(text) >= _CHINESE_FROM and not _KANA_OR_HANGUL.search(text) else ""
+    return CHINESE if written_in_cjk(text) and not _KANA_OR_HANGUL.search(text) else ""
 
 
 def load_prompt(name: str, override: Path | None = None, language: str = "") -> Prompt:

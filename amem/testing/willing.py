@@ -12,7 +12,7 @@ from amem.conversation.marks import RECALLED_END, RECALLED_START
 from amem.testing import willing_answers as answers
 from amem.testing import willing_lines as lines
 from amem.testing.reading_prompts import Asked
-from amem.text import cjk_share
+from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,7 @@ def willing_model(request: dict[str, Any]) -> str | dict[str, Any]:
 
 def _talk(asked: Asked) -> str:
     said = _RECALLED.sub(" ", asked.last_said).strip()
-    chinese = cjk_share(said) > 0.3
+    chinese = written_in_cjk(said)
     if "<<<" in said and (labelled := _LABELLED.search(said)):
         # Somebody else's prompt: notes between marks, and a question in a line of its own.
         return answers.fitting(labelled[1], asked.note.splitlines()) or "not mentioned"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from amem.text import cjk_share, is_cjk, query_terms, sentences
+from amem.text import is_cjk, query_terms, sentences, written_in_cjk
 from amem.text.stopwords import CHINESE_PARTICLES, ENGLISH
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def analysis(asked: Asked) -> dict[str, Any]:
     words = _keywords(note)
     kind, importance = _kind(note)
     first = next(iter(sentences(note)), note)[:160]
-    about = f"关于{words[0]}：{first}" if words and cjk_share(note) > 0.3 else first
+    about = f"关于{words[0]}：{first}" if words and written_in_cjk(note) else first
     fact = _IS.match(first.rstrip(".。!！"))
     return {
         "keywords": words,
@@ -121,7 +121,7 @@ def fitting(question: str, lines: Sequence[str]) -> str | None:
 def _rewrite(old: Shown, tags: list[str], common: str) -> dict[str, Any]:
     """Everything the old note says stays; a context that was shown cut short is left alone."""
     context = old.context or old.text[:160]
-    also = f"（另见{common}）" if cjk_share(context) > 0.3 else f" (see also {common})"
+    also = f"（另见{common}）" if written_in_cjk(context) else f" (see also {common})"
     keeps = context.endswith("…") or also in context
     return {
         "note": old.handle,
@@ -134,7 +134,7 @@ def _rewrite(old: Shown, tags: list[str], common: str) -> dict[str, Any]:
 
 def _keywords(text: str) -> list[str]:
     """Up to five words, names first; in Chinese up to five stretches between particles and marks."""
-    if cjk_share(text) > 0.3:
+    if written_in_cjk(text):
         stretches = [stretch for stretch in _STRETCH.split(text) if 2 <= len(stretch) <= 12]
         return list(dict.fromkeys(stretches))[:5]
     words = [word.removesuffix("'s") for word in _WORD.findall(text) if not any(map(is_cjk, word))]

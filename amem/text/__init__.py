@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amem.text.normal import normalize
-from amem.text.scripts import cjk_share, is_cjk
+from amem.text.scripts import cjk_share, is_cjk, written_in_cjk
 from amem.text.sentences import sentences
 from amem.text.splitting import split_text
 from amem.text.terms import FTS5_TOKENIZE, index_terms, prefix_terms, query_terms
@@ -18,4 +18,5 @@ __all__ = [
     "query_terms",
     "sentences",
     "split_text",
+    "written_in_cjk",
 ]

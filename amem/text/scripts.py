@@ -13,6 +13,8 @@ CJK = (
 _CJK = re.compile(f"[{CJK}]")
 _LETTER = re.compile(r"[^\W\d_]")
 
+_CJK_FROM = 0.3
+
 
 def is_cjk(character: str) -> bool:
     """Whether the (first) character is Chinese, Japanese or Korean; False for an empty string."""
@@ -32,3 +34,8 @@ def cjk_share(text: str) -> float:
         return 0.0
     other = sum(min(len(word), 2) for word in _CJK.sub(" ", text).split() if _LETTER.search(word))
     return cjk / (cjk + other)
+
+
+def written_in_cjk(text: str) -> bool:
+    """Whether a text is to be read (and answered) as Chinese is: from this share on, English names in it or not."""
+    return cjk_share(text) >= _CJK_FROM

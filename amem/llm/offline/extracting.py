@@ -13,7 +13,7 @@ from amem.llm.offline.lexicon import Sort
 from amem.llm.offline.reading import read
 from amem.message import Role
 from amem.note import Kind
-from amem.text import cjk_share, sentences, split_text
+from amem.text import sentences, split_text, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,7 +86,7 @@ def summary_of(said: Sequence[Message], statements: Sequence[Statement]) -> str:
     weights = {at: importance_of(read(each.text), each.kind, ()) for at, each in enumerate(telling)}
     chosen = sorted(sorted(weights, key=lambda at: (-weights[at], at))[:_SUMMARISED])
     lines = [shorten(without_lead_in(telling[at].text), _SUMMARY_SENTENCE).rstrip(" .。!！") for at in chosen]
-    chinese = cjk_share("".join(lines)) >= 0.3
+    chinese = written_in_cjk("".join(lines))
     return shorten(("；" if chinese else "; ").join(lines), _SUMMARY)
 
 
@@ -108,7 +108,7 @@ def _statements(message: Message, handle: str) -> Iterator[Statement]:
         elif kind_of(reading) is not Kind.QUESTION:
             text = _KEEP_IN_MIND.sub("", sentence, count=1) if _KEEP_IN_MIND.match(sentence) else sentence
             if stated and _POINTS_BACK.match(text):
-                stated[-1] += ("" if cjk_share(text) >= 0.3 else " ") + text
+                stated[-1] += ("" if written_in_cjk(text) else " ") + text
             else:
                 stated.append(text)
     for text in stated:

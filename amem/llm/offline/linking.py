@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from amem.analysis import ProposedLink
 from amem.llm.offline.lexicon import Sort, terms_of
-from amem.llm.offline.reading import CHINESE_FROM, read
+from amem.llm.offline.reading import read
 from amem.note import Kind, LinkType
-from amem.text import cjk_share, index_terms, sentences
+from amem.text import index_terms, sentences, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -124,7 +124,7 @@ def _specific(phrases: Iterable[str], vocabulary: Vocabulary) -> set[str]:
 def _supported(analysis: Analysis, neighbour: Neighbour, shared: tuple[str, ...], chinese: bool) -> bool:
     talk = Kind.CHITCHAT in (analysis.kind, neighbour.kind) or neighbour.kind is Kind.QUESTION
     # Between an English and a Chinese note cosine says little, a shared name or version much.
-    translated = chinese != (cjk_share(neighbour.content) >= CHINESE_FROM)
+    translated = chinese != written_in_cjk(neighbour.content)
     if not shared:
         return not talk and neighbour.similarity >= (_ALONE_CHINESE if chinese and not translated else _ALONE)
     if talk:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from amem.llm.offline.lexicon import Sort, is_person, lexicon, stem
 from amem.llm.offline.segmenting import segment
-from amem.text import cjk_share, is_cjk
+from amem.text import is_cjk, written_in_cjk
 from amem.text.scripts import CJK
 from amem.text.sentences import sentence_ends
 from amem.text.stopwords import ENGLISH, words
@@ -17,9 +17,6 @@ from amem.text.terms import contract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-#: From this share of Chinese among its letters on, a note is written in Chinese.
-CHINESE_FROM = 0.3
 
 _PART = rf"[^\W_{CJK}]+"
 _WORD = re.compile(
@@ -126,7 +123,7 @@ def read(text: str) -> Reading:
             made[0].first = True
         found += made
     _tell_verbs_from_nouns(found)
-    return Reading(text, sentences, tuple(found), cjk_share(text) >= CHINESE_FROM)
+    return Reading(text, sentences, tuple(found), written_in_cjk(text))
 
 
 def _sentences(text: str) -> tuple[tuple[int, int], ...]:

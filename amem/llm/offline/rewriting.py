@@ -12,11 +12,11 @@ from amem.analysis import Rewrite
 from amem.llm.offline.entities import names
 from amem.llm.offline.gist import gist_of, lowered
 from amem.llm.offline.lexicon import is_person, is_place, lexicon, terms_of
-from amem.llm.offline.reading import CHINESE_FROM, read
+from amem.llm.offline.reading import read
 from amem.llm.offline.tags import is_kind_tag, theme_named
 from amem.llm.offline.times import iso
 from amem.note import Kind, LinkType
-from amem.text import cjk_share, index_terms
+from amem.text import cjk_share, index_terms, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ def propose_rewrites(draft: Draft, analysis: Analysis, grounds: Sequence[Ground]
 
 def _rewrite(draft: Draft, analysis: Analysis, ground: Ground) -> Rewrite | None:
     neighbour = ground.neighbour
-    chinese = cjk_share(neighbour.content) >= CHINESE_FROM
+    chinese = written_in_cjk(neighbour.content)
     added = _new_tags(analysis, neighbour, chinese)
     clause = _clause(draft, analysis, ground, chinese)
     if not added and not clause:
