@@ -1,4 +1,4 @@
-"""How well a note is remembered and how far it is believed: pure functions of recorded inputs (DESIGN section 6).
+"""How well a note is remembered and how far it is believed: pure functions of recorded inputs.
 
 Nothing here reads its own last result: a trust or strength that fed on itself would decay each time it is looked at.
 """

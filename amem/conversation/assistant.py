@@ -11,7 +11,7 @@ from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from amem.conversation.learning import ChatLearning
+from amem.conversation.chat_learning import ChatLearning
 from amem.conversation.prompting import Prompting
 from amem.conversation.replay import last_learnt, replay
 from amem.conversation.reply import Candidate, Forgotten, Piece, PieceKind, Reply

@@ -1,9 +1,9 @@
-"""Learning from conversations: messages become sources, sources episodes, episodes notes (DESIGN section 5).
+"""Learning from conversations: messages become sources, sources episodes, episodes notes.
 
 What was said is stored first, in one commit, with a note for each episode and a job on it; only then is anybody asked
 what it teaches. So a process that dies, or a model that is down, slow or talks nonsense, costs time but not a word: the
 rules stand in for the model meanwhile, and `Learner.work` asks it again. All of it hangs under one operation and is
-taken back by one undo.
+taken back by one undo. What that promises is decision 8 (docs/adr).
 """
 
 from __future__ import annotations

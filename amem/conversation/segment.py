@@ -1,4 +1,4 @@
-"""A conversation cut into episodes: runs of messages about one thing (DESIGN section 6, "episode break").
+"""A conversation cut into episodes: runs of messages about one thing (see decision 8 in docs/adr).
 
 A system message, a gap in time and sheer length always begin an episode. A change of topic is less certain, since
 people answer in other words than they were asked in: it is looked for between blocks of messages rather than single

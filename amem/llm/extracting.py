@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.analysis import Extraction
 from amem.llm import showing
-from amem.llm.extractions import EXTRACTION_FIELDS, SUMMARY, read_extraction
+from amem.llm.extraction_answers import EXTRACTION_FIELDS, SUMMARY, read_extraction
 from amem.llm.ladder import Question
 from amem.llm.prompts import language_of
 from amem.llm.schemas import extraction_schema

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def priors(session: Session, keys: Sequence[int], floor: float) -> Mapping[int, Prior]:
-    """The prior of each of these notes (DESIGN section 6), as of the session's now."""
+    """The prior of each of these notes (see ``amem.strength``), as of the session's now."""
     return {
         key: Prior(
             retention=strength.retention(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from amem.clock import Clock
-    from amem.conversation.learning import ChatLearning
+    from amem.conversation.chat_learning import ChatLearning
     from amem.conversation.remember import Learner
     from amem.protocols import Analyst, Embedder
     from amem.receipt import Receipt
@@ -153,7 +153,7 @@ class Wiring:
         return Worker(hands, self._owner, self._called_off)
 
     def _chats(self) -> ChatLearning:
-        from amem.conversation.learning import ChatLearning
+        from amem.conversation.chat_learning import ChatLearning
 
         return ChatLearning(self._store, self._clock, self._learner(), self.settings)
 

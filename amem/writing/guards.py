@@ -1,4 +1,4 @@
-"""What of an analyst's answer may happen: the guards of evolution (DESIGN section 5).
+"""What of an analyst's answer may happen: the guards of evolution.
 
 An answer is data. Only neighbours that were shown can be reached, by handle; at most a few are rewritten; a rewrite
 that would lose something, touch a person's edit or is not sure of itself waits for a person. What is refused is

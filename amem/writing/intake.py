@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from amem.settings import Settings
 
-#: How far what comes from somewhere is believed (DESIGN section 6): a person, a document, an agent's inference.
+#: How far what comes from somewhere is believed (``strength.trust``): a person, a document, an agent's inference.
 RELIABILITY = {"user": 0.9, "message": 0.9, "file": 0.8, "line": 0.8, "tool": 0.8, "agent": 0.6}
 
 

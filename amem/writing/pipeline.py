@@ -1,4 +1,4 @@
-"""Notes on their way in, in batches, each committed once (DESIGN section 5, "Write").
+"""Notes on their way in, in batches, each committed once; docs/architecture.md draws the way.
 
 With analysts that are quick and local everything happens before the one commit. With a model the raw notes are
 committed first, searchable at once, and enriched afterwards: a model that is down costs enrichment, never a note.

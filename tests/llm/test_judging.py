@@ -9,7 +9,7 @@ import pytest
 from amem.errors import BadModelAnswer, InvalidInput
 from amem.llm.judging import Judgement, Pair, judge
 from amem.llm.ladder import Ladder
-from amem.llm.naming import name_topic
+from amem.llm.topics import name_topic
 from amem.testing import ScriptedChat
 
 PAIRS = [

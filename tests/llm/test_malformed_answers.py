@@ -23,7 +23,7 @@ from malformed_collection import Collection, readable
 from amem.analysis import Analysis, Draft, KnownProcedure, Neighbour, Passage
 from amem.errors import AmemError
 from amem.llm.analyst import ModelAnalyst
-from amem.llm.extractions import PROCEDURES, STATEMENT, STATEMENTS, STEPS
+from amem.llm.extraction_answers import PROCEDURES, STATEMENT, STATEMENTS, STEPS
 from amem.message import Message, Role
 from amem.note import Enrichment, Kind
 from amem.testing import ScriptedChat

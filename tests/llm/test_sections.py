@@ -6,7 +6,7 @@ import pytest
 
 from amem.errors import BadModelAnswer
 from amem.llm.answers import read_analysis, read_evolution
-from amem.llm.extractions import read_extraction
+from amem.llm.extraction_answers import read_extraction
 from amem.llm.sections import analysis_lines, evolution_lines, extraction_lines
 from amem.note import Fact, Kind, LinkType
 

@@ -1,4 +1,4 @@
-"""What an analyst may do to existing notes, and what waits for a person (DESIGN section 5)."""
+"""What an analyst may do to existing notes, and what waits for a person."""
 
 from __future__ import annotations
 

@@ -7,7 +7,15 @@ import json
 import pytest
 
 from amem.errors import BadModelAnswer
-from amem.llm.extractions import EXTRACTION_FIELDS, NAME, PROCEDURES, STATEMENT, STATEMENTS, STEPS, read_extraction
+from amem.llm.extraction_answers import (
+    EXTRACTION_FIELDS,
+    NAME,
+    PROCEDURES,
+    STATEMENT,
+    STATEMENTS,
+    STEPS,
+    read_extraction,
+)
 from amem.llm.reading import read_object
 from amem.note import Kind
 
