@@ -23,6 +23,13 @@ from rich.text import Text
 
 PICTURES = Path(__file__).parent / "pictures"
 WIDTH = 100
+#: What is said in the picture of a chat, and what the model answers.
+SAID = {
+    "Why did I leave Kestrel Freight?": "Because of the on-call nights: every second week, after the reorganisation in "
+    "January, was more than you could keep up. You told Pieter in April.",
+    "My sister Lian visits on Friday. She is vegan and brings her dog.": "I will keep that in mind.",
+    "Where did I put my passport?": "You have not told me where.",
+}
 
 
 def main() -> None:
@@ -34,6 +41,7 @@ def main() -> None:
         shown = f"[bold green]$[/] amem search {question!r} -k 3\n"
         search = amem(home, "--collection", "demo", "search", question, "-k", "3")
         draw("search", shown, search)
+        draw("chat", "[bold green]$[/] amem -c demo chat\n", chat(home))
         asyncio.run(browser(home))
 
 
@@ -58,6 +66,33 @@ def amem(home: str, *words: str) -> str:
     if running.wait():
         raise SystemExit(f"amem {' '.join(words)} failed")
     return printed.decode().replace("\r\n", "\n")
+
+
+def chat(home: str) -> str:
+    """A chat about the demo's notes. What the model says is scripted; what is recalled and learnt is not."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "cli"))
+    from sitting import PROMPT, Sitting
+
+    from amem.testing import FakeOllama, willing_model
+
+    def answers(request: dict[str, object]) -> object:
+        said = request["messages"][-1]["content"]  # type: ignore[index]
+        if request.get("format"):
+            return willing_model(request)
+        return next(answer for question, answer in SAID.items() if question in said)
+
+    with FakeOllama(answers) as ollama:
+        env = {"AMEM_LLM_BACKEND": "ollama", "AMEM_LLM_MODEL": "llama3.2", "OLLAMA_HOST": ollama.host}
+        with Sitting("--home", home, "-c", "demo", "chat", env=env, columns=WIDTH) as sitting:
+            sitting.until(PROMPT)
+            first, *others = SAID
+            for line in (first, "/why", *others):
+                sitting.keys(f"{line}\r")
+                sitting.until(PROMPT)
+            raw = sitting.raw.replace(ollama.host.removeprefix("http://"), "127.0.0.1:11434")
+    # Colours stay; what else moves the cursor or asks the terminal for something has no place in a picture.
+    raw = re.sub(r"[^\n]*\r\x1b\[K", "", raw)
+    return re.sub(r"\x1b\[[0-9;?]*[A-Zac-ln-z]|\x1b[=>]|\r", "", raw).removesuffix("> ").rstrip()
 
 
 def draw(name: str, prompt: str, output: str) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: So many of the notes learnt in a chat are listed.
 _MOST = 20
+#: So many notes that came to mind, but were not shown to the model, are named by /why.
+_OTHERS = 5
 
 
 class Leave(Exception):
@@ -86,7 +88,7 @@ class Commands:
         found = self._assistant.why()
         if not found:
             self._screen.say("nothing was recalled for the last answer")
-        self._screen.recalled(found)
+        self._screen.recalled(found, most=_OTHERS)
 
     def _notes(self, rest: str) -> None:
         from amem.conversation.core import core_notes

@@ -107,15 +107,21 @@ class Screen:
         """The beginning of a part."""
         self.out.print(styled((text, "bold"), (f"  {detail}", "dim")))
 
-    def recalled(self, found: Sequence[Recalled]) -> None:
-        """What was recalled for an answer: in full what the model was shown of it, the rest in a line each."""
+    def recalled(self, found: Sequence[Recalled], *, most: int | None = None) -> None:
+        """What was recalled for an answer: in full what the model was shown of it, the rest in a line each.
+
+        `most` bounds how many of the rest are shown.
+        """
 
         def of(part: str) -> list[Recalled]:
             return [each for each in found if each.part == part]
 
         came = of("recalled")
         self._group("shown to the model, best first:", [each for each in came if each.injected], self.entry)
-        self._group("came to mind, not shown to the model:", [each for each in came if not each.injected], self._brief)
+        others = [each for each in came if not each.injected]
+        self._group("came to mind, not shown to the model:", others[:most], self._brief)
+        if most is not None and len(others) > most:
+            self.out.print(styled((f"  and {len(others) - most} more (amem chat --replay)", "dim")))
         self._group("shown with every message:", of("core"), self._brief)
         self._group("what was said earlier, summed up:", of("episode"), self._brief)
 

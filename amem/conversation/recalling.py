@@ -34,13 +34,14 @@ def recall(
     """The hits, best first, with those marked `injected` that fit into `most` tokens together.
 
     `notes` holds the notes as they are now; a hit that is gone since is left out. Those of `already` stand in the
-    prompt as core notes and are not put there twice; those `beside` the point are not put there at all.
+    prompt as core notes and are not put there twice; those `beside` the point are not put there at all. A note that is
+    both came up only because it always does, and is left out.
     """
     room = most - _FRAME
     found: list[Recalled] = []
     for hit in hits:
         held = notes.get(hit.id)
-        if held is None:
+        if held is None or (hit.id in already and hit.id in beside):
             continue
         size = tokens(_line(len(found) + 1, held, zone)) + 1
         fits = size <= room and hit.id not in already and hit.id not in beside
