@@ -28,12 +28,22 @@ _SUMS = (Kind.TOPIC,)
 
 
 @dataclass(frozen=True, slots=True)
+class AdmittedProcedure:
+    """A procedure with the messages that show it. `why_wait` says why a person should see it before it takes the place
+    of the known one that it updates; '' when nothing speaks against that."""
+
+    procedure: Procedure
+    messages: tuple[Message, ...]
+    why_wait: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Admitted:
     """What passed, each with the messages that say so, and in words what did not."""
 
     summary: str
     statements: tuple[tuple[Statement, tuple[Message, ...]], ...]
-    procedures: tuple[tuple[Procedure, tuple[Message, ...]], ...]
+    procedures: tuple[AdmittedProcedure, ...]
     dropped: tuple[str, ...]
 
 
@@ -51,7 +61,8 @@ def admit(extraction: Extraction, passage: Passage, rules: Rules, people: Iterab
     for procedure in extraction.procedures:
         why = _against(procedure, said, known)
         if _passes("procedure", _text(procedure), why, rules, dropped, shown=procedure.name):
-            procedures.append((procedure, tuple(said.cited(procedure.handles))))
+            messages = tuple(said.cited(procedure.handles))
+            procedures.append(AdmittedProcedure(procedure, messages, _why_wait(procedure, said, known)))
     return Admitted(
         _summary(extraction.summary, passage, said, rules, dropped),
         tuple((_plain(statement), messages) for statement, messages in statements),
@@ -81,6 +92,16 @@ def _against(procedure: Procedure, said: Said, known: dict[str, KnownProcedure])
         return f"no procedure {procedure.updates!r} was shown"
     before = "" if older is None else "\n".join((older.name, older.trigger, *older.steps))
     return said.refuses(_text(procedure), procedure.handles, known=before, all_roles=True)
+
+
+def _why_wait(procedure: Procedure, said: Said, known: dict[str, KnownProcedure]) -> str:
+    """A new step that no person told: how something is done here is not for an assistant to change."""
+    older = None if procedure.updates is None else known.get(procedure.updates)
+    if older is None:
+        return ""
+    new = [step for step in procedure.steps if step not in older.steps]
+    untold = next((step for step in new if said.refuses(step, procedure.handles) is not None), None)
+    return "" if untold is None else f"nobody but the assistant told the step “{_short(untold)}”"
 
 
 def _summary(text: str, passage: Passage, said: Said, rules: Rules, dropped: list[str]) -> str:

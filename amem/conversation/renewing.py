@@ -44,11 +44,18 @@ class Renewer:
         self._settings = settings
 
     def renew(
-        self, procedure: Procedure, note: MemoryNote, sources: Sequence[str], made_by: str, operation: int
+        self,
+        procedure: Procedure,
+        note: MemoryNote,
+        sources: Sequence[str],
+        made_by: str,
+        operation: int,
+        why_wait: str = "",
     ) -> Renewed:
         """Put the newer form in the note's place; its older version stays in the history.
 
-        A note that changed since it was shown is left alone; one whose text a person edited waits in the review queue.
+        A note that changed since it was shown is left alone. Where a person edited its text, or for the reason
+        `why_wait`, the newer form waits in the review queue.
         """
         metadata = note.metadata | {"procedure": metadata_of(procedure)}
         after = replace(note, content=content_of(procedure), metadata=metadata)
@@ -58,7 +65,9 @@ class Renewer:
             if now is None or now.status is not Status.ACTIVE or now.content != note.content:
                 return Renewed(dropped=f"the update of “{procedure.name}”: the note changed while it was learnt from")
             if session.notes.owned_fields([note.id])[note.id].get("content") == "edited":
-                return Renewed(queued=self._propose(session, now, after, made_by, operation))
+                why_wait = "a person edited its content"
+            if why_wait:
+                return Renewed(queued=self._propose(session, now, after, made_by, operation, why_wait))
             self._vectorizer.keep(session, vectors)
             changes = {"content": after.content, "metadata": after.metadata}
             session.notes.change(note.id, changes, operation, expect=now.version)
@@ -70,18 +79,20 @@ class Renewer:
         self._enricher.revise(note.id, operation)
         return Renewed(note.id)
 
-    def _propose(self, session: Session, now: MemoryNote, after: MemoryNote, made_by: str, operation: int) -> Queued:
+    def _propose(
+        self, session: Session, now: MemoryNote, after: MemoryNote, made_by: str, operation: int, why_wait: str
+    ) -> Queued:
         review = session.reviews.propose(
             now.id,
             {"content": (now.content, after.content), "metadata": (now.metadata, after.metadata)},
             operation=operation,
             base_version=now.version,
-            reason="a conversation told a newer form of it",
+            reason=f"a conversation told a newer form of it, but {why_wait}",
             confidence=1.0,
             made_by=made_by,
             days=self._settings.review_days,
         )
-        return Queued(str(review), now.id, "a person edited its content")
+        return Queued(str(review), now.id, why_wait)
 
     def _embedded(self, note: MemoryNote) -> dict[bytes, Any]:
         try:

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Extraction, Passage
-from amem.conversation.admitting import Admitted, admit
+from amem.conversation.admitting import Admitted, AdmittedProcedure, admit
 from amem.conversation.attempts import take_back
 from amem.conversation.lesson import Lesson, Lot
 from amem.conversation.procedures import Known, content_of, known_procedures, metadata_of, says_the_same
@@ -23,7 +23,6 @@ from amem.writing.thinking import OFFLINE, cost_of, spent_by
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from amem.analysis import Procedure
     from amem.clock import Clock
     from amem.conversation.episodes import EpisodeNotes
     from amem.conversation.procedures import Finder
@@ -140,15 +139,15 @@ class Teacher:
                 take_back(session, replaces, own, None)
         dropped = list(admitted.dropped)
         new, newer = _sorted(admitted, known)
-        items = [*self._statements(lot, admitted), *(self._procedure(lot, *each) for each in new)]
+        items = [*self._statements(lot, admitted), *(self._procedure(lot, each) for each in new)]
 
         def refused(position: int, why: AmemError) -> None:
             dropped.append(f"“{items[position].content[:60]}”: {why}")
 
         receipts = self._pipeline.add(items, actor=made_by, action="learn", cause=cause, parent=own, on_refused=refused)
         renewed = [
-            self._renewer.renew(procedure, note, self._sources(lot, messages), made_by, own)
-            for procedure, messages, note in newer
+            self._renewer.renew(each.procedure, note, self._sources(lot, each.messages), made_by, own, each.why_wait)
+            for each, note in newer
         ]
         dropped += [each.dropped for each in renewed if each.dropped]
         enrichment = Enrichment.DONE if error is None else Enrichment.DEGRADED
@@ -172,9 +171,9 @@ class Teacher:
             for statement, messages in admitted.statements
         ]
 
-    def _procedure(self, lot: Lot, procedure: Procedure, messages: tuple[Message, ...]) -> NewNote:
-        fields = {"kind": Kind.PROCEDURE, "metadata": {"procedure": metadata_of(procedure)}}
-        return self._note(lot, content_of(procedure), messages, fields)
+    def _procedure(self, lot: Lot, admitted: AdmittedProcedure) -> NewNote:
+        fields = {"kind": Kind.PROCEDURE, "metadata": {"procedure": metadata_of(admitted.procedure)}}
+        return self._note(lot, content_of(admitted.procedure), admitted.messages, fields)
 
     def _note(self, lot: Lot, content: str, messages: tuple[Message, ...], fields: dict[str, Any]) -> NewNote:
         first = next((message for message in messages if message.role is Role.USER), messages[0])
@@ -216,16 +215,17 @@ class Teacher:
 
 def _sorted(
     admitted: Admitted, known: Known
-) -> tuple[list[tuple[Procedure, tuple[Message, ...]]], list[tuple[Procedure, tuple[Message, ...], MemoryNote]]]:
+) -> tuple[list[AdmittedProcedure], list[tuple[AdmittedProcedure, MemoryNote]]]:
     """Procedures that are new, and those that are newer forms of known ones."""
     notes = dict(known.notes)
     new, newer = [], []
-    for procedure, messages in admitted.procedures:
-        note = notes.get(procedure.updates) if procedure.updates is not None else None
+    for each in admitted.procedures:
+        updates = each.procedure.updates
+        note = notes.get(updates) if updates is not None else None
         if note is None:
-            new.append((procedure, messages))
-        elif not says_the_same(procedure, note):
-            newer.append((procedure, messages, note))
+            new.append(each)
+        elif not says_the_same(each.procedure, note):
+            newer.append((each, note))
     return new, newer
 
 

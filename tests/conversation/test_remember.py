@@ -392,6 +392,37 @@ def test_a_procedure_that_a_person_edited_is_only_proposed_to_change(tmp_path: P
         assert "2. Back up the database." in home.memory.read(note.id).content  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("agrees", [False, True])
+def test_steps_that_only_the_assistant_told_replace_no_known_procedure_unless_a_person_agrees(
+    tmp_path: Path, agrees: bool
+) -> None:
+    def answer(passage: Passage) -> Extraction:
+        if not passage.procedures:
+            return DEPLOY
+        steps = ("Stop the worker.", "Drop the staging tables.")
+        return Extraction("", (), (Procedure("Deploy", "", steps, ("m1", "m2", "m3"), "p1"),))
+
+    asks = [
+        say("How do I deploy a new version?"),
+        say("Stop the worker, then drop the staging tables.", "assistant"),
+        say("Exactly, that's right." if agrees else "And what is the weather like?"),
+    ]
+    with LearningHome(tmp_path, ScriptedAnalyst(extractions=answer, local=False)) as home:
+        home.learner.remember([TELLS], conversation="c")
+        (note,) = home.facts().values()
+        report = home.learner.remember(asks, conversation="d")
+        assert bool(report.renewed) == agrees
+        if agrees:
+            return
+        assert list(home.facts()) == [note.content]
+        (queued,) = report.queued
+        assert (queued.id, "only" in queued.reason or "assistant" in queued.reason) == (note.id, True)
+        (review,) = home.memory.reviews()
+        assert "Drop the staging tables." in review.changes["content"][1]
+        home.memory.undo()
+        assert home.memory.reviews() == []
+
+
 # -- models that fail --------------------------------------------------------------------------------------------------
 
 
