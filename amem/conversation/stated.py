@@ -47,16 +47,25 @@ _CHINESE_NUMBER = re.compile(r"[零一二三四五六七八九十两半]")
 _CHINESE_ROUND = re.compile(r"[\d零一二三四五六七八九十百千万两]+")
 #: What has more digits is a key or a constant, and compared as it is written.
 _LONGEST_NUMBER = 30
+#: Written out, and no part of a word such as "一起", "千万", "十分" or "万一": what a claim may not make up either.
+_CHINESE_AMOUNT = re.compile(
+    r"(?:[\d一二三四五六七八九两]+[十百千万]|十[一二三四五六七八九])[\d零一二三四五六七八九十百千万两]*"
+)
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
 _AFTERNOON = re.compile(r"(\d{1,2})(?:[:：.](\d{2}))?\s*(?:p\.?m\b)|(?:下午|晚上|傍晚)\s*(\d{1,2})", re.IGNORECASE)
 #: A short answer takes what it means from the question before it.
 _ANSWER_WORDS, _ANSWER_CHARACTERS = 6, 14
+_OPENING = r"\W*(?:(?:haha\w*|lol|oh|well|hm+|哈哈+|哦)\W+)*"
+_FOLLOWS = r"(?=\s*(?:[,.!;:—-]|$)|\s+(?:he|she|it|i|we|they|that|there|you)\b)"
 #: "Yes!", "ha, yes he does", "对的" agree to what was said; "yesterday", "right now", "对花生过敏" and "好像" do not.
 _ASSENT = re.compile(
-    r"\W*(?:(?:haha\w*|lol|oh|well|hm+|哈哈+|哦)\W+)*"
-    r"(?:(?:yes|yeah|yep|yup|right|correct|exactly|sure|indeed|true|of course|that's (?:right|it|correct)|ok(?:ay)?)"
-    r"(?=\s*(?:[,.!;:—-]|$)|\s+(?:he|she|it|i|we|they|that|there|you)\b)"
-    r"|(?:是的?|对的?|没错|好的?|嗯+|可以|当然|正是|没问题)(?=[\W啊呀哦呢]|$))",
+    rf"{_OPENING}(?:(?:yes|yeah|yep|yup|right|correct|exactly|indeed|true|that's (?:right|it|correct)){_FOLLOWS}"
+    r"|(?:是的?|对的?|没错|正是)(?=[\W啊呀哦呢]|$))",
+    re.IGNORECASE,
+)
+#: "Ok, thanks" and "好的" agree to what was asked; of what was told they say only that it was heard.
+_HEARD = re.compile(
+    rf"{_OPENING}(?:(?:sure|of course|ok(?:ay)?){_FOLLOWS}|(?:好的?|嗯+|可以|当然|没问题)(?=[\W啊呀哦呢]|$))",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"[?？]|[吗呢么][。!！]?\s*$")
@@ -101,7 +110,7 @@ class Said:
         words = "\n".join([*grounds, known])
         if text in words:
             return None
-        numbers = _numbers(text)
+        numbers = _claimed(text)
         missing = numbers and numbers - _numbers(words, spelled=True) - self._numbers_round
         if missing:
             return f"nobody said {sorted(missing)[0]}"
@@ -148,7 +157,7 @@ def _leans(answer: str, question: str) -> bool:
     if _ASSENT.match(answer):
         return True
     short = len(answer) <= _ANSWER_CHARACTERS if written_in_cjk(answer) else len(answer.split()) <= _ANSWER_WORDS
-    return short and _ASKS.search(question) is not None
+    return (short or _HEARD.match(answer) is not None) and _ASKS.search(question) is not None
 
 
 def _dated(message: Message) -> str:
@@ -159,21 +168,33 @@ def _dated(message: Message) -> str:
     return f"{with_dates(message.content, day)} ({day.isoformat()}, {day:%B} {day.day})"
 
 
+def _claimed(text: str) -> set[str]:
+    """The numbers that a claim makes, in digits and in words that can mean nothing but an amount."""
+    found = _numbers(text) | _amounts(text)
+    amounts = (match[0] for match in _CHINESE_AMOUNT.finditer(text))
+    return found | {str(_chinese(amount)) for amount in amounts if len(amount) <= _LONGEST_NUMBER}
+
+
+def _amounts(text: str) -> set[str]:
+    """Tens, hundreds, thousands and millions that are written out in English."""
+    found = {
+        str(_TENS[match[1].casefold()] + int(_IN_WORDS[match[2].casefold()] if match[2] else 0))
+        for match in _ENGLISH_TENS.finditer(text)
+    }
+    return found | {
+        str(int(_IN_WORDS.get(match[1].casefold(), match[1])) * _THOUSANDS[match[2].casefold()])
+        for match in _ENGLISH_ROUND.finditer(text)
+        if len(match[1]) <= _LONGEST_NUMBER
+    }
+
+
 def _numbers(text: str, *, spelled: bool = False) -> set[str]:
     """The numbers in a text as plain digits; with `spelled`, also those written as words, and hours as 24."""
     found = {_plain(part) for match in _NUMBER.finditer(text) for part in _parts(match[0])}
     if spelled:
         found |= {_IN_WORDS[match[0].casefold()] for match in _ENGLISH_NUMBER.finditer(text)}
-        found |= {
-            str(_TENS[match[1].casefold()] + int(_IN_WORDS[match[2].casefold()] if match[2] else 0))
-            for match in _ENGLISH_TENS.finditer(text)
-        }
         found |= {_IN_WORDS[match[0]] for match in _CHINESE_NUMBER.finditer(text)}
-        found |= {
-            str(int(_IN_WORDS.get(match[1].casefold(), match[1])) * _THOUSANDS[match[2].casefold()])
-            for match in _ENGLISH_ROUND.finditer(text)
-            if len(match[1]) <= _LONGEST_NUMBER
-        }
+        found |= _amounts(text)
         rounded = (match[0] for match in _CHINESE_ROUND.finditer(text))
         found |= {str(_chinese(number)) for number in rounded if len(number) <= _LONGEST_NUMBER}
         found |= {str(int(match[1] or match[3]) % 12 + 12) for match in _AFTERNOON.finditer(text)}

@@ -43,6 +43,7 @@ def test_what_was_said_in_other_words_is_stated(text: str, handle: str) -> None:
     ("text", "handle", "reason"),
     [
         ("Ben's rent is 1300 euros.", "m1", "nobody said 1300"),
+        ("Ben's rent is thirteen hundred euros.", "m1", "nobody said 1300"),
         ("Ben moved to Porto.", "m1", "nobody spoke of Porto"),
         ("Ben moved to Lisbon with his aunt Maria.", "m1", "nobody spoke of Maria"),
         ("Ben works at ACME in Lisbon.", "m1", "nobody spoke of ACME"),
@@ -63,6 +64,10 @@ def test_what_nobody_said_is_refused_with_the_reason(text: str, handle: str, rea
         ("What is your dog, a Rex or a Max?", "the first one", True),
         ("Your dog must be called Rex.", "Yesterday we walked him.", False),
         ("Your dog must be called Rex.", "Right now I am at work.", False),
+        ("Your dog must be called Rex.", "ok, thanks! What is the weather like?", False),
+        ("Is your dog called Rex?", "Sure, and he is a good boy, as all the neighbours know.", True),
+        ("你的狗叫旺财吧。", "好的，谢谢。明天天气怎么样？", False),
+        ("你的狗叫旺财吗？", "好的，谢谢。", True),
         ("你的狗叫旺财吗？", "对。", True),
         ("你的狗叫旺财吧", "没错", True),
         ("你的狗叫旺财吧", "对花生过敏的是我。", False),
@@ -84,6 +89,9 @@ def test_what_the_assistant_asked_counts_where_it_was_agreed_to_or_answered(
         ("李雷的房租是3200元。", True),
         ("李雷住在上海。", False),
         ("李雷的房租是5000元。", False),
+        ("李雷的房租是三千二百元。", True),
+        ("李雷的房租是五千元。", False),
+        ("李雷和妹妹小梅一起搬到了杭州，千万别忘了。", True),
         ("李雷喜欢爵士乐。", False),
     ],
 )
