@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from amem.async_memory import AsyncMemory
+    from amem.conversation.assistant import Assistant
+    from amem.conversation.segment import segment
     from amem.errors import AmemError
     from amem.memory_system import AgenticMemorySystem
+    from amem.message import Message
     from amem.note import Kind, Link, LinkType, MemoryNote, Source, Status
     from amem.query import Filter, Query
     from amem.receipt import Receipt
@@ -26,6 +29,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AgenticMemorySystem": "amem.memory_system",
     "AmemError": "amem.errors",
+    "Assistant": "amem.conversation.assistant",
     "AsyncMemory": "amem.async_memory",
     "ChromaRetriever": "amem.retrievers",
     "CopiedChromaRetriever": "amem.retrievers",
@@ -35,6 +39,7 @@ _HOMES = {
     "Link": "amem.note",
     "LinkType": "amem.note",
     "MemoryNote": "amem.note",
+    "Message": "amem.message",
     "NewNote": "amem.writing.intake",
     "PersistentChromaRetriever": "amem.retrievers",
     "Query": "amem.query",
@@ -43,11 +48,13 @@ _HOMES = {
     "Source": "amem.note",
     "Status": "amem.note",
     "load_settings": "amem.settings",
+    "segment": "amem.conversation.segment",
 }
 
 __all__ = [
     "AgenticMemorySystem",
     "AmemError",
+    "Assistant",
     "AsyncMemory",
     "ChromaRetriever",
     "CopiedChromaRetriever",
@@ -57,6 +64,7 @@ __all__ = [
     "Link",
     "LinkType",
     "MemoryNote",
+    "Message",
     "NewNote",
     "PersistentChromaRetriever",
     "Query",
@@ -66,6 +74,7 @@ __all__ = [
     "Status",
     "__version__",
     "load_settings",
+    "segment",
 ]
 
 logging.getLogger("amem").addHandler(logging.NullHandler())

@@ -18,7 +18,7 @@ from amem import AgenticMemorySystem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from amem.conversation.assistant import Assistant
+    from amem import Assistant
     from amem.conversation.reply import Learnt
 
 
