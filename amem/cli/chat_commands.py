@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: So many of the notes learnt in a chat are listed.
 _MOST = 20
-#: So many notes that came to mind, but were not shown to the model, are named by /why.
-_OTHERS = 5
+#: So many notes of each sort are shown by /why, unless all are asked for.
+_BEST = 3
 
 
 class Leave(Exception):
@@ -49,7 +49,7 @@ class Commands:
         self._screen = screen
         self._keyboard = keyboard
         every = (
-            Command("why", "", "what was recalled for the last answer, and why", self._why),
+            Command("why", "[all]", "what was recalled for the last answer, and why", self._why),
             Command("remember", "TEXT", "keep a note exactly as worded", self._remember),
             Command("forget", "TEXT or ID", "hide a note: shows those it may be, and asks which", self._forget),
             Command("undo", "", "take back what was learnt or changed last in this chat", self._undo),
@@ -88,7 +88,10 @@ class Commands:
         found = self._assistant.why()
         if not found:
             self._screen.say("nothing was recalled for the last answer")
-        self._screen.recalled(found, most=_OTHERS)
+        whole = rest.strip().lower() == "all"
+        self._screen.recalled(found, most=None if whole else _BEST)
+        if not whole and len(found) > _BEST:
+            self._screen.say("/why all shows everything")
 
     def _notes(self, rest: str) -> None:
         from amem.conversation.core import core_notes

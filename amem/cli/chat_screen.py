@@ -110,20 +110,18 @@ class Screen:
     def recalled(self, found: Sequence[Recalled], *, most: int | None = None) -> None:
         """What was recalled for an answer: in full what the model was shown of it, the rest in a line each.
 
-        `most` bounds how many of the rest are shown.
+        `most` bounds how many of each sort are shown.
         """
 
         def of(part: str) -> list[Recalled]:
             return [each for each in found if each.part == part]
 
         came = of("recalled")
-        self._group("shown to the model, best first:", [each for each in came if each.injected], self.entry)
         others = [each for each in came if not each.injected]
-        self._group("came to mind, not shown to the model:", others[:most], self._brief)
-        if most is not None and len(others) > most:
-            self.out.print(styled((f"  and {len(others) - most} more (amem chat --replay)", "dim")))
-        self._group("shown with every message:", of("core"), self._brief)
-        self._group("what was said earlier, summed up:", of("episode"), self._brief)
+        self._group("shown to the model, best first:", [each for each in came if each.injected], self.entry, most)
+        self._group("came to mind, not shown to the model:", others, self._brief, most)
+        self._group("shown with every message:", of("core"), self._brief, most)
+        self._group("what was said earlier, summed up:", of("episode"), self._brief, most)
 
     def entry(self, each: Recalled) -> None:
         """A note with what it said and why it was recalled."""
@@ -139,11 +137,13 @@ class Screen:
         line = styled(f"  {score}", (short_id(each.note), "cyan"), "  ") + _words(each, one=True)
         self.out.print(line, overflow="ellipsis", no_wrap=True)
 
-    def _group(self, title: str, found: Sequence[Recalled], show: Callable[[Recalled], None]) -> None:
+    def _group(self, title: str, found: Sequence[Recalled], show: Callable[[Recalled], None], most: int | None) -> None:
         if found:
             self.say(title)
-        for each in found:
+        for each in found[:most]:
             show(each)
+        if most is not None and len(found) > most:
+            self.out.print(styled((f"  and {len(found) - most} more", "dim")))
 
     def notes(self, notes: Iterable[MemoryNote]) -> None:
         """Notes, one or a few lines each."""
