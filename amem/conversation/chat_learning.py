@@ -196,10 +196,15 @@ class ChatLearning:
         except BaseException as error:
             self._give_back(mine)
             self._patience.rest(turn.key for turn in mine)
+            if not isinstance(error, Exception):
+                raise
+            # Whatever is wrong with these turns must not keep those after them from being learnt from.
             if isinstance(error, AmemError):
                 _log.info("%d turns go on waiting to be learnt from: %s", len(mine), error)
-                return Learnt(error="" if isinstance(error, Cancelled) else str(error), waiting=len(mine))
-            raise
+            else:
+                _log.exception("%d turns could not be learnt from and go on waiting", len(mine))
+            why = str(error) or type(error).__name__
+            return Learnt(error="" if isinstance(error, Cancelled) else why, waiting=len(mine))
         return self._settle(mine, made, episodes=episodes) + self._close_episodes(mine[0].session)
 
     def _give_back(self, turns: Sequence[Turn]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from amem.clock import local_time
+from amem.clock import local_time, parse_time
 from amem.conversation.marks import without_recalled
 from amem.errors import InvalidInput
 from amem.message import Message, Role
@@ -41,10 +41,16 @@ def take_in(items: Sequence[Message | Mapping[str, Any]], zone: tzinfo) -> list[
     An item is a `Message` or a mapping with ``role`` and ``content``, and perhaps ``at`` (or ``timestamp``: ISO 8601,
     ``YYYYMMDDHHMM`` or a datetime), ``name`` and ``id``. Raises InvalidInput naming the message that cannot be used.
     """
-    if isinstance(items, str | bytes | Mapping | Message):
+    if isinstance(items, str | bytes | Mapping | Message) or not isinstance(items, Iterable):
         raise InvalidInput("messages must be a list", hint='give [{"role": "user", "content": "..."}, ...]')
     taken = [_checked(_message(item, number, zone), number) for number, item in enumerate(items, start=1)]
     return [message for message in taken if message.content.strip()]
+
+
+def check_name(conversation: Any) -> None:
+    """Raise InvalidInput for what cannot be a conversation's name; None asks for one to be made up."""
+    if conversation is not None and not (isinstance(conversation, str) and _is_text(conversation)):
+        raise InvalidInput(f"{str(conversation)[:80]!r} cannot name a conversation", hint="give text, or leave it out")
 
 
 def name_conversation(messages: Sequence[Message]) -> str:
@@ -61,18 +67,20 @@ def name_conversation(messages: Sequence[Message]) -> str:
 def source_ids(messages: Sequence[Message], conversation: str) -> list[str]:
     """An id for each message, the same whenever it is remembered: by its own id, else by who said what when.
 
-    An id that begins with the conversation's name is unique already and taken as it is. Equal messages without one (a
-    second "ok" in the same minute) are told apart by counting them.
+    An id that begins with the conversation's name is unique already and taken as it is (unless that name holds a colon,
+    since "a:b:1" may then be another conversation's). Messages that are equal (a second "ok" in the same minute) or
+    were given the same id are told apart by counting them.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     ids = []
     for message in messages:
-        if message.id is not None and message.id.startswith(f"{conversation}:"):
-            ids.append(message.id)
-            continue
         parts = ("id", message.id) if message.id is not None else _parts(message)
         seen[parts] += 1
-        ids.append(_digest("message", conversation, *parts, str(seen[parts])))
+        unique = message.id is not None and ":" not in conversation and message.id.startswith(f"{conversation}:")
+        if message.id is not None and unique and seen[parts] == 1:
+            ids.append(message.id)
+        else:
+            ids.append(_digest("message", conversation, *parts, str(seen[parts])))
     return ids
 
 
@@ -89,7 +97,7 @@ def message_of(source: Source) -> Message:
 
 def _message(item: Message | Mapping[str, Any], number: int, zone: tzinfo) -> Message:
     if isinstance(item, Message):
-        return item if item.at is None else replace(item, at=local_time(item.at, zone))
+        return replace(item, role=_role(item.role, number), at=_time(item.at, number, zone))
     if not isinstance(item, Mapping):
         raise _unusable(number, f"it is a {type(item).__name__}, neither a mapping nor a Message")
     unknown = sorted(str(key) for key in item.keys() - _KEYS.keys())
@@ -99,19 +107,20 @@ def _message(item: Message | Mapping[str, Any], number: int, zone: tzinfo) -> Me
     for key, value in item.items():
         if value is not None and values.setdefault(_KEYS[key], value) != value:
             raise _unusable(number, f"{key} says something else than its other name")
-    try:
-        role = Role(values.get("role", ""))
-    except ValueError:
-        raise _unusable(
-            number, f"its role is {values.get('role')!r}", hint=f"the roles are {', '.join(Role)}"
-        ) from None
     return Message(
-        role,
+        _role(values.get("role"), number),
         values.get("content", ""),
         _time(values.get("at"), number, zone),
         values.get("speaker"),
         values.get("id"),
     )
+
+
+def _role(value: Any, number: int) -> Role:
+    try:
+        return Role(value)
+    except ValueError:
+        raise _unusable(number, f"its role is {value!r}", hint=f"the roles are {', '.join(Role)}") from None
 
 
 def _time(value: Any, number: int, zone: tzinfo) -> datetime | None:
@@ -120,6 +129,7 @@ def _time(value: Any, number: int, zone: tzinfo) -> datetime | None:
     if not isinstance(value, str | datetime):
         raise _unusable(number, f"its time is {value!r}", hint="use ISO 8601 (2026-03-01T09:30) or a datetime")
     try:
+        parse_time(value, zone)  # refuses what lies before the year 1 or after 9999 elsewhere on earth
         return local_time(value, zone)
     except InvalidInput as error:
         raise _unusable(number, str(error), hint=error.hint) from error
@@ -132,10 +142,14 @@ def _checked(message: Message, number: int) -> Message:
             continue
         if not isinstance(value, str):
             raise _unusable(number, f"its {name} must be text, not {type(value).__name__}")
-        if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        if not _is_text(value):
             raise _unusable(number, f"its {name} holds characters that are not text")
     speaker = " ".join(message.speaker.split())[:200] if message.speaker else None
     return replace(message, content=without_recalled(message.content), speaker=speaker or None)
+
+
+def _is_text(value: str) -> bool:
+    return "\x00" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _parts(message: Message) -> tuple[str, ...]:

@@ -8,19 +8,20 @@ taken back by one undo. What that promises is decision 8 (docs/adr).
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
 from amem.conversation.episodes import EpisodeNotes
 from amem.conversation.lesson import Lesson, Lot
-from amem.conversation.messages import message_of, name_conversation, source_ids, source_of, take_in
+from amem.conversation.messages import check_name, message_of, name_conversation, source_ids, source_of, take_in
 from amem.conversation.report import RememberReport
 from amem.conversation.rules import load_rules
 from amem.conversation.segment import segment
 from amem.conversation.teaching import EXTRACT_JOB, Teacher
 from amem.conversation.transcript import Transcript
-from amem.errors import Cancelled, InvalidInput
+from amem.errors import AmemError, Cancelled, InvalidInput
 from amem.llm.showing import EARLIER
 from amem.message import Role
 from amem.note import Enrichment
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from amem.writing.owners import Owner
     from amem.writing.pipeline import Pipeline
 
+_log = logging.getLogger("amem")
 __all__ = ["Learner", "RememberReport"]
 
 
@@ -101,6 +103,7 @@ class Learner:
                 "without episodes there is nothing but learning to do, and no job to leave it to",
                 hint="give episodes=True, or extract=True and wait=True",
             )
+        check_name(conversation)
         rules = load_rules(self._settings.home)
         taken, context = self._take_in(messages, rules), self._take_in(earlier, rules)
         if not taken:
@@ -150,7 +153,14 @@ class Learner:
         errors: list[str] = []
         done = 0
         for job in leased(self._store, EXTRACT_JOB, owner, limit=limit, tried=tried, cancelled=cancelled):
-            lesson = self._work_on(job, owner)
+            try:
+                lesson = self._work_on(job, owner)
+            except AmemError:
+                raise
+            except Exception as error:  # one episode that cannot be read must not keep all the others waiting
+                _log.exception("episode %s could not be learnt from", job.note[:8])
+                errors.append(f"{job.note[:8]}: {type(error).__name__}: {error}")
+                continue
             if lesson.enrichment is Enrichment.DONE:
                 done += 1
             else:
@@ -220,7 +230,9 @@ class Learner:
     def _before(self, lot: Lot, given: Sequence[Message], lots: Sequence[Lot]) -> tuple[Message, ...]:
         """What was said before the lot: what the caller gave and this call holds, else what is stored."""
         if given:
-            before = [*given, *(message for other in lots for message in other.messages)]
+            before = list(given)
+            for other in lots[-EARLIER:]:  # each holds a message at least
+                before += other.messages
         else:
             with self._store.read() as session:
                 before = Transcript(session).before(lot.conversation, min(lot.ordinals), EARLIER)

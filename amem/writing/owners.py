@@ -6,13 +6,14 @@ import itertools
 import os
 import socket
 import uuid
+from pathlib import Path
 
 
 class Owner:
     """Names for the work of one open collection: `name` begins each, `one_more` makes one for each piece of work."""
 
     def __init__(self) -> None:
-        self.name = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}:"
+        self.name = f"{socket.gethostname()}:{_process(os.getpid())}:{uuid.uuid4().hex[:8]}:"
         self._numbers = itertools.count(1)
 
     def one_more(self) -> str:
@@ -27,12 +28,33 @@ def is_gone(owner: str) -> bool:
     analysis: what comes late is left out.
     """
     host, _, process = owner.rpartition(":")[0].rpartition(":")[0].rpartition(":")
-    if host != socket.gethostname() or not process.isdigit() or os.name != "posix":
+    number, _, began = process.partition("+")
+    if host != socket.gethostname() or not number.isdigit() or os.name != "posix":
         return False
     try:
-        os.kill(int(process), 0)
+        os.kill(int(number), 0)
     except ProcessLookupError:
         return True
     except OSError:  # it runs, as somebody else
-        return False
-    return False
+        pass
+    now = _began(int(number))
+    return bool(began and now is not None and now != began)
+
+
+def _process(number: int) -> str:
+    """A process by its number and, since another may be given the same (a container's first is always 1), its start."""
+    began = _began(number)
+    return str(number) if began is None else f"{number}+{began}"
+
+
+def _began(number: int) -> str | None:
+    """When that process was started, in ticks since the machine was; "" once it has ended; None where nobody can tell.
+
+    A process that was killed is still listed until its parent has heard of it.
+    """
+    try:
+        # The name of the program comes before these, in brackets, and may itself hold spaces and brackets.
+        fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return "" if fields[0] in ("Z", "X") else fields[19]

@@ -71,7 +71,8 @@ class Patience:
     def resting(self) -> set[int]:
         """What is not to be tried again yet."""
         now = self._clock.now()
-        self._tried = {key: at for key, at in self._tried.items() if (now - at).total_seconds() < RETRY_SECONDS}
+        # A clock may be set back: what was tried "tomorrow" does not rest until then.
+        self._tried = {key: at for key, at in self._tried.items() if abs((now - at).total_seconds()) < RETRY_SECONDS}
         return set(self._tried)
 
     def rest(self, keys: Iterable[int]) -> None:

@@ -146,9 +146,18 @@ class Worker:
     def _round(self) -> None:
         if self._hands is None:
             self._hands = self._make()
+        failure: Exception | None = None
         for hand in self._hands:
-            if not self._cancelled.is_set():
+            if self._cancelled.is_set():
+                break
+            try:
                 hand.work(self._owner.one_more(), cancelled=self._cancelled)
+            except (Cancelled, StorageError):
+                raise
+            except Exception as error:  # what is wrong with one kind of work is not wrong with the others
+                failure = failure or error
+        if failure is not None:
+            raise failure
 
     def _serve(self) -> None:
         while True:
