@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from amem.clock import zone
 from amem.conversation.core import core_notes, core_text
 from amem.conversation.lines import lines_for
+from amem.conversation.marks import as_recalled
 from amem.conversation.personal import asks_memory
 from amem.conversation.recalling import recall, recalled_text
 from amem.conversation.reply import Recalled
@@ -90,7 +91,7 @@ class Prompting:
             window=settings.llm_context,
             answer=shares.answer,
             system=prompt.render(
-                user=settings.user_name, now=self._now(said), core=core_text(core, said.nothing)
+                user=settings.user_name, now=self._now(said), core=as_recalled(core_text(core, said.nothing))
             ).strip(),
             question=text,
             recalled=_above(recalled_text(found, notes, self._zone, in_core), verdict, said, unknown),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem.conversation.marks import as_recalled
 from amem.conversation.reply import Recalled
+from amem.llm.showing import line
 from amem.llm.showing import note as shown_note
 from amem.text.tokens import tokens
 
@@ -74,9 +75,10 @@ def recalled_text(found: Sequence[Recalled], notes: dict[str, MemoryNote], zone:
 def dated(note: MemoryNote, zone: tzinfo) -> str:
     """A note as a model reads it: when it is from, what it is, how far it can be trusted, and what it says."""
     day = f"{note.at.astimezone(zone):%Y-%m-%d}" if note.at else "undated"
-    said = f", said by {shown_note(note.speaker, 8)}" if note.speaker else ""
+    said = f", said by {line(note.speaker, 8)}" if note.speaker else ""
     return f"[{day}, {note.kind}, confidence {note.trust:.2f}{said}] {shown_note(note.content, _WORDS)}"
 
 
 def _line(number: int, note: MemoryNote, zone: tzinfo) -> str:
-    return f"{number}. {dated(note, zone)}"
+    # What follows a line break in a note is set in, so that it cannot pass for another note with a date of its own.
+    return f"{number}. {dated(note, zone)}".replace("\n", "\n   ")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amem.conversation.marks import as_recalled
 from amem.message import Message, Role
 from amem.text.tokens import tokens
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 CUT = " […] "
 #: What a message costs beside its words: role and separators.
 _FRAME = 4
+_MARKS = tokens(as_recalled(""))
 #: Shares of what is left after system text, question and recalled notes: fresh turns first, while older ones wait.
 _TAIL = 0.6
 _LONGEST_TURN = 0.5
@@ -87,7 +89,8 @@ def fit(
     """The prompt for one question within `window` tokens of which `answer` stay free.
 
     `recalled` is put before the question in the last message. `summaries` come in the order of the chat and are put
-    after the system text, under the heading `earlier`.
+    after the system text, under the heading `earlier` and between the delimiters of what is recalled: what was said is
+    material as well.
     """
     room = max(window - answer, 1)
     system, system_cut = _within(system, room // 2)
@@ -99,11 +102,14 @@ def fit(
     tail, used, tail_cut = _tail(past, room, summaries)
     room -= used
     shown = {each.number for each in tail}
-    held, used = _summaries(summaries, [each for each in past if each.number not in shown], room - tokens(earlier))
+    held, used = _summaries(
+        summaries, [each for each in past if each.number not in shown], room - tokens(earlier) - _MARKS
+    )
     room -= used
     if held:
         room -= tokens(earlier)
-        system = "\n\n".join([system, "\n".join([earlier, *(each.text for each in held)])])
+        summed_up = as_recalled("\n".join(each.text for each in held))
+        system = f"{system}\n\n{earlier}\n{summed_up}"
     messages = [Message(Role.SYSTEM, system)]
     for each in tail:
         messages += [Message(Role.USER, each.question), Message(Role.ASSISTANT, each.answer)]
