@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from amem.clock import zone
 from amem.conversation.background import Background
 from amem.conversation.reply import Learnt
-from amem.conversation.segment import GAP, segment
+from amem.conversation.segment import GAP, LEAST_TOKENS, TOKENS, segment
 from amem.errors import AmemError, Cancelled
 from amem.llm.showing import EARLIER
 from amem.message import Message, Role
@@ -36,6 +36,9 @@ _log = logging.getLogger(__name__)
 
 #: How long learning from one turn may take before somebody else may take it up: a slow model's worth of calls.
 _LEASE_SECONDS = 900.0
+#: An episode of a chat ends when it takes this part of the model's window at the latest. Without that a long sitting
+#: would be one open episode, and turns that no longer fit into the prompt would have no summary to stand for them.
+_OF_WINDOW = 8
 
 
 class ChatLearning:
@@ -251,6 +254,7 @@ class ChatLearning:
     def _close_episodes(self, chat: str) -> Learnt:
         """Make the notes of episodes that have ended: all but the last, and the last when it has been quiet for long.
 
+        They hold whole turns: one that is cut between question and answer belongs to the earlier episode.
         A turn that still waits to be learnt from ends what can be told: what comes after it is left for later.
         """
         assert self._learner is not None
@@ -260,14 +264,16 @@ class ChatLearning:
             ]
         open_ = _until(turns, lambda each: each.learning is Learning.WAITING)
         by_message = {message.id: turn for turn in open_ for message in self._messages(turn)}
-        found = segment([message for turn in open_ for message in self._messages(turn)])
+        most = max(LEAST_TOKENS, min(TOKENS, self._settings.llm_context // _OF_WINDOW))
+        found = segment([message for turn in open_ for message in self._messages(turn)], tokens=most)
         quiet = bool(open_) and self._clock.now() - open_[-1].at > GAP
         total = Learnt()
         for episode in found if quiet and len(open_) == len(turns) else found[:-1]:
-            made = self._learner.remember(
-                episode.messages, conversation=chat, episodes=True, extract=False, cancelled=self._background.called_off
-            )
             held = {turn.key: turn for message in episode.messages for turn in (by_message[message.id],)}
+            said = [message for turn in held.values() for message in self._messages(turn)]
+            made = self._learner.remember(
+                said, conversation=chat, episodes=True, extract=False, cancelled=self._background.called_off
+            )
             self._assign(list(held.values()), made)
             total += Learnt(episodes=len(made.episodes))
         return total

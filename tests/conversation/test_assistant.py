@@ -541,6 +541,32 @@ def test_a_long_chat_is_shown_its_episodes_instead_of_its_oldest_turns(tmp_path:
         assert any(each.part == "episode" and each.text.startswith("Episode of") for each in played.recalled)
 
 
+def test_in_one_long_sitting_no_turn_is_lost_between_the_fresh_ones_and_the_summaries(
+    tmp_path: Path, clock: FrozenClock
+) -> None:
+    chat = ScriptedChat("The lamps on the harbour were lit again, as they are each evening of the week. " * 4)
+    with open_memory(tmp_path / "home", clock, llm_context=4096) as memory, memory.assistant(chat=chat) as talk:
+        for number in range(40):
+            talk.say(
+                f"Number {number}: the harbour and its lamps were quiet when boat {number} came in, 第{number}条船。"
+            )
+            assert talk.wait(30)
+            clock.advance(minutes=1)
+        *ended, last = talk.turns()
+        shown = " ".join(message.content for message in chat.conversations[-1][1:-1])
+        system = chat.conversations[-1][0].content
+        assert "Number 0:" not in shown
+        for turn in ended:
+            summary = memory.read(turn.episode) if turn.episode else None
+            assert turn.question in shown or (summary is not None and summary.content in system)
+        assert last.episode is None
+        # Each episode expands to whole turns, word for word.
+        for id in dict.fromkeys(turn.episode for turn in ended if turn.episode):
+            turns = [turn for turn in ended if turn.episode == id]
+            said = [text for turn in turns for text in (turn.question, turn.answer)]
+            assert [message.content for message in memory.expand(id)] == said
+
+
 def test_a_learner_that_fails_leaves_the_turn_waiting_for_the_next_round(memory: AgenticMemorySystem) -> None:
     told: list[Learnt] = []
     learner = FakeLearner(memory._store, fail=StorageBusy("somebody else is writing"))
