@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, or_, select
+from sqlalchemy import bindparam, delete, func, insert, or_, select
 
 from amem.note import Link, LinkType, Status
 from amem.storage import tables
@@ -23,6 +23,12 @@ _LINKS = tables.links
 # Built once, as they are on the path of every write.
 _INSERT = insert(_LINKS).prefix_with("OR IGNORE")
 _INSERT_CHANGE = insert(tables.link_changes)
+_ONE = (
+    _LINKS.c.source == bindparam("from_id"),
+    _LINKS.c.target == bindparam("to_id"),
+    _LINKS.c.type == bindparam("of_type"),
+)
+_GET, _DELETE = select(_LINKS).where(*_ONE), delete(_LINKS).where(*_ONE)
 
 
 class Links:
@@ -51,7 +57,7 @@ class Links:
 
     def get(self, source: str, target: str, type: LinkType) -> Link | None:
         """That one link, if it is there."""
-        row = self._run(select(_LINKS).where(*_one(source, target, type))).mappings().one_or_none()
+        row = self._run(_GET, _one(source, target, type)).mappings().one_or_none()
         return None if row is None else link_of(row)
 
     def put(self, link: Link, operation: int) -> bool:
@@ -68,7 +74,7 @@ class Links:
         link = self.get(source, target, type)
         if link is None:
             return False
-        self._run(delete(_LINKS).where(*_one(source, target, type)))
+        self._run(_DELETE, _one(source, target, type))
         self._record(source, target, type, operation, link_plain(link), None)
         return True
 
@@ -141,5 +147,5 @@ class Links:
         _ = self._session.seq
 
 
-def _one(source: str, target: str, type: LinkType) -> tuple[ColumnElement[bool], ...]:
-    return _LINKS.c.source == source, _LINKS.c.target == target, _LINKS.c.type == str(type)
+def _one(source: str, target: str, type: LinkType) -> dict[str, str]:
+    return {"from_id": source, "to_id": target, "of_type": str(type)}

@@ -10,11 +10,12 @@ from sqlalchemy import insert, select, update
 
 from amem.errors import ReviewNotFound
 from amem.storage import tables
+from amem.storage.chunks import chunks
 from amem.storage.records import Review
 from amem.storage.rows import read_time, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import RowMapping
 
@@ -83,6 +84,14 @@ class Reviews:
     def decide(self, review: int, state: str, operation: int) -> None:
         """Close an item as accepted, rejected or stale."""
         self._run(update(_REVIEWS).where(_REVIEWS.c.id == review).values(state=state, decided_by=operation))
+
+    def concerned(self, operations: Sequence[int]) -> set[int]:
+        """Those of these operations that proposed or decided a review."""
+        found: set[int] = set()
+        for some in chunks(operations):
+            for column in (_REVIEWS.c.operation, _REVIEWS.c.decided_by):
+                found |= set(self._run(select(column).where(column.in_(some)).distinct()).scalars())
+        return found
 
     def withdraw(self, operation: int, by: int) -> None:
         """Undo's part: close what `operation` had proposed, open again what it had decided."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from amem.errors import InvalidInput, NothingToUndo, OperationNotFound
 from amem.note import LinkType, Status
@@ -21,6 +21,28 @@ if TYPE_CHECKING:
 _REVERSALS = ("undo", "redo")
 #: What cannot be taken back: purge leaves nothing to restore, and settings of the collection are not notes.
 _FINAL = ("purge", "reindex")
+_VERSIONS, _NOTES, _OPS, _CHANGED = tables.versions, tables.notes, tables.operations, tables.link_changes
+# Built once: what remembered a long conversation has thousands of operations under it, each with a note and its links.
+_VERSIONS_OF = (
+    select(_VERSIONS.c.changes, _VERSIONS.c.version.label("made"), _NOTES)
+    .select_from(_VERSIONS.join(_NOTES, _NOTES.c.key == _VERSIONS.c.note))
+    .where(_VERSIONS.c.operation == bindparam("wanted"))
+    .order_by(_VERSIONS.c.id.desc())
+)
+_LINKS_OF = select(_CHANGED).where(_CHANGED.c.operation == bindparam("wanted")).order_by(_CHANGED.c.id.desc())
+_LATER = (
+    select(_VERSIONS.c.operation)
+    .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
+    .where(
+        _VERSIONS.c.note == bindparam("wanted"),
+        _VERSIONS.c.operation > bindparam("target"),
+        _OPS.c.parent.is_(None),
+        _OPS.c.undone_by.is_(None),
+        _OPS.c.action.not_in(_REVERSALS),
+    )
+    .order_by(_VERSIONS.c.id.desc())
+    .limit(1)
+)
 
 
 def undo(session: Session, actor: str, operation: int | None = None) -> UndoReport:
@@ -73,10 +95,12 @@ def _reverse(session: Session, actor: str, target: int, action: str) -> UndoRepo
     reverted: list[tuple[str, str]] = []
     kept: list[Kept] = []
     family = session.operations.standing(target)
+    reviewed = session.reviews.concerned(family)
     for operation in family:
         _reverse_links(session, operation, own, reverted, kept)
         _reverse_notes(session, operation, target, own, reverted, kept)
-        session.reviews.withdraw(operation, own)
+        if operation in reviewed:
+            session.reviews.withdraw(operation, own)
     session.operations.mark_undone(family, own)
     return UndoReport(own, target, tuple(reverted), tuple(kept))
 
@@ -84,16 +108,9 @@ def _reverse(session: Session, actor: str, target: int, action: str) -> UndoRepo
 def _reverse_notes(
     session: Session, operation: int, target: int, own: int, reverted: list[tuple[str, str]], kept: list[Kept]
 ) -> None:
-    versions, notes = tables.versions, tables.notes
-    statement = (
-        select(versions.c.changes, versions.c.version.label("made"), notes)
-        .select_from(versions.join(notes, notes.c.key == versions.c.note))
-        .where(versions.c.operation == operation)
-        .order_by(versions.c.id.desc())
-    )
     # One operation may have changed a note more than once: an undo that took back both its making and its hiding.
     done: dict[str, dict[str, Any]] = {}
-    for row in session.connection.execute(statement).mappings().all():
+    for row in session.connection.execute(_VERSIONS_OF, {"wanted": operation}).mappings().all():
         changes = json.loads(row["changes"])
         now = {**row, **done.setdefault(row["id"], {})}
         if row["made"] == 1:
@@ -115,9 +132,7 @@ def _reverse_notes(
 def _reverse_links(
     session: Session, operation: int, own: int, reverted: list[tuple[str, str]], kept: list[Kept]
 ) -> None:
-    changed = tables.link_changes
-    statement = select(changed).where(changed.c.operation == operation).order_by(changed.c.id.desc())
-    for row in session.connection.execute(statement).mappings().all():
+    for row in session.connection.execute(_LINKS_OF, {"wanted": operation}).mappings().all():
         type = LinkType(row["type"])
         item = f"link {type} {row['target']}"
         if row["after"] is not None:
@@ -132,26 +147,12 @@ def _reverse_links(
 
 def _later_work(session: Session, key: int, target: int) -> int | None:
     """The newest later operation, asked for by someone and still standing, that changed this note."""
-    versions, operations = tables.versions, tables.operations
-    statement = (
-        select(versions.c.operation)
-        .select_from(versions.join(operations, operations.c.id == versions.c.operation))
-        .where(
-            versions.c.note == key,
-            versions.c.operation > target,
-            operations.c.parent.is_(None),
-            operations.c.undone_by.is_(None),
-            operations.c.action.not_in(_REVERSALS),
-        )
-        .order_by(versions.c.id.desc())
-    )
-    return session.connection.execute(statement.limit(1)).scalar_one_or_none()
+    return session.connection.execute(_LATER, {"wanted": key, "target": target}).scalar_one_or_none()
 
 
 def _last_to_set(session: Session, key: int, field: str) -> int | None:
-    versions = tables.versions
-    statement = select(versions.c.operation, versions.c.changes).where(versions.c.note == key)
-    for operation, changes in session.connection.execute(statement.order_by(versions.c.id.desc())):
+    statement = select(_VERSIONS.c.operation, _VERSIONS.c.changes).where(_VERSIONS.c.note == key)
+    for operation, changes in session.connection.execute(statement.order_by(_VERSIONS.c.id.desc())):
         held: Mapping[str, Any] = json.loads(changes)
         if field in held:
             return int(operation)

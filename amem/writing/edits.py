@@ -188,8 +188,10 @@ class Editor:
     def _reverse(self, reverse: Callable[[Session], UndoReport]) -> UndoReport:
         with self._store.write() as session:
             report = reverse(session)
-            for id in dict.fromkeys(id for id, _ in report.reverted):
-                readdress(session, id, self._vectorizer)
+            # Most of what is taken back changed no text: only that some notes were made, or linked.
+            moved = dict.fromkeys(id for id, field in report.reverted if self._vectorizer.reads([field]))
+            for note in session.notes.get_many(list(moved), history=False, usage=False, deleted=True).values():
+                session.notes.address(note.id, self._vectorizer.hash(note))
         return report
 
     def _set(self, id: str, action: str, actor: str, changes: Mapping[str, Any], *, deleted: bool = False) -> bool:

@@ -1,0 +1,58 @@
+"""Undo of a long conversation costs a few statements for each note and link that it takes back, and no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import event
+
+from amem.llm.offline import OfflineAnalyst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from amem import AgenticMemorySystem
+
+    Open = Callable[..., AgenticMemorySystem]
+
+ANIMALS = "cat dog fish horse goat mouse rabbit parrot turtle hamster".split()  # noqa: SIM905
+COLOURS = "grey brown red white black golden".split()  # noqa: SIM905
+
+
+class Statements:
+    """Counts what the database of a memory is asked."""
+
+    def __init__(self, memory: AgenticMemorySystem) -> None:
+        self.count = 0
+        event.listen(memory._store._database._engine, "before_cursor_execute", self._one_more)
+
+    def _one_more(self, *_: Any) -> None:
+        self.count += 1
+
+    def during(self, work: Callable[[], object]) -> int:
+        before = self.count
+        work()
+        return self.count - before
+
+
+def test_undo_and_redo_of_a_long_conversation_ask_a_few_statements_for_each_note_and_link(open_memory: Open) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    said = [
+        {"role": "user", "content": f"My {colour} {animal} number {year} was born in Lisbon.", "id": str(year)}
+        for year, (colour, animal) in enumerate((colour, animal) for colour in COLOURS for animal in ANIMALS)
+    ]
+    report = memory.remember(said, conversation="farm")
+    before = {note.id: (note.content, note.links) for note in memory.list(limit=1000)}
+    assert len(before) == report.stored + len(report.episodes) == len(said) + len(report.episodes)
+    counted = Statements(memory)
+    changed = []
+    most = 0
+    for work in (memory.undo, memory.redo):
+        asked = counted.during(lambda work=work: changed.append(work()))  # type: ignore[misc]
+        links = sum(item.startswith("link") for _, item in changed[-1].reverted)
+        assert links > len(said)
+        most = max(most, asked - 4 * links)
+    assert most < 14 * len(before)
+    assert changed[0].kept == ()
+    assert {note.id: (note.content, note.links) for note in memory.list(limit=1000)} == before
+    assert [found for found in memory.doctor() if found.level == "error"] == []
