@@ -3,7 +3,7 @@
 The same rules for every analyst, since a model that is asked for dates makes some up. A date is taken only from a text
 that names exactly one time, and that one past or today: "yesterday", "上周五", "on 3 May 2024", "since 2019". Of a
 week, month or year its first day counts, the earliest that is meant. Nothing is taken from what may mean something
-else: a range, an end ("until 2023"), a plan, two times, a part of a period ("去年底", "May last year").
+else: a range, an end ("until 2023"), a plan, a guess, two times, a part of a period ("去年底", "May last year").
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ _OPEN = re.compile(
     r"|\d{1,2}月|\d{1,2}[日号]|(?:周|星期|礼拜)[一二三四五六日天]|[春夏秋冬][天季]",
     re.IGNORECASE,
 )
+#: With these nothing is stated: it may be so, or may have been so.
+_PERHAPS = re.compile(
+    r"\b(?:if|unless|maybe|perhaps|probably|possibly|might)\b|如果|假如|要是|也许|可能|大概|好像|或许", re.IGNORECASE
+)
 #: Before a time these make it an end, an aim or a part of it; after it, a range or a part.
 _BEFORE = re.compile(
     r"(?:\b(?:until|till|before|after|by|through|to|for|than|between|due|expires?|every|(?:end|middle|start|half) of)"
@@ -44,8 +48,8 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _AFTER = re.compile(
-    r"\s*(?:-|–|—|~|to|until|till|through|and)\s*(?:\d|last|yester|the day)"
-    r"|[到至和](?:\d|今|昨|去年|前天|前年|上周|上个)|(?:之前|以前|为止|以后|之后|前后|前|后|左右|底|末|初|中旬|的时候?要)",
+    r"\s*(?:-|–|—|~|to|until|till|through|and|or)\s*(?:\d|last|yester|the day)"
+    r"|(?:[到至和或]|还是|或者)(?:\d|今|昨|去年|前天|前年|上周|上个)|(?:之前|以前|为止|以后|之后|前后|前|后|左右|底|末|初|中旬|的时候?要)",
     re.IGNORECASE,
 )
 
@@ -55,6 +59,8 @@ def holds_from(text: str, said: datetime) -> datetime | None:
 
     None when it names no time, or more than one, or one that may mean something else (see above).
     """
+    if _PERHAPS.search(text):
+        return None
     found: set[Period] = set()
     rest = text
     for start, end, period in _mentions(text, said.date()):
