@@ -14,6 +14,8 @@ RECALLED_END = "</amem-recalled>"
 _START = r"<\s*amem-recalled\s*>"
 _END = r"<\s*/\s*amem-recalled\s*>"
 _BLOCK = re.compile(rf"{_START}.*?(?:{_END}|\Z)", re.IGNORECASE | re.DOTALL)
+#: The lines that ``find_related_memories`` gives to programs written for A-Mem, which have no delimiters.
+_RELATED = re.compile(r"^memory index:\d+\ttalk start time:[^\n]*\n?", re.MULTILINE)
 _ANY = re.compile(rf"{_START}|{_END}", re.IGNORECASE)
 
 
@@ -23,10 +25,11 @@ def as_recalled(text: str) -> str:
 
 
 def without_recalled(text: str) -> str:
-    """`text` without recalled notes; a block that was never closed is left out to the end.
+    """`text` without recalled notes, between delimiters or as ``find_related_memories`` writes them.
 
-    Text without any comes back as it is; white space round what was taken out is trimmed.
+    A block that was never closed is left out to the end. Text without any comes back as it is; white space round what
+    was taken out is trimmed.
     """
-    if not _ANY.search(text):
+    if not _ANY.search(text) and not _RELATED.search(text):
         return text
-    return _ANY.sub("", _BLOCK.sub("\n", text)).strip()
+    return _ANY.sub("", _RELATED.sub("", _BLOCK.sub("\n", text))).strip()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from learning_home import LearningHome
 
 from amem.conversation.marks import RECALLED_END, RECALLED_START, as_recalled, without_recalled
 from amem.conversation.rules import FILE_NAME, default_rules, load_rules, read_rules
 from amem.conversation.secrets import REMOVED
 from amem.errors import InvalidInput
+from amem.llm.offline import OfflineAnalyst
 from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -147,6 +149,15 @@ def test_recalled_notes_are_taken_out_of_a_text_whatever_stands_in_them() -> Non
     assert without_recalled(block.upper()) == ""
     assert without_recalled(f"Hello {RECALLED_START} cut off here") == "Hello"
     assert without_recalled(f"loose end {RECALLED_END}") == "loose end"
+
+
+def test_what_find_related_memories_put_into_a_prompt_is_taken_out_of_it(tmp_path: Path) -> None:
+    with LearningHome(tmp_path, OfflineAnalyst()) as home:
+        home.memory.add("Ana hates cilantro.\n香菜不行。")
+        home.memory.add("Ana likes mint.")
+        related, ids = home.memory.find_related_memories("What does Ana like?", 2)
+        assert len(ids) == 2
+        assert without_recalled(f"Context:\n{related}\nWhat do I like?") == "Context:\n\nWhat do I like?"
 
 
 def test_a_text_without_recalled_notes_stays_as_it_is() -> None:
