@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
+from amem.text import index_terms, query_terms
 from amem.writing.fields import labels
 
 if TYPE_CHECKING:
@@ -136,9 +137,17 @@ def _why_wait(
     lost = _lost(note, changes)
     if lost:
         return f"it would lose {', '.join(lost[:3])}"
+    if "context" in changes and not _speaks_of(note, str(changes["context"])):
+        return "its new context has no word in common with it"
     if rewrite.confidence < settings.rewrite_confidence:
         return f"confidence {rewrite.confidence:.2f} is below {settings.rewrite_confidence:.2f}"
     return ""
+
+
+def _speaks_of(note: MemoryNote, context: str) -> bool:
+    """Whether a context has a word of the note's: a model that obeys a note instead of reading it writes "deleted"."""
+    held = set(index_terms(f"{note.content}\n{note.context}"))
+    return any(term in held for term in query_terms(context))
 
 
 def _lost(note: MemoryNote, changes: Mapping[str, str | list[str]]) -> list[str]:

@@ -30,7 +30,7 @@ EVOLUTION = {
     "rewrites": [
         {
             "note": handle,
-            "context": f"Newly seen, {handle}.",
+            "context": f"The kiln, newly seen, {handle}.",
             "tags": ["优化算法"],
             "reason": "news",
             "confidence": 0.95,
@@ -44,7 +44,7 @@ PAPER = {
     "actions": ["strengthen", "update_neighbor"],
     "suggested_connections": ["n3", 0, "n9", 7],
     "tags_to_update": ["optimisation"],
-    "new_context_neighborhood": ["one", "two", "three", "four", "five"],
+    "new_context_neighborhood": ["kiln one", "kiln two", "kiln three", "kiln four", "kiln five"],
     "new_tags_neighborhood": [["a"], ["b"], ["c"], ["d"], ["e"]],
 }
 EXTRACTION = {

@@ -144,6 +144,18 @@ def test_a_rewrite_that_is_not_sure_goes_to_review(open_memory: Open, confidence
     assert bool(receipt.evolved) is not waits
 
 
+@pytest.mark.parametrize(
+    ("context", "waits"), [("deleted", True), ("已删除", True), ("n1 is gone.", True), ("The boiler is silent.", False)]
+)
+def test_a_context_with_no_word_of_the_note_goes_to_review_however_sure_the_model_is(
+    open_memory: Open, context: str, waits: bool
+):
+    plain = Analysis(("boiler",), "", ("house",))
+    memory, id, receipt = one_rewritten(open_memory, rewriting(context, confidence=1.0), plain)
+    assert [item.reason for item in receipt.queued] == ["its new context has no word in common with it"] * waits
+    assert (memory.memories[id].context == context) == (not waits)
+
+
 def test_accepting_a_review_applies_it_and_can_be_undone(open_memory: Open):
     memory, id, _ = one_rewritten(open_memory, rewriting("An old boiler.", tags=("heating", "house")))
     (review,) = memory.reviews()
