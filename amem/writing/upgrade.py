@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from amem.vectorizer import Vectorizer
     from amem.writing.owners import Owner
     from amem.writing.thinking import Thinker, Thought
+
+_log = logging.getLogger("amem")
 
 UPGRADE_JOB = "upgrade"
 
@@ -80,8 +83,13 @@ class Upgrader:
                 except NOBODY as error:
                     errors.append(f"stopped: {error}")
                     break
-                except (AmemError, ValueError, LookupError) as error:
-                    errors.append(f"{id[:8]}: {error}")
+                except Exception as error:  # whatever an analyst does, the note and those after it are none the worse
+                    if isinstance(error, AmemError):
+                        why = str(error)
+                    else:
+                        _log.exception("note %s could not be redone", id[:8])
+                        why = f"{type(error).__name__}: {error}"
+                    errors.append(f"{id[:8]}: {why}")
                     self._leave(id, owner)
                 if progress is not None:
                     progress(done + len(errors), len(wanted))

@@ -111,6 +111,29 @@ def test_a_note_that_the_model_fails_on_stays_as_it_was(open_memory: Open):
     assert (after.version, after.enrichment, after.analyst) == (before.version, "done", "offline")
 
 
+def test_an_analyst_of_somebody_elses_that_breaks_on_a_note_leaves_it_and_goes_on(open_memory: Open):
+    ids = written_offline(open_memory)
+
+    def analyse(draft: Draft) -> Analysis:
+        if "rent" in draft.content:
+            raise TypeError("'NoneType' object is not iterable")
+        return Analysis(context="By the model.")
+
+    def evolve(draft: Draft, *_: Any) -> Evolution:
+        if "浮标" in draft.content:
+            raise AttributeError("no such thing")
+        return Evolution()
+
+    memory = open_memory(analyst=model(analyse, evolutions=evolve))
+    before = [memory.memories[id] for id in ids[1:]]
+    report = memory.enrich(upgrade=True)
+    assert (report.done, report.failed, report.remaining) == (1, 2, 2)
+    assert "TypeError: 'NoneType' object is not iterable" in report.errors[0]
+    assert "AttributeError: no such thing" in report.errors[1]
+    assert [memory.memories[id] for id in ids[1:]] == before
+    assert open_memory(analyst=model()).enrich(upgrade=True).done == 2
+
+
 def test_it_stops_when_there_is_nobody_left_to_ask(open_memory: Open):
     written_offline(open_memory)
     analyst = model(fail=BudgetSpent("today's tokens are spent"))
