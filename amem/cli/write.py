@@ -71,6 +71,7 @@ def add(
     settings = call.settings()
     _check(content, time, fields, settings)
     with call.memory(create=True, settings=settings) as memory:
+        before = memory.list(limit=1, order="recorded")
         receipt = memory.add(content, time=time, wait=not no_wait, **fields)
         if as_json:
             print_json(receipt.to_dict())
@@ -86,6 +87,10 @@ def add(
         tell(f"the note waits for its analysis: {call.command('work')} (or enrich) does it")
     if receipt.error:
         tell(f"the note is stored, but not fully analysed: {receipt.error} (finish it with: {call.command('enrich')})")
+    elif receipt.stored and receipt.analyst and receipt.analyst not in [note.analyst for note in before]:
+        # Said when it begins and when it changes, not with every note.
+        who = "the offline rules" if receipt.analyst == "offline" else receipt.analyst
+        tell(f"analysed by {who}, as notes will be from now on ({call.command('models')} says why)")
 
 
 def edit(

@@ -74,14 +74,16 @@ class Models:
     def _make_chat(self, settings: Settings) -> ChatModel:
         from amem.llm import make_chat
 
-        return make_chat(settings, notify=self._notify, ledger=self._ledger, cancelled=self._cancelled)
+        # Whoever heard who analyses notes need not hear that it also answers.
+        notify = self._notify if self._analyst is None else None
+        return make_chat(settings, notify=notify, ledger=self._ledger, cancelled=self._cancelled)
 
     def controller(self) -> LLMController:
         """A-Mem's way to the chat model; making it chooses none yet."""
         if self._controller is None:
             from amem.llm_controller import LLMController
 
-            self._controller = LLMController.of(self._settings)
+            self._controller = LLMController.of(self._settings, ledger=self._ledger, cancelled=self._cancelled)
         return self._controller
 
     def at_once(self) -> int:
