@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import delete, func, insert, literal_column, select, true
+from sqlalchemy import bindparam, delete, func, insert, literal_column, select, true
 
 from amem.note import Source
 from amem.storage import tables
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _SOURCES, _HELD, _OPS = tables.sources, tables.note_sources, tables.operations
+# Built once: remembering a long conversation runs them for each of its messages, with the write lock held.
+_KEY = select(_SOURCES.c.key).where(_SOURCES.c.id == bindparam("wanted"))
+_INSERT, _INSERT_TEXT = insert(_SOURCES), insert(tables.source_text)
+_DETACH_UNDONE = delete(_HELD).where(
+    _HELD.c.note == bindparam("of_note"),
+    _HELD.c.source == bindparam("from_source"),
+    _HELD.c.operation.in_(select(_OPS.c.id).where(_OPS.c.undone_by.is_not(None))),
+)
+_ATTACH = insert(_HELD).prefix_with("OR IGNORE")
 
 
 class Sources:
@@ -31,23 +40,23 @@ class Sources:
 
     def put(self, source: Source, operation: int) -> int:
         """Keep a source and index its text; returns its key. The same id is kept once."""
-        known = self._run(select(_SOURCES.c.key).where(_SOURCES.c.id == source.id)).scalar_one_or_none()
+        known = self._run(_KEY, {"wanted": source.id}).scalar_one_or_none()
         if known is not None:
             return int(known)
-        statement = insert(_SOURCES).values(
-            id=source.id,
-            kind=source.kind,
-            conversation=source.conversation,
-            ref=source.ref,
-            speaker=source.speaker,
-            at=None if source.at is None else time_text(source.at),
-            ordinal=source.ordinal,
-            text=source.text,
-            operation=operation,
-        )
-        key = self._run(statement).lastrowid
+        row = {
+            "id": source.id,
+            "kind": source.kind,
+            "conversation": source.conversation,
+            "ref": source.ref,
+            "speaker": source.speaker,
+            "at": None if source.at is None else time_text(source.at),
+            "ordinal": source.ordinal,
+            "text": source.text,
+            "operation": operation,
+        }
+        key = self._run(_INSERT, row).lastrowid
         assert key is not None
-        self._run(insert(tables.source_text).values(rowid=key, content=" ".join(index_terms(source.text))))
+        self._run(_INSERT_TEXT, {"rowid": key, "content": " ".join(index_terms(source.text))})
         return int(key)
 
     def attach(self, note_key: int, source_key: int, operation: int, *, gathered: bool = False) -> None:
@@ -55,11 +64,9 @@ class Sources:
 
         A `gathered` source is not the note's very text: other notes may come from it, too.
         """
-        this = (_HELD.c.note == note_key, _HELD.c.source == source_key)
-        undone = select(_OPS.c.id).where(_OPS.c.undone_by.is_not(None))
-        self._run(delete(_HELD).where(*this, _HELD.c.operation.in_(undone)))
+        self._run(_DETACH_UNDONE, {"of_note": note_key, "from_source": source_key})
         row = {"note": note_key, "source": source_key, "operation": operation, "gathered": int(gathered)}
-        self._run(insert(_HELD).prefix_with("OR IGNORE").values(row))
+        self._run(_ATTACH, row)
 
     def keys_of(self, ids: Sequence[str]) -> dict[str, tuple[int, str]]:
         """For each of these ids that is stored, its key and kind."""
