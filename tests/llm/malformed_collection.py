@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 #: A collection serves so many examples before a new one is made.
 NOTES_A_COLLECTION = 12
+BYSTANDER = {
+    "keywords": ["Ragù"],
+    "context": "Für das Ragù braucht es zwei Eier.",
+    "tags": ["Küche"],
+    "entities": ["Ragù"],
+}
 EVERY = Filter(statuses=tuple(Status))
 
 
@@ -39,6 +45,8 @@ class Collection:
     chat: ScriptedChat = field(init=False)
     memory: AgenticMemorySystem = field(init=False)
     added: int = NOTES_A_COLLECTION
+    bystander: str = ""
+    """A note that has nothing in common with the others, so that no prompt ever shows it."""
     contents: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -55,7 +63,9 @@ class Collection:
             embedder=HashEmbedder(), analyst=ModelAnalyst(self.chat), llm_backend="offline"
         )
         self.contents = {}
-        self.analysis, self.evolution = json.dumps(ANALYSIS), '{"links": []}'
+        self.analysis, self.evolution = json.dumps(BYSTANDER), '{"links": []}'
+        self.bystander = self.add("Zwei Eier ins Ragù.")
+        self.analysis = json.dumps(ANALYSIS)
         for number in range(8):
             self.add(f"The kiln number {number} fires the celadon at night.")
         self.added = 0

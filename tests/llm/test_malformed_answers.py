@@ -110,7 +110,7 @@ def collection() -> Iterator[Collection]:
 
 @pytest.fixture
 def fresh() -> Iterator[Collection]:
-    """With nothing in it but eight notes."""
+    """With nothing in it but eight notes and one apart."""
     made = Collection()
     yield made
     made.close()
@@ -141,12 +141,13 @@ def test_an_answer_that_can_be_used_touches_three_of_the_five_neighbours_shown(f
 def added(collection: Collection, analysis: str, evolution: str, number: int) -> tuple[set[str], set[str], MemoryNote]:
     """Add a note: the old ones that changed, those that were shown, and the new one; none may be lost or reworded."""
     before = collection.notes()
-    unshown = min(before)
-    collection.analysis = analysis.replace("UNSHOWN", unshown)
-    collection.evolution = evolution.replace("UNSHOWN", unshown)
+    collection.analysis = analysis.replace("UNSHOWN", collection.bystander)
+    collection.evolution = evolution.replace("UNSHOWN", collection.bystander)
     asked = len(collection.chat.prompts)
     new = collection.add(f"The kiln fires celadon number {number} at night, again {collection.added}.")
     after = collection.notes()
     assert {id: note.content for id, note in after.items()} == collection.contents
     touched = {id for id, note in before.items() if after[id].version != note.version}
-    return touched, collection.shown(asked) - {new}, after[new]
+    shown = collection.shown(asked) - {new}
+    assert collection.bystander not in shown
+    return touched, shown, after[new]

@@ -94,6 +94,7 @@ def test_add_says_what_became_of_the_note(tmp_path: Path, ollama: FakeOllama, ro
         old = [memory.add(content).id for content in OLD]
         bystander = memory.add("Zwei Eier ins Ragù.").id
         untouched = memory.history(bystander)
+        described = {id: (memory.memories[id].context, memory.memories[id].tags) for id in (*old, bystander)}
     with opened(tmp_path, ollama, row) as memory:
         break_it(ollama, row)
         receipt = memory.add(NEW)
@@ -112,6 +113,11 @@ def test_add_says_what_became_of_the_note(tmp_path: Path, ollama: FakeOllama, ro
         assert len(receipt.evolved) <= 3
         if bystander not in {evolved.id for evolved in receipt.evolved}:
             assert memory.history(bystander) == untouched
+        if row == Fault.OBEDIENT:
+            # What a note ordered is a proposal at most, which a person sees before anything comes of it.
+            assert {id: (memory.memories[id].context, memory.memories[id].tags) for id in described} == described
+            assert [review.changes["context"][1] for review in memory.reviews()] == ["deleted"]
+            assert {review.note for review in memory.reviews()} <= set(described)
         mend_it(ollama)
     with opened(tmp_path, ollama) as memory:
         report = memory.enrich()
