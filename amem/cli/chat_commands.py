@@ -176,8 +176,7 @@ class Commands:
         except NothingToUndo:
             self._screen.say("nothing of this chat is left to take back (amem log shows everything)")
             return
-        made = next((each for each in self._memory.log(limit=20) if each.id == report.operation), None)
-        self._screen.say("took it back" if made is None else Logbook(self._memory).summary(made))
+        self._screen.say(f"took it back: {Logbook(self._memory).came_of(report)}")
         for each in report.kept:
             later = "" if each.operation is None else f", changed since by operation {each.operation}"
             self._screen.warn(f"left alone: {each.item} of {short_id(each.note)}{later}")

@@ -11,6 +11,7 @@ from amem.cli.options import Id, Json, moment
 from amem.cli.render import count, on_terminal, print_json, short_id
 
 if TYPE_CHECKING:
+    from amem.memory_system import AgenticMemorySystem
     from amem.storage import UndoReport
 
 _PANEL = "Trust"
@@ -103,27 +104,24 @@ def undo(
     """Take back the newest operation, or the one named, with all it set off; later work stays."""
     with invocation(context).memory() as memory:
         report = memory.undo(operation)
-    _print_report("took back", report, as_json)
+        _print_report(memory, report, as_json)
 
 
 def redo(context: typer.Context, as_json: Json = False) -> None:
     """Do again what was undone last."""
     with invocation(context).memory() as memory:
         report = memory.redo()
-    _print_report("did again", report, as_json)
+        _print_report(memory, report, as_json, redone=True)
 
 
-def _print_report(what: str, report: "UndoReport", as_json: bool) -> None:
+def _print_report(memory: "AgenticMemorySystem", report: "UndoReport", as_json: bool, *, redone: bool = False) -> None:
+    from amem.cli.logbook import Logbook
     from amem.interop.records import undo_record
 
     if as_json:
         return print_json(undo_record(report))
-    notes = {note for note, item in report.reverted if not item.startswith("link ")}
-    links = sum(item.startswith("link ") for _, item in report.reverted)
-    parts = [count(len(notes), "note")] if notes or not links else []
-    parts += [count(links, "link")] if links else []
-    target = "" if what == "did again" else f" operation {report.undone}"
-    print(f"{what}{target}: {', '.join(parts)}")
+    what = "did again" if redone else f"took back operation {report.undone}"
+    print(f"{what}: {Logbook(memory).came_of(report, redone=redone)}")
     for each in report.kept:
         later = "" if each.operation is None else f", changed since by operation {each.operation}"
         tell(f"left alone: {each.item} of {short_id(each.note)}{later}")

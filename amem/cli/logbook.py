@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from amem.cli.render import console, count, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.cli.reversals import outcomes, sentence
 from amem.errors import AmbiguousId, NotFound
 from amem.interop.records import operation_record
 from amem.note import Status
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage import Operation, Version
+    from amem.storage import Operation, UndoReport, Version
 
 _WORDS = 40
 _FEWER = 24
@@ -35,14 +36,14 @@ _DID = {
     "accept": "accepted a change of",
     "rollback": "rolled back",
     "retag": "retagged",
-    "undo": "took back",
-    "redo": "did again",
     "import": "settled",
     "merge": "merged",
     "fade": "let fade",
 }
 #: Chats and conversations without a name are named by one of these; its beginning tells them apart.
 _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
+#: What these did depends on what they reversed.
+_REVERSALS = ("undo", "redo")
 #: Actions whose cause the summary says in better words.
 _SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin")
 
@@ -75,6 +76,10 @@ class Logbook:
 
     def summary(self, operation: Operation) -> str:
         """One line: what was written, rewritten and linked."""
+        if operation.action in _REVERSALS and (operation.notes or operation.links):
+            redone = operation.action == "redo"
+            became = self._became(operation.id, operation.notes, operation.links, redone=redone)
+            return f"{became} ({operation.cause})"
         parts = []
         if operation.created:
             parts.append(f"wrote {self._name(operation.created, _WORDS)}")
@@ -88,10 +93,22 @@ class Logbook:
             return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
 
+    def came_of(self, report: UndoReport, *, redone: bool = False) -> str:
+        """What an undo (or a redo) came to: which notes are gone again, back, or as they were before."""
+        notes = list(dict.fromkeys(note for note, item in report.reverted if not item.startswith("link ")))
+        links = sum(item.startswith("link ") for _, item in report.reverted)
+        return self._became(report.operation, notes, links, redone=redone)
+
+    def _became(self, operation: int, notes: Sequence[str], links: int, *, redone: bool) -> str:
+        found = outcomes(self._memory, operation, redone=redone, notes=notes)
+        parts = [sentence(became, ids, lambda id: self._of(id, _WORDS), _NAMED) for became, ids in found]
+        if links:
+            was = ("is", "it was") if links == 1 else ("are", "they were")
+            parts.append(f"{count(links, 'link')} {was[0]} {'changed again' if redone else f'as {was[1]} before'}")
+        return "; ".join(parts) or "nothing"
+
     def _linked(self, operation: Operation) -> str:
         links = count(operation.links, "link")
-        if operation.action in ("undo", "redo"):
-            return f"changed {links}"
         did = "unlinked" if operation.action == "unlink" else "linked"
         arrived = operation.cause.split(" ", 1)[0] if operation.action == "evolve" else ""
         return f"{did} {self._of_prefix(arrived)} to {operation.links}" if arrived else f"{did}: {links}"

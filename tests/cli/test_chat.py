@@ -239,14 +239,15 @@ class TestTerminal:
             assert "· 记忆里没有这件事。\n" in sitting.say("我的狗叫什么名字？")
             assert "· remembered 1: undo with /undo\n" in sitting.learnt("I moved to Porto in May.")
             assert "Porto" in sitting.say("/notes")
-            assert "took back" in sitting.say("/undo")
+            assert "took it back: “" in (undone := sitting.say("/undo"))
+            assert "is gone again" in undone
 
             assert "did you mean /model?" in sitting.say("/modle")
             assert "Ollama has no model nope (run `amem models pull nope`)" in sitting.say("/model nope")
             sitting.keys("/forget 绿茶" + ENTER)
             assert "我住在里斯本，最喜欢喝绿茶。" in sitting.until("Enter for none: ")
             assert "· forgot " in sitting.say("1")
-            assert "took back “我住在里斯本" in sitting.say("/undo")
+            assert "took it back: “我住在里斯本，最喜欢喝绿茶。” is back" in sitting.say("/undo")
             assert "· incognito: nothing is stored" in sitting.say("/incognito")
             sitting.say("I secretly moved to Faro.")
             sitting.say("/incognito off")

@@ -129,10 +129,36 @@ def test_delete_says_how_to_undo_and_undo_does(cli: Cli) -> None:
     assert cli.json("list") == []
     assert [note["id"] for note in cli.json("list", "--deleted")] == [id]
 
-    assert cli.ok("undo") == "took back operation 2: 1 note\n"
+    assert cli.ok("undo") == "took back operation 2: “Tea at five.” is back\n"
     assert [note["id"] for note in cli.json("list")] == [id]
-    assert cli.ok("redo") == "did again: 1 note\n"
+    assert cli.ok("redo") == "did again: “Tea at five.” is gone again\n"
     assert cli.ok("restore", id) == f"restored {id[:8]}\n"
+
+
+def test_an_undo_tells_what_is_gone_again_from_what_is_as_before(cli: Cli) -> None:
+    from amem import AgenticMemorySystem, load_settings
+    from amem.analysis import Analysis, Evolution, Rewrite
+    from amem.testing import ScriptedAnalyst
+
+    old = cli.add("Wen is allergic to shrimp.")
+    settings = load_settings(cli.home, cache=cli.env["AMEM_CACHE"])
+    rewrite = Evolution(rewrites=(Rewrite("n1", None, ("allergy",), "x", 0.95),))
+    analyst = ScriptedAnalyst(Analysis(context="c"), [rewrite, *[Evolution()] * 9])
+    with AgenticMemorySystem(settings=settings, analyst=analyst) as memory:
+        assert [each.id for each in memory.add("Wen eats no shrimp, 温不吃虾。").evolved] == [old]
+
+    gone, back = "“Wen eats no shrimp, 温不吃虾。” is gone again", "“Wen eats no shrimp, 温不吃虾。” is back"
+    assert cli.ok("undo") == f"took back operation 2: {gone}; “Wen is allergic to shrimp.” is as it was before\n"
+    assert cli.json("log")[0]["summary"].startswith(gone)
+    assert cli.ok("redo") == f"did again: {back}; “Wen is allergic to shrimp.” is changed again\n"
+
+
+def test_undoing_an_import_counts_its_notes(cli: Cli) -> None:
+    cli.ok("import", "-", "--format", "jsonl", input='{"content": "Wen paints boats."}\n{"content": "温画船。"}\n')
+
+    assert cli.ok("undo").startswith("took back operation 1: 2 notes are gone again: “")
+    assert cli.json("log")[0]["summary"].endswith("” (undo of operation 1)")
+    assert cli.ok("redo").startswith("did again: 2 notes are back: “")
 
 
 def test_purge_destroys_for_good(cli: Cli) -> None:
