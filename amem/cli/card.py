@@ -35,15 +35,17 @@ def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
     out.print()
 
 
-def print_receipt(memory: AgenticMemorySystem, receipt: Receipt) -> None:
-    """What adding a note did: how it was analysed, what it was linked to, what it changed."""
+def print_receipt(memory: AgenticMemorySystem, receipt: Receipt, *, mark: str = "") -> None:
+    """What adding a note did: how it was analysed, what it was linked to, what it changed. `mark` goes before it."""
     out = console()
     if not receipt.stored:
-        out.print(styled("known already as ", (short_id(receipt.id), "bold cyan")))
+        out.print(styled((mark, "dim"), "known already as ", (short_id(receipt.id), "bold cyan")))
         return
     note = memory.read(receipt.id)
     assert note is not None
-    out.print(styled("stored ", (short_id(note.id), "bold cyan"), f"  {note.kind}  ", (_tags(note), "green")))
+    out.print(
+        styled((mark, "dim"), "stored ", (short_id(note.id), "bold cyan"), f"  {note.kind}  ", (_tags(note), "green"))
+    )
     if note.context:
         print_wrapped(out, styled(note.context), indent=2)
     done = [(f"{link.type} → ", link.target, link.reason) for link in receipt.links]

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from amem.cli.chat_models import answering, available, check, why_nobody, with_model
+from amem.cli.chat_screen import MARK
 from amem.cli.render import count, one_line, short_id
 from amem.errors import AmemError, NothingToUndo
 from amem.llm.names import full_name
@@ -108,6 +109,7 @@ class Commands:
             screen.say(f"and {count(len(held) - _MOST, 'note')} before these")
 
     def _help(self, rest: str) -> None:
+        self._screen.say("what is typed here is said to the model, but for:")
         for each in self._every.values():
             self._screen.pair(f"/{each.name} {each.arguments}".rstrip(), each.help)
         self._screen.pair("//text", "say something that begins with a slash")
@@ -123,7 +125,7 @@ class Commands:
             self._screen.warn("what? /remember TEXT keeps a note exactly as worded")
             return
         receipt = self._assistant.remember(rest)
-        print_receipt(self._memory, receipt)
+        print_receipt(self._memory, receipt, mark=MARK)
         if receipt.error:
             self._screen.warn(f"the note is stored, but not fully analysed: {receipt.error}")
         if receipt.stored:
@@ -141,6 +143,7 @@ class Commands:
         if not outcome.candidates:
             screen.say("no note is about that")
             return
+        screen.say("which of these?")
         for place, each in enumerate(outcome.candidates, start=1):
             screen.choice(place, each.note, each.text)
         chosen = self._chosen(outcome.candidates)

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from amem.conversation.reply import Recalled
     from amem.note import MemoryNote
 
-_MARK = "· "
+#: What amem says itself begins with it, so that it is not taken for the model's.
+MARK = "· "
 
 
 class Screen:
@@ -41,11 +42,11 @@ class Screen:
     def say(self, line: str, style: str = "dim") -> None:
         """One line of amem's own."""
         self.done_waiting()
-        print_wrapped(self.out, styled((f"{_MARK}{line}", style)), hanging=len(_MARK))
+        print_wrapped(self.out, styled((f"{MARK}{line}", style)), hanging=len(MARK))
 
     def offer(self, what: str, command: str) -> None:
         """A command to be copied, never broken into lines."""
-        self.out.print(styled((f"{_MARK}{what}: {command}", "dim")), soft_wrap=True)
+        self.out.print(styled((f"{MARK}{what}: {command}", "dim")), soft_wrap=True)
 
     def warn(self, line: str) -> None:
         """A line of amem's own that must not be overlooked."""
@@ -60,7 +61,7 @@ class Screen:
         if not self.plain:
             from amem.cli.render import cut
 
-            self._write(f"\x1b[2m{cut(_MARK + line, self.out.width - 1)}\x1b[0m")
+            self._write(f"\x1b[2m{cut(MARK + line, self.out.width - 1)}\x1b[0m")
             self._waiting = True
 
     def done_waiting(self) -> None:

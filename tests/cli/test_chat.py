@@ -265,6 +265,22 @@ class TestTerminal:
         assert "Porto" not in contents
         assert "Faro" not in contents
 
+    def test_what_amem_says_itself_begins_with_a_dot(self, chat: Cli) -> None:
+        from sitting import ENTER, PROMPT
+
+        with FakeOllama() as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
+            sitting.until(PROMPT)
+
+            def said(text: str) -> list[str]:
+                return sitting.say(text).replace("\n> ", "").split("\n")[1:]
+
+            for command in ("/help", "/remember 我对花生过敏。", "/notes", "/why", "/model"):
+                lines = [line for line in said(command) if line]
+                assert lines[0].startswith("· "), command
+                assert all(line.startswith(("· ", "  ")) for line in lines), command
+            sitting.keys("/forget 绿茶" + ENTER)
+            assert "· which of these?\n   1  " in sitting.until("Enter for none: ")
+
     def test_a_killed_terminal_goes_on_where_it_stopped(self, chat: Cli) -> None:
         from sitting import CTRL_D, ENTER, PROMPT, UP
 
