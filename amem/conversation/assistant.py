@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from amem.conversation.prompting import Prepared
     from amem.conversation.reply import Learnt, Recalled, Replayed
     from amem.receipt import Receipt
-    from amem.storage import Store, UndoReport
+    from amem.storage import Session, Store, UndoReport
     from amem.storage.chats import ChatSession
 
 #: A model that babbles on is cut off here; no answer is meant to be as long as a book.
@@ -168,12 +168,17 @@ class Assistant:
         at = self._clock.now()
         if self.incognito:
             turn = Turn(0, self._session, 0, at, text, "", TurnState.ASKED, Learning.OFF)
-            return [*self.turns(), *self._unkept], _Saying(turn, kept=False)
+            with self._store.read() as session:
+                return [*self._past(session), *self._unkept], _Saying(turn, kept=False)
         with self._store.write() as session:
             session.chats.begin(self._session)
-            past = session.chats.turns(self._session)
+            past = self._past(session)
             learning = Learning.WAITING if learns else Learning.OFF
             return past, _Saying(session.chats.ask(self._session, text, at, learning=learning), kept=True)
+
+    def _past(self, session: Session) -> list[Turn]:
+        """The turns that may have to do with the next one: however long the chat is, these are not more and more."""
+        return session.chats.turns(self._session, last=self._prompting.most_turns, recalled=False)
 
     def _answer(self, saying: _Saying, past: list[Turn]) -> Iterator[Piece]:
         prepared = saying.prepared = self._prompting.prepare(saying.turn.question, past)

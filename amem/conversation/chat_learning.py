@@ -259,9 +259,7 @@ class ChatLearning:
         """
         assert self._learner is not None
         with self._store.read() as session:
-            turns = [
-                each for each in session.chats.turns(chat) if each.episode is None and each.learning is not Learning.OFF
-            ]
+            turns = session.chats.open_turns(chat)
         open_ = _until(turns, lambda each: each.learning is Learning.WAITING)
         by_message = {message.id: turn for turn in open_ for message in self._messages(turn)}
         most = max(LEAST_TOKENS, min(TOKENS, self._settings.llm_context // _OF_WINDOW))
@@ -292,8 +290,8 @@ class ChatLearning:
 
     def _before(self, turn: Turn) -> list[Message]:
         with self._store.read() as session:
-            turns = [each for each in session.chats.turns(turn.session) if each.number < turn.number]
-        return [message for each in turns[-EARLIER:] for message in self._messages(each)][-EARLIER:]
+            turns = session.chats.turns(turn.session, last=EARLIER, before=turn.number, recalled=False)
+        return [message for each in turns for message in self._messages(each)][-EARLIER:]
 
 
 def learnt_of(made: Remembered, turns: int) -> Learnt:

@@ -13,7 +13,7 @@ from amem.conversation.personal import asks_memory
 from amem.conversation.recalling import recall, recalled_text
 from amem.conversation.reply import Recalled
 from amem.conversation.support import Evidence, Support, judge, telling
-from amem.conversation.window import Past, Shares, Summary, fit
+from amem.conversation.window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.llm.prompts import load_prompt
 from amem.query import Query
 from amem.strength import strength
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 HITS = 20
 #: Of a message so much is asked of recall: the embedder reads less, and the words of a book find everything.
 _ASKED = 4_000
+#: Turns that may hold evidence for an answer; what was said before them is recalled, where it was learnt from.
+_EVIDENCE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,13 @@ class Prompting:
         self._settings = memory.settings
         self._zone = zone(memory.settings.timezone)
 
+    @property
+    def most_turns(self) -> int:
+        """How many turns a prompt can hold, were they of a word each; what was before them stands in summaries."""
+        return self._settings.llm_context // SMALLEST_TURN
+
     def prepare(self, text: str, past: Sequence[Turn]) -> Prepared:
-        """The prompt for `text` after the turns of `past`. Raises what recall raises."""
+        """The prompt for `text` after the turns of `past`, the last of the chat. Raises what recall raises."""
         settings, said = self._settings, lines_for(text)
         shares = Shares.of(settings.llm_context, core=settings.core_tokens, recalled=settings.recall_tokens)
         hits = self._memory.ask(Query(text[:_ASKED], HITS, expand=True, touch=False))
@@ -72,7 +79,8 @@ class Prompting:
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
             verdict = self._judge(session, text, hits, core, past)
-            summaries = _summaries(session, past)
+            older = session.chats.episodes(past[0].session, before=past[0].number) if past and past[0].number else []
+            summaries = _summaries(session, past, older)
         unknown = verdict.support is Support.NO and asks_memory(text)
         # What has nothing to do with a question tempts small models to make it do.
         most = 0 if unknown else shares.recalled
@@ -97,6 +105,7 @@ class Prompting:
             recalled=_above(recalled_text(found, notes, self._zone, in_core), verdict, said, unknown),
             past=_past(past, said),
             summaries=summaries,
+            older=older,
             earlier=said.earlier,
         )
         return Prepared(
@@ -118,7 +127,9 @@ class Prompting:
         evidence += [Evidence(note.id, note.content) for note in core]
         # Not what was asked before: asking twice is no evidence. Nor answers, which rest on notes or on nothing.
         evidence += [
-            Evidence(each.message_id("user"), each.question) for each in past if not asks_memory(each.question)
+            Evidence(each.message_id("user"), each.question)
+            for each in past[-_EVIDENCE:]
+            if not asks_memory(each.question)
         ]
         return judge(text[:_ASKED], evidence, session.text.document_frequency(terms), session.notes.count())
 
@@ -164,9 +175,9 @@ def _past(turns: Sequence[Turn], said: Lines) -> list[Past]:
     ]
 
 
-def _summaries(session: Session, past: Sequence[Turn]) -> list[Summary]:
+def _summaries(session: Session, past: Sequence[Turn], older: Sequence[str]) -> list[Summary]:
     """The summaries of the chat's episodes, in its order."""
-    ids = list(dict.fromkeys(each.episode for each in past if each.episode))
+    ids = list(dict.fromkeys([*older, *(each.episode for each in past if each.episode)]))
     notes = session.notes.get_many(ids, history=False)
     keys = session.notes.keys_of(list(notes))
     standing = session.usage.standing(list(keys.values()))

@@ -15,11 +15,13 @@ from amem.message import Message, Role
 from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 CUT = " […] "
 #: What a message costs beside its words: role and separators.
 _FRAME = 4
+#: No turn takes fewer tokens: a question and an answer of one each.
+SMALLEST_TURN = 2 * (_FRAME + 1)
 _MARKS = tokens(as_recalled(""))
 #: Shares of what is left after system text, question and recalled notes: fresh turns first, while older ones wait.
 _TAIL = 0.6
@@ -84,13 +86,14 @@ def fit(
     recalled: str = "",
     past: Sequence[Past] = (),
     summaries: Sequence[Summary] = (),
+    older: Sequence[str] = (),
     earlier: str = "Earlier in this conversation:",
 ) -> Fitted:
     """The prompt for one question within `window` tokens of which `answer` stay free.
 
     `recalled` is put before the question in the last message. `summaries` come in the order of the chat and are put
     after the system text, under the heading `earlier` and between the delimiters of what is recalled: what was said is
-    material as well.
+    material as well. Those of `older` stand for turns before those of `past`.
     """
     room = max(window - answer, 1)
     system, system_cut = _within(system, room // 2)
@@ -102,9 +105,8 @@ def fit(
     tail, used, tail_cut = _tail(past, room, summaries)
     room -= used
     shown = {each.number for each in tail}
-    held, used = _summaries(
-        summaries, [each for each in past if each.number not in shown], room - tokens(earlier) - _MARKS
-    )
+    gone = {*older, *(each.episode for each in past if each.number not in shown)}
+    held, used = _summaries(summaries, gone, room - tokens(earlier) - _MARKS)
     room -= used
     if held:
         room -= tokens(earlier)
@@ -136,14 +138,14 @@ def _tail(past: Sequence[Past], room: int, summaries: Sequence[Summary]) -> tupl
     While summaries could stand for the older ones, the tail leaves them their share.
     """
     budget = room
-    everything = sum(_size(each) for each in past)
-    if everything > room and summaries:
+    too_much = _more_than(room, past)
+    if too_much and summaries:
         budget = int(room * _TAIL)
     chosen: list[Past] = []
     used, shortened = 0, False
     for each in reversed(past):
         size = _size(each)
-        if size > budget * _LONGEST_TURN and everything > room:
+        if size > budget * _LONGEST_TURN and too_much:
             each, was_cut = _short(each, int(budget * _LONGEST_TURN))
             size, shortened = _size(each), shortened or was_cut
         if used + size > budget:
@@ -163,10 +165,9 @@ def _short(turn: Past, most: int) -> tuple[Past, bool]:
     return Past(turn.number, question, answer, turn.episode), first or second
 
 
-def _summaries(summaries: Sequence[Summary], gone: Sequence[Past], room: int) -> tuple[list[Summary], int]:
-    """The strongest summaries of turns that are `gone` from the prompt, as many as fit, in the order of the chat."""
-    wanted = {each.episode for each in gone}
-    order = [each for each in summaries if each.note in wanted]
+def _summaries(summaries: Sequence[Summary], gone: Collection[str | None], room: int) -> tuple[list[Summary], int]:
+    """The strongest summaries of episodes that are `gone` from the prompt, as many as fit, in the order of the chat."""
+    order = [each for each in summaries if each.note in gone]
     place = {each.note: number for number, each in enumerate(order)}
     chosen: list[Summary] = []
     used = 0
@@ -176,6 +177,16 @@ def _summaries(summaries: Sequence[Summary], gone: Sequence[Past], room: int) ->
             chosen.append(each)
             used += size
     return sorted(chosen, key=lambda each: place[each.note]), used
+
+
+def _more_than(room: int, past: Sequence[Past]) -> bool:
+    """Whether all turns together take more than `room` tokens, without counting those that make no difference."""
+    total = 0
+    for each in reversed(past):
+        total += _size(each)
+        if total > room:
+            return True
+    return False
 
 
 def _size(turn: Past) -> int:

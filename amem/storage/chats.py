@@ -196,11 +196,37 @@ class Chats:
 
     # -- reading -----------------------------------------------------------------------------------------------
 
-    def turns(self, session: str, *, last: int | None = None) -> list[Turn]:
-        """The turns of a session in order; only the `last` so many when given."""
+    def turns(
+        self, session: str, *, last: int | None = None, before: int | None = None, recalled: bool = True
+    ) -> list[Turn]:
+        """The turns of a session in order; only the `last` so many (of those `before` that number) when given.
+
+        Without `recalled` what was recalled for them is left out, which takes longer to read than all the rest.
+        """
         statement = _turns().where(_SESSIONS.c.id == session).order_by(_TURNS.c.number.desc())
+        if before is not None:
+            statement = statement.where(_TURNS.c.number < before)
         rows = self._run(statement if last is None else statement.limit(last)).mappings().all()
-        return [_turn_of(row) for row in reversed(rows)]
+        return [_turn_of(row, recalled=recalled) for row in reversed(rows)]
+
+    def open_turns(self, session: str) -> list[Turn]:
+        """The turns that are learnt from and that no episode sums up yet, in order, without what was recalled."""
+        statement = _turns().where(
+            _SESSIONS.c.id == session, _TURNS.c.episode.is_(None), _TURNS.c.learning != str(Learning.OFF)
+        )
+        rows = self._run(statement.order_by(_TURNS.c.number)).mappings()
+        return [_turn_of(row, recalled=False) for row in rows]
+
+    def episodes(self, session: str, *, before: int) -> list[str]:
+        """Ids of the notes that sum up episodes of a session's turns before that number, in its order."""
+        statement = (
+            select(_TURNS.c.episode)
+            .select_from(_TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session))
+            .where(_SESSIONS.c.id == session, _TURNS.c.number < before, func.coalesce(_TURNS.c.episode, "") != "")
+            .group_by(_TURNS.c.episode)
+            .order_by(func.min(_TURNS.c.number))
+        )
+        return list(self._run(statement).scalars())
 
     def turn(self, session: str, number: int) -> Turn | None:
         """One turn; None when the session has no such turn."""
@@ -322,7 +348,7 @@ def _session_of(row: RowMapping) -> ChatSession:
     )
 
 
-def _turn_of(row: RowMapping) -> Turn:
+def _turn_of(row: RowMapping, *, recalled: bool = True) -> Turn:
     return Turn(
         key=row["key"],
         session=row["session_id"],
@@ -335,7 +361,7 @@ def _turn_of(row: RowMapping) -> Turn:
         model=row["model"],
         prompt=row["prompt"],
         error=row["error"],
-        recalled=_recalled_of(row["recalled"]),
+        recalled=_recalled_of(row["recalled"]) if recalled else (),
         supported=None if row["supported"] is None else bool(row["supported"]),
         tokens_in=row["tokens_in"],
         tokens_out=row["tokens_out"],
