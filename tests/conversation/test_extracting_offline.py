@@ -85,14 +85,59 @@ def test_what_stays_true_after_the_answer_is_kept(kept: str) -> None:
     assert stated(kept) == [kept]
 
 
-def test_small_talk_is_kept_as_chitchat_once_for_each_message_that_has_nothing_else() -> None:
-    found = extracted("Hi there! How are you", "Thanks! I moved to Berlin.", "谢谢！", "😀")
-    assert [(each.kind, each.handles) for each in found.statements] == [
-        (Kind.CHITCHAT, ("m1",)),
-        (Kind.DECISION, ("m2",)),
-        (Kind.CHITCHAT, ("m3",)),
-        (Kind.CHITCHAT, ("m4",)),
+def test_small_talk_that_tells_something_is_chitchat_once_for_a_message_that_has_nothing_else() -> None:
+    found = extracted(
+        "Hi! Lovely weather today. I'm so tired haha", "Lovely weather! I moved to Berlin.", "哈哈，天气真好"
+    )
+    assert [(each.text, each.kind, each.handles) for each in found.statements] == [
+        ("Lovely weather today. I'm so tired haha", Kind.CHITCHAT, ("m1",)),
+        ("I moved to Berlin.", Kind.DECISION, ("m2",)),
+        ("哈哈，天气真好", Kind.CHITCHAT, ("m3",)),
     ]
+
+
+@pytest.mark.parametrize(
+    "chat", ["lovely weather today, the kids played outside", "今天天气真好，孩子们在外面玩", "I'm so happy!", "好累啊"]
+)
+def test_chat_of_the_weather_and_of_moods_is_chitchat(chat: str) -> None:
+    assert [(each.text, each.kind) for each in extracted(chat).statements] == [(chat, Kind.CHITCHAT)]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("hello!", "Hi Ben", "how are you?", "good morning everyone", "nice to meet you", "thanks, bye", "lol", "ok"),
+        *("Thank you so much, that was helpful!", "no problem", "see you tomorrow", "brb", "Yes, we did!", "😀"),
+        *("Sounds like a plan", "I'm fine, thanks", "wow that's amazing", "What must I not eat?", "have a nice day"),
+        *(
+            "你好",
+            "你好吗",
+            "您好，早上好！",
+            "谢谢！",
+            "谢谢你的帮助",
+            "好的，明白了",
+            "哈哈哈",
+            "明天见",
+            "再见！",
+            "嗯嗯",
+        ),
+        *("没问题", "我很好，谢谢", "我不能吃什么？", "好的👌"),
+    ],
+)
+def test_courtesies_and_questions_are_no_statements(said: str) -> None:
+    assert not extracted(said).statements
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        *("ok, my flight is at 9", "see you at Ana's wedding on 3 May", "I see a therapist", "I'm vegetarian"),
+        *("Same here, I love hiking", "Nice weather, I got the job!", "thanks, my name is Ana"),
+        *("明天见小王", "可以吃辣", "好吧，那就用PostgreSQL", "行李丢了", "对虾过敏", "谢谢小王帮我修车"),
+    ],
+)
+def test_what_only_begins_like_a_courtesy_is_kept(told: str) -> None:
+    assert [each.text for each in extracted(told).statements] == [told]
 
 
 def test_a_sentence_that_points_back_stays_with_the_one_it_points_to() -> None:

@@ -47,6 +47,15 @@ def test_a_reaction_says_what_it_reacts_to(analyst: OfflineAnalyst, empty) -> No
     assert "charity race" in said
 
 
+@pytest.mark.parametrize("greeting", ["Hello!", "你好", "Bye, see you tomorrow!", "晚安"])
+def test_a_greeting_takes_nothing_from_what_was_said_before_it(analyst: OfflineAnalyst, empty, greeting: str) -> None:
+    before = ("Ana: I am allergic to peanuts and on a diet.", "Ana: 我对花生过敏，在控制饮食。")
+    told = analyst.analyze(Draft(greeting, SAID, "Mel", before), empty)
+    alone = analyst.analyze(Draft(greeting, SAID, "Mel"), empty)
+    assert (told.tags, told.context) == (alone.tags, alone.context)
+    assert not {"health", "food", "健康", "饮食"} & set(told.tags)
+
+
 def test_an_answer_carries_its_question(analyst: OfflineAnalyst, empty) -> None:
     before = ("Mel: Hi!", "Caroline: How long have you been doing pottery?")
     said = context(analyst, empty, "Three years now!", speaker="Mel", previous=before)

@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from amem.analysis import Extraction, Statement
+from amem.llm.offline.courtesies import is_courtesy, is_talk_of_the_weather
 from amem.llm.offline.gist import shorten, without_lead_in
 from amem.llm.offline.importance import importance_of
-from amem.llm.offline.kinds import is_small_talk, kind_of
+from amem.llm.offline.kinds import kind_of
 from amem.llm.offline.lexicon import Sort
 from amem.llm.offline.reading import read
 from amem.message import Role
@@ -66,8 +67,9 @@ _TELLING_FROM = 7
 def extract(passage: Passage) -> Extraction:
     """One statement for each substantive sentence that a person said; questions and orders to the assistant are none.
 
-    Small talk is kept as chitchat, one statement for each message. What an assistant, a tool or a system message says
-    is not taken from; procedures are left to models.
+    Small talk that tells something ("lovely weather") is kept as chitchat, one statement for a message that has
+    nothing else; greetings, thanks, "ok", laughter and goodbyes are none: they would only be found again. What an
+    assistant, a tool or a system message says is not taken from; procedures are left to models.
     """
     found: list[Statement] = []
     for number, message in enumerate(passage.said, start=1):
@@ -103,9 +105,12 @@ def _statements(message: Message, handle: str) -> Iterator[Statement]:
         if _is_order(sentence):
             continue
         reading = read(sentence)
-        if _is_small(reading):
+        kind = kind_of(reading)
+        if kind is Kind.QUESTION or is_courtesy(reading):
+            continue
+        if _is_small(reading, kind):
             small.append(sentence)
-        elif kind_of(reading) is not Kind.QUESTION:
+        else:
             text = _KEEP_IN_MIND.sub("", sentence, count=1) if _KEEP_IN_MIND.match(sentence) else sentence
             if stated and _POINTS_BACK.match(text):
                 stated[-1] += ("" if written_in_cjk(text) else " ") + text
@@ -119,12 +124,12 @@ def _statements(message: Message, handle: str) -> Iterator[Statement]:
         yield Statement(" ".join(small), Kind.CHITCHAT, (handle,))
 
 
-def _is_small(reading: Reading) -> bool:
-    """Whether a sentence only greets, thanks or reacts; "Make sure the invoice goes to Ana" holds more than that."""
-    if not reading.words:
+def _is_small(reading: Reading, kind: Kind) -> bool:
+    """Whether a sentence is only chat; "Make sure the invoice goes to Ana" holds more than that."""
+    if kind in (Kind.FACT, Kind.EPISODE) and is_talk_of_the_weather(reading):
         return True
-    telling = [word for word in reading.words if word.sort >= Sort.COMMON]
-    return is_small_talk(reading) and not (telling and len(reading.words) >= _TELLING_FROM)
+    telling = any(word.sort >= Sort.COMMON for word in reading.words)
+    return kind is Kind.CHITCHAT and not (telling and len(reading.words) >= _TELLING_FROM)
 
 
 def _is_order(sentence: str) -> bool:

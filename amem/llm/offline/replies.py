@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from amem.llm.offline.courtesies import is_greeting
 from amem.llm.offline.gist import shorten, without_lead_in
 from amem.llm.offline.keyphrases import keyphrases
 from amem.llm.offline.lexicon import Sort
@@ -25,7 +26,9 @@ _OWN_FEET = (Kind.DECISION, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.CODE, Kind.CO
 
 
 def leans(reading: Reading, kind: Kind) -> bool:
-    """Whether the note needs what was said before it to be understood."""
+    """Whether the note needs what was said before it to be understood. A greeting has nothing to do with that."""
+    if is_greeting(reading):
+        return False
     content = sum(1 for word in reading.words if word.sort >= Sort.COMMON)
     return kind is Kind.CHITCHAT or (content <= _FEW and kind not in _OWN_FEET)
 
