@@ -256,17 +256,23 @@ class ChatLearning:
 
         They hold whole turns: one that is cut between question and answer belongs to the earlier episode.
         A turn that still waits to be learnt from ends what can be told: what comes after it is left for later.
+        One of which somebody undid what it taught is in no episode: its summary would say it again.
         """
         assert self._learner is not None
         with self._store.read() as session:
             turns = session.chats.open_turns(chat)
-        open_ = _until(turns, lambda each: each.learning is Learning.WAITING)
+        told = _until(turns, lambda each: each.learning is Learning.WAITING)
+        open_ = [turn for turn in told if not turn.undone]
         by_message = {message.id: turn for turn in open_ for message in self._messages(turn)}
         most = max(LEAST_TOKENS, min(TOKENS, self._settings.llm_context // _OF_WINDOW))
         found = segment([message for turn in open_ for message in self._messages(turn)], tokens=most)
-        quiet = bool(open_) and self._clock.now() - open_[-1].at > GAP
+        quiet = bool(told) and self._clock.now() - told[-1].at > GAP
+        over = quiet and len(told) == len(turns)
+        if over:
+            with self._store.write() as session:
+                session.chats.summed_up([turn.key for turn in told if turn.undone], "")
         total = Learnt()
-        for episode in found if quiet and len(open_) == len(turns) else found[:-1]:
+        for episode in found if over else found[:-1]:
             held = {turn.key: turn for message in episode.messages for turn in (by_message[message.id],)}
             said = [message for turn in held.values() for message in self._messages(turn)]
             made = self._learner.remember(
@@ -291,7 +297,7 @@ class ChatLearning:
     def _before(self, turn: Turn) -> list[Message]:
         with self._store.read() as session:
             turns = session.chats.turns(turn.session, last=EARLIER, before=turn.number, recalled=False)
-        return [message for each in turns for message in self._messages(each)][-EARLIER:]
+        return [message for each in turns if not each.undone for message in self._messages(each)][-EARLIER:]
 
 
 def learnt_of(made: Remembered, turns: int) -> Learnt:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
 from amem.conversation.episodes import EpisodeNotes
+from amem.conversation.forgotten import without_forgotten
 from amem.conversation.lesson import Lesson, Lot
 from amem.conversation.messages import check_name, message_of, name_conversation, source_ids, source_of, take_in
 from amem.conversation.report import RememberReport
@@ -187,18 +188,25 @@ class Learner:
         while True:
             with self._store.read() as session:
                 told = Transcript(session).remembered(ids, in_episodes=True)
-            fresh = [(message, id) for message, id in zip(messages, ids, strict=True) if id not in told]
+                heard = dict(zip(ids, without_forgotten(session, messages, ids), strict=True))
+            # What people forgot all of is in no episode any more; of the others its summary leaves that part out.
+            fresh = [
+                (message, id) for message, id in zip(messages, ids, strict=True) if id not in told and heard[id].content
+            ]
             if not fresh:
                 return None, []
             cut = segment([message for message, _ in fresh])
-            drafts = [self._notes.draft(episode, conversation, actor, rules) for episode in cut]
+            drafts, left = [], [heard[id] for _, id in fresh]
+            for episode in cut:
+                summed, left = left[: len(episode.messages)], left[len(episode.messages) :]
+                drafts.append(self._notes.draft(replace(episode, messages=tuple(summed)), conversation, actor, rules))
             with self._store.write() as session:
                 if Transcript(session).remembered(ids, in_episodes=True) != told:
                     continue  # another process is remembering the same conversation
                 operation = _begin(session, actor, len(fresh), conversation)
-                lots, left = [], list(fresh)
+                lots, rest = [], list(fresh)
                 for episode, draft in zip(cut, drafts, strict=True):
-                    mine, left = left[: len(episode.messages)], left[len(episode.messages) :]
+                    mine, rest = rest[: len(episode.messages)], rest[len(episode.messages) :]
                     lot, keys = _put(session, mine, conversation, operation)
                     places = min(lot.ordinals), max(lot.ordinals)
                     key = self._notes.store(session, draft, operation, *places, waits=extract)
@@ -229,14 +237,15 @@ class Learner:
 
     def _before(self, lot: Lot, given: Sequence[Message], lots: Sequence[Lot]) -> tuple[Message, ...]:
         """What was said before the lot: what the caller gave and this call holds, else what is stored."""
-        if given:
-            before = list(given)
-            for other in lots[-EARLIER:]:  # each holds a message at least
-                before += other.messages
-        else:
-            with self._store.read() as session:
+        with self._store.read() as session:
+            if given:
+                before = list(without_forgotten(session, given, source_ids(given, lot.conversation)))
+                for other in lots[-EARLIER:]:  # each holds a message at least
+                    before += other.messages
+            else:
                 before = Transcript(session).before(lot.conversation, min(lot.ordinals), EARLIER)
-        return tuple(message for message in before if message.role is not Role.SYSTEM)[-EARLIER:]
+        heard = (message for message in before if message.content and message.role is not Role.SYSTEM)
+        return tuple(heard)[-EARLIER:]
 
     # -- what it teaches -------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem.analysis import Extraction, Passage
 from amem.conversation.admitting import Admitted, AdmittedProcedure, admit
 from amem.conversation.attempts import take_back
+from amem.conversation.forgotten import without_forgotten
 from amem.conversation.lesson import Lesson, Lot
 from amem.conversation.procedures import Known, content_of, known_procedures, metadata_of, says_the_same
 from amem.conversation.renewing import Renewer
@@ -82,11 +83,14 @@ class Teacher:
         """Ask once what the lot teaches and keep it under `operation`; never raises for what a model does.
 
         What an earlier attempt had made of the same episode (or under the operation `replaces`) and nobody touched
-        since gives way. Raises Cancelled when the model was called off, StorageError and its kin.
+        since gives way; what people deleted of it is not made again. Raises Cancelled when the model was called off,
+        StorageError and its kin.
         """
         started = perf_counter()
+        with self._store.read() as session:
+            lot = replace(lot, messages=without_forgotten(session, lot.messages, lot.ids))
         # What the system says is no part of the conversation: nobody is asked to learn from it.
-        heard = tuple(message for message in lot.messages if message.role is not Role.SYSTEM)
+        heard = tuple(message for message in lot.messages if message.content and message.role is not Role.SYSTEM)
         known = known_procedures(self._store, self._finder, heard)
         passage = Passage(heard, earlier, known.shown, rules.text)
         before = spent_by(self._analyst())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
+from amem.conversation.forgotten import without_forgotten
 from amem.conversation.messages import message_of
 from amem.errors import NoteNotFound
 from amem.note import Kind, Source, Status
@@ -60,15 +61,16 @@ class Transcript:
         return int(self._run(highest).scalar_one() or 0)
 
     def before(self, conversation: str, ordinal: int, count: int) -> list[Message]:
-        """Up to `count` messages of the conversation before that ordinal, oldest first."""
+        """Up to `count` messages of the conversation before that ordinal, oldest first, without what was forgotten."""
         statement = (
             select(_SOURCES)
             .where(_SOURCES.c.conversation == conversation, _SOURCES.c.ordinal < ordinal)
             .order_by(_SOURCES.c.ordinal.desc(), _SOURCES.c.key.desc())
             .limit(count)
         )
-        rows = self._run(statement).mappings().all()
-        return [message_of(read_source(row)) for row in reversed(rows)]
+        found = [read_source(row) for row in reversed(self._run(statement).mappings().all())]
+        said = [message_of(source) for source in found]
+        return list(without_forgotten(self._session, said, [source.id for source in found]))
 
     def of(self, note: str) -> list[Source]:
         """What the note came from, in order. Raises NoteNotFound."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from amem.storage.session import Session
 
-_SESSIONS, _TURNS = tables.sessions, tables.turns
+_SESSIONS, _TURNS, _OPS = tables.sessions, tables.turns, tables.operations
 _HINT = "amem chat --list shows the chats"
 
 
@@ -76,7 +76,7 @@ class Recollection:
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One question and its answer. `number` counts from 1 within `session`; `episode` is the id of the note that sums
-    up the episode it belongs to, once that ended; `learnt_by` the operation to undo."""
+    up the episode it belongs to, once that ended; `learnt_by` the operation to undo, `undone` whether it was."""
 
     key: int
     session: str
@@ -95,6 +95,7 @@ class Turn:
     tokens_out: int = 0
     learnt_by: int | None = None
     episode: str | None = None
+    undone: bool = False
 
     def message_id(self, role: str) -> str:
         """The id of its ``user`` or ``assistant`` message, which is also the id of the source made from it."""
@@ -240,11 +241,13 @@ class Chats:
     ) -> list[Turn]:
         """Turns in one of these states of learning that nobody is learning from now, oldest first.
 
-        A turn whose answer is on its way is not among them, unless it has been for as long as nobody waits.
+        A turn whose answer is on its way is not among them, unless it has been for as long as nobody waits; nor is one
+        of which somebody undid what the rules had learnt meanwhile.
         """
         abandoned = time_text(self._session.now - _ABANDONED)
         statement = _turns().where(
             _TURNS.c.learning.in_([str(state) for state in states]),
+            _OPS.c.undone_by.is_(None),
             or_(_TURNS.c.state != str(TurnState.ASKED), _TURNS.c.at <= abandoned),
             self._free(),
         )
@@ -325,8 +328,8 @@ _ABANDONED = timedelta(minutes=30)
 
 
 def _turns() -> Select[Any]:
-    return select(_TURNS, _SESSIONS.c.id.label("session_id")).select_from(
-        _TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session)
+    return select(_TURNS, _SESSIONS.c.id.label("session_id"), _OPS.c.undone_by).select_from(
+        _TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session).outerjoin(_OPS, _OPS.c.id == _TURNS.c.learnt_by)
     )
 
 
@@ -367,6 +370,7 @@ def _turn_of(row: RowMapping, *, recalled: bool = True) -> Turn:
         tokens_out=row["tokens_out"],
         learnt_by=row["learnt_by"],
         episode=row["episode"],
+        undone=row["undone_by"] is not None,
     )
 
 
