@@ -68,6 +68,13 @@ class Worker:
             assert self.changed.wait_for(enough, _PATIENCE), f"{self.name} never stored {count} notes"
         assert self.status is None, self.saying("failed")
 
+    def has_said(self, count: int) -> None:
+        """Wait until it has said so many things of what it does."""
+        with self.changed:
+            enough = lambda: self.status is not None or len(self.said) > count  # noqa: E731
+            assert self.changed.wait_for(enough, _PATIENCE), f"{self.name} never said {count} things"
+        assert self.status is None, self.saying("failed")
+
     def saying(self, key: str) -> list[Any]:
         """All it said of `key` so far."""
         with self.changed:

@@ -7,6 +7,7 @@ note is stored only after ``add`` has returned.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import resource
@@ -16,6 +17,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 import chromadb  # noqa: F401  # so that no worker need import it
+import ollama  # noqa: F401  # nor this
 
 from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis
@@ -82,6 +84,29 @@ def write_with_a_slow_model(job: dict[str, Any]) -> None:
             say(stored=memory.add_note(text, wait=number % 2 == 0), text=text)
 
 
+def talk_for_ever(job: dict[str, Any]) -> None:
+    """Chat, and remember conversations of two episodes, waited for and not, with the model at `host` until killed."""
+    model = {"llm_backend": "ollama", "llm_model": "llama3.2", "ollama_host": job["host"]}
+    memory = AgenticMemorySystem(
+        settings=load_settings(job["home"], dense_base="exact", **model), embedder=HashEmbedder(64)
+    )
+    chat = memory.assistant(session=job["session"]) if job["session"] else memory.assistant()
+    say(ready=True, session=chat.session)
+    for number in itertools.count(1):
+        name = f"{job['name']}c{number}"
+        texts = [f"My {what} {name} is kept in Lisbon." for what in ("boat", "piano")]
+        said = [
+            {"role": "user", "content": text, "at": f"2026-03-0{day}T10:00+00:00"} for day, text in enumerate(texts, 1)
+        ]
+        report = memory.remember(said, conversation=name, wait=number % 2 == 0)
+        say(remembered=texts, conversation=report.conversation)
+        asked = f"My dog {name} barks in Porto."
+        reply = chat.say(asked)
+        say(asked=asked, answered=reply.text)
+        if number % 3 == 0:
+            chat.wait(0.1)
+
+
 def write(job: dict[str, Any]) -> None:
     """Add `count` notes, each with a word of its own: the first quarter one by one, the rest in batches."""
     texts = [f"{job['name']}n{number} noted by {job['name']}" for number in range(job["count"])]
@@ -134,7 +159,15 @@ def hold_write_lock(job: dict[str, Any]) -> None:
 
 JOBS = {
     each.__name__: each
-    for each in (write_for_ever, write_with_a_slow_model, write, search, write_until_full, hold_write_lock)
+    for each in (
+        write_for_ever,
+        write_with_a_slow_model,
+        talk_for_ever,
+        write,
+        search,
+        write_until_full,
+        hold_write_lock,
+    )
 }
 
 
@@ -161,8 +194,17 @@ def jobs() -> Iterator[dict[str, Any] | None]:
         yield from (json.loads(line) for line in lines)
 
 
+def warm_up() -> None:
+    """Read the word lists and import what is imported at first use, so that no worker need do it."""
+    with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder(64)) as memory:
+        memory.remember([{"role": "user", "content": "My boat is kept in Lisbon."}])
+        memory.assistant().close()
+        memory.search("boat")
+
+
 def main() -> None:
     running: set[int] = set()
+    warm_up()
     say(preloaded=True)
     for job in jobs():
         if job is not None:
