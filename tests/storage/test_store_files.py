@@ -143,6 +143,44 @@ def test_every_table_is_described_with_the_columns_it_has() -> None:
     assert described == made
 
 
+def test_a_collection_of_the_first_schema_is_backed_up_and_upgraded_with_all_it_holds(
+    folder: Path, clock: FrozenClock
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(folder / "amem.db")) as raw:
+        raw.executescript(scripts()[1])
+        raw.execute("PRAGMA user_version = 1")
+        raw.execute(
+            "INSERT INTO operations VALUES (1, NULL, 'add', 'user', '', '2026-01-01T09:00:00.000000Z', NULL, NULL)"
+        )
+        given = {name: "" for name in ("context", "category", "timestamp", "analyst")} | {
+            **{name: "[]" for name in ("keywords", "tags", "entities")},
+            **{name: "2026-01-01T09:00:00.000000Z" for name in ("at", "recorded_at")},
+            **{name: 1 for name in ("version", "seq", "vector_seq")},
+            **{"id": "tea", "content": "我对花生过敏。", "normal": b"", "kind": "fact", "layer": "short_term"},
+            **{"status": "active", "importance": 0.5, "reliability": 0.9, "pinned": 0, "metadata": "{}"},
+            **{"enrichment": "done", "edited": "{}"},
+        }
+        raw.execute(
+            f"INSERT INTO notes ({', '.join(given)}) VALUES ({', '.join('?' * len(given))})", list(given.values())
+        )
+        created = '{"status": [null, "active"]}'
+        raw.execute("INSERT INTO versions (operation, note, version, changes) VALUES (1, 1, 1, ?)", [created])
+        raw.execute("INSERT INTO sources (id, kind, text, operation) VALUES ('line-1', 'line', '我对花生过敏。', 1)")
+        raw.execute("INSERT INTO note_sources VALUES (1, 1)")
+        raw.commit()
+    with closing(Store(folder, clock)) as store:
+        with store.read() as session:
+            note = session.notes.get("tea")
+            assert note is not None
+            assert (note.content, note.facts) == ("我对花生过敏。", [])
+            assert [source.id for source in session.sources.of(["tea"])["tea"]] == ["line-1"]
+            assert [operation.prompts for operation in session.operations.log()] == [""]
+        with store.write() as session:
+            put(session, "Written since.", id="new")
+    assert (folder / "amem.db.schema-1.bak").is_file()
+
+
 class TestReadOnly:
     """A collection in a folder that may not be written to (root may write anywhere, so the question is intercepted)."""
 
