@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
+from amem.conversation.beside import beside_the_point
 from amem.conversation.core import core_notes, core_text
 from amem.conversation.lines import lines_for
 from amem.conversation.marks import as_recalled
@@ -92,7 +93,7 @@ class Prompting:
             zone=self._zone,
             supporting=verdict.notes,
             already=in_core,
-            beside=_beside(hits, verdict),
+            beside=beside_the_point(hits, verdict),
         )
         prompt = load_prompt("chat", settings.home / "prompts", said.language)
         fitted = fit(
@@ -142,13 +143,6 @@ def evidence_of(hit: Hit) -> Evidence:
     """What a hit has to say for itself; a cosine only where it was found by meaning."""
     cosine = next((leg.raw for leg in hit.explanation.legs if leg.leg == "dense"), None)
     return Evidence(hit.id, "\n".join([hit.content, " ".join(hit.keywords)]), cosine)
-
-
-def _beside(hits: Sequence[Hit], verdict: Judgement) -> set[str]:
-    """Hits that no reason speaks for. A name in common is one, and so is a link from a hit that has one itself."""
-    named = {hit.id for hit in hits if "entity" in hit.matched_by}
-    without = set(verdict.beside - named)
-    return {hit.id for hit in hits if hit.id in without and not (hit.via and hit.via[-1].from_id not in without)}
 
 
 def _in_memory(verdict: Judgement, text: str) -> bool | None:

@@ -199,6 +199,27 @@ def test_what_has_nothing_to_do_with_a_message_is_not_shown_to_the_model(memory:
     assert {note.retrieval_count for note in memory.list()} == {0}
 
 
+@pytest.mark.parametrize(
+    ("chat_of", "beside", "asked"),
+    [
+        ("Lovely weather in the garden today.", "What is the cat in the garden called?", "Was the weather lovely?"),
+        ("今天天气真好，适合散步。", "花园里的猫叫什么？", "今天天气真好，适合散步吗？"),
+    ],
+)
+def test_small_talk_is_shown_to_the_model_only_where_it_answers(
+    memory: AgenticMemorySystem, chat_of: str, beside: str, asked: str
+) -> None:
+    memory.add(chat_of, kind="chitchat")
+    memory.add("The cat in the garden is called Sesame.", kind="fact")
+    memory.add("花园里的猫叫芝麻。", kind="fact")
+    chat = ScriptedChat("...")
+    assistant(memory, chat).say(beside)
+    assert RECALLED_START in last_prompt(chat)
+    assert chat_of not in last_prompt(chat)
+    assistant(memory, chat).say(asked)
+    assert chat_of in last_prompt(chat)
+
+
 def test_what_the_user_said_in_this_chat_counts_but_having_asked_before_does_not(memory: AgenticMemorySystem) -> None:
     talk = assistant(memory, ScriptedChat("Fine."))
     assert talk.say("What is my blood type?").in_memory is False
