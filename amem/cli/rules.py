@@ -38,6 +38,7 @@ def rules(
                 "own": own,
                 "always": [rule for rule, _ in found.always],
                 "never": [*(rule for rule, _ in found.never), *(f"[{kind}]" for kind in found.secrets)],
+                "allow": [f"[{kind}]" for kind in found.allowed],
                 "told": found.text,
             }
         )
@@ -45,4 +46,8 @@ def rules(
         return tell(f"{path}: {'changed' if changed else 'left as it was'}")
     for line in (path.read_text(encoding="utf-8-sig") if own else default_rules()).splitlines():
         print(visible(line))
+    if found.secrets:
+        tell(f"never stored of what is said: {', '.join(found.secrets)}")
+    if found.allowed:
+        tell(f"stored like anything else, since the file allows it: {', '.join(found.allowed)}")
     tell(f"{path}" if own else f"these come with amem; {call.command('rules', '--edit')} makes them yours, in {path}")

@@ -1,7 +1,8 @@
 """The rule file: what is always and what is never remembered, in a person's own words (``<home>/rules.md``).
 
 All of it is shown to a model that reads conversations; its ``always:`` and ``never:`` lines are enforced on what comes
-back as well, and hold without a model, too.
+back as well, and hold without a model, too. Secrets are protected whatever file it is, unless it has an ``allow:`` line
+for them: whoever writes rules of their own has not asked to have passwords kept.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from amem.conversation.patterns import Pattern
-from amem.conversation.secrets import DETECTORS, REMOVED, without
+from amem.conversation.secrets import ALSO_CALLED, DETECTORS, REMOVED, without
 from amem.errors import InvalidInput
 from amem.text import is_cjk
 
@@ -19,22 +20,30 @@ FILE_NAME = "rules.md"
 
 #: So much of a pattern is repeated when something is wrong with it.
 _SHOWN = 80
+_KINDS = ", ".join(f"[{each}]" for each in DETECTORS)
 _DEFAULT = Path(__file__).with_name(FILE_NAME)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINE = re.compile(
-    r"^\s*(?:[-*]\s+)?(?:(?P<never>never|从不|绝不|永不)|always|总是|务必)\s*[:：]\s*(?P<items>.+)$", re.IGNORECASE
+    r"^\s*(?:[-*]\s+)?(?:(?P<never>never|从不|绝不|永不)|(?P<allow>allow|允许)|always|总是|务必)\s*[:：]\s*(?P<items>.+)$",
+    re.IGNORECASE,
 )
 _ITEM = re.compile(r"(?P<item>/(?P<regex>(?:[^/\\]|\\.)+)/|\[(?P<known>[^\]]+)\]|(?P<word>[^\s,，、;；][^,，、;；]*))")
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the rule file says. `text` is what a model is told; `never` and `always` pair a rule with its pattern."""
+    """What the rule file says. `text` is what a model is told; `never` and `always` pair a rule with its pattern, and
+    `secrets` names the kinds of them that are not stored at all (see ``amem.conversation.secrets``)."""
 
     text: str = ""
     never: tuple[tuple[str, Pattern], ...] = ()
     always: tuple[tuple[str, Pattern], ...] = ()
-    secrets: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = tuple(DETECTORS)
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The kinds of secrets that the file says may be kept."""
+        return tuple(kind for kind in DETECTORS if kind not in self.secrets)
 
     def forbids(self, text: str) -> str | None:
         """The rule because of which `text` may not become a note; None when it may."""
@@ -46,9 +55,12 @@ class Rules:
         """Whether a sentence has to be kept."""
         return any(pattern.found_in(sentence, unsure=False) for _, pattern in self.always)
 
-    def without_secrets(self, text: str) -> str:
-        """`text` without the passwords, keys and numbers that the rules say are never to be stored."""
-        return without(text, self.secrets)
+    def without_secrets(self, text: str, *, told: str = "") -> str:
+        """`text` without the passwords, keys and numbers that are never to be stored, however it repeats them.
+
+        Those of `told` are taken out as well: what answers it may repeat a secret in words that nothing gives away.
+        """
+        return without(text, self.secrets, told)
 
 
 def default_rules() -> str:
@@ -73,7 +85,8 @@ def read_rules(text: str, where: str = FILE_NAME) -> Rules:
     told: list[str] = []
     never: list[tuple[str, Pattern]] = []
     always: list[tuple[str, Pattern]] = []
-    secrets: list[str] = []
+    kept: dict[str, None] = {}
+    named: set[str] = set()
     # Comments are blanked, not cut out, so that line numbers stay what an editor shows.
     shown = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
     for number, line in enumerate(shown.splitlines(), start=1):
@@ -81,11 +94,13 @@ def read_rules(text: str, where: str = FILE_NAME) -> Rules:
         if match is None:
             told.append(line.strip())
             continue
+        if match["allow"]:
+            kept |= dict.fromkeys(_allowed(match["items"], where, number))
+            continue
         words: list[str] = []
         for item in _ITEM.finditer(match["items"]):
             if item["known"] is not None:
-                secrets.append(_detector(item["known"], bool(match["never"]), where, number))
-                words.append(item["known"].strip())
+                named.add(_secret(item["known"], bool(match["never"]), where, number))
             elif item["regex"] is not None:
                 (never if match["never"] else always).append((item["item"], _regex(item["regex"], where, number)))
             elif word := item["word"].strip(" .。"):
@@ -93,15 +108,34 @@ def read_rules(text: str, where: str = FILE_NAME) -> Rules:
                 words.append(word)
         if words:
             told.append(f"{'never' if match['never'] else 'always'}: {', '.join(words)}")
-    return Rules("\n".join(line for line in told if line), tuple(never), tuple(always), tuple(dict.fromkeys(secrets)))
+    if both := named & kept.keys():
+        raise InvalidInput(f"{where}: [{min(both)}] stands after never: and after allow:", hint="take one of them out")
+    secrets = tuple(kind for kind in DETECTORS if kind not in kept)
+    if secrets:
+        told.append(f"never: {', '.join(secrets)}")
+    return Rules("\n".join(line for line in told if line), tuple(never), tuple(always), secrets)
 
 
-def _detector(name: str, never: bool, where: str, number: int) -> str:
+def _allowed(items: str, where: str, number: int) -> list[str]:
+    """The kinds of secrets that an ``allow:`` line names; nothing else can stand there."""
+    found = []
+    for item in _ITEM.finditer(items):
+        if item["known"] is None:
+            raise InvalidInput(
+                f"{where}, line {number}: {item['item'].strip()[:_SHOWN]} cannot stand after allow:",
+                hint=f"everything else is allowed unless never: names it; after allow: there may be {_KINDS}",
+            )
+        found.append(_secret(item["known"], True, where, number))
+    return found
+
+
+def _secret(name: str, may_stand: bool, where: str, number: int) -> str:
     known = " ".join(name.casefold().split())
-    if known not in DETECTORS or not never:
+    known = ALSO_CALLED.get(known, known)
+    if known not in DETECTORS or not may_stand:
         raise InvalidInput(
             f"{where}, line {number}: [{name}] cannot stand there",
-            hint=f"after never: there may be {', '.join(f'[{each}]' for each in DETECTORS)}",
+            hint=f"after never: and allow: there may be {_KINDS}",
         )
     return known
 

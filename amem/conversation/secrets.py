@@ -34,6 +34,8 @@ _PASSWORD = re.compile(
     re.IGNORECASE,
 )
 _CARD = re.compile(r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d.-]*\d)")
+#: What is shorter stands in other places for something else.
+_TELLING = 4
 #: After "the password is" these are no password.
 _SAYS_OF_IT = words(
     """
@@ -76,21 +78,29 @@ def _card_numbers(text: str) -> Iterator[tuple[int, int]]:
             yield match.span()
 
 
-#: What the rule file calls them in square brackets.
+#: By what the rule file calls them in square brackets.
 DETECTORS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     "api keys": _api_keys,
     "passwords": _passwords,
     "card numbers": _card_numbers,
 }
+#: What a Chinese rule file may call them.
+ALSO_CALLED = {"密钥": "api keys", "密码": "passwords", "卡号": "card numbers"}
 
 
-def without(text: str, detectors: tuple[str, ...]) -> str:
-    """`text` with what these detectors find replaced by `REMOVED`."""
-    spans = sorted(span for name in detectors for span in DETECTORS[name](text))
-    if not spans:
-        return text
+def without(text: str, detectors: tuple[str, ...], told: str = "") -> str:
+    """`text` with what these detectors find, in it or in `told`, replaced by `REMOVED` wherever it is repeated."""
+    spans = [span for name in detectors for span in DETECTORS[name](text)]
+    secrets = {text[start:end] for start, end in spans}
+    secrets |= {told[start:end] for name in detectors for start, end in DETECTORS[name](told)}
+    # The longest first: one secret may be the beginning of another.
+    again = sorted((each for each in secrets if len(each) >= _TELLING), key=lambda each: (-len(each), each))
+    if again:
+        either = "|".join(map(re.escape, again))
+        repeated = re.finditer(rf"(?<![A-Za-z0-9])(?:{either})(?![A-Za-z0-9])", text, re.IGNORECASE)
+        spans += [match.span() for match in repeated]
     kept, at = [], 0
-    for start, end in spans:
+    for start, end in sorted(spans):
         if start >= at:
             kept += [text[at:start], REMOVED]
         at = max(at, end)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Cli
 
 
@@ -43,6 +42,19 @@ def test_edited_rules_hold_from_then_on(cli: Cli, tmp_path: Path, editor: str) -
     contents = [note["content"] for note in cli.json("list")]
     assert "My dentist is Dr. Silva." in contents
     assert not any("therapist" in content for content in contents)
+
+
+def test_secrets_are_in_force_with_rules_of_ones_own_unless_they_allow_them(cli: Cli, tmp_path: Path) -> None:
+    home = Path(cli.json("rules")["path"])
+    home.parent.mkdir(parents=True, exist_ok=True)
+    home.write_text("never: politics\n", encoding="utf-8")
+    assert cli.json("rules")["never"] == ["politics", "[api keys]", "[passwords]", "[card numbers]"]
+    assert "never stored of what is said: api keys, passwords, card numbers" in cli("rules").stderr
+    home.write_text("never: politics\n允许：[密码]\n", encoding="utf-8")
+    shown = cli.json("rules")
+    assert shown["never"] == ["politics", "[api keys]", "[card numbers]"]
+    assert shown["allow"] == ["[passwords]"]
+    assert "since the file allows it: passwords" in cli("rules").stderr
 
 
 def test_rules_left_as_they_were_stay_those_that_come_with_amem(cli: Cli, tmp_path: Path, editor: str) -> None:

@@ -17,6 +17,9 @@ from amem.text.tokens import tokens
 if TYPE_CHECKING:
     from pathlib import Path
 
+#: What a model is told of secrets, whatever a rule file says of other things.
+PROTECTED = "never: api keys, passwords, card numbers"
+
 
 def test_a_home_without_a_rule_file_has_amems_own_rules_in_english_and_chinese(tmp_path: Path) -> None:
     rules = load_rules(tmp_path)
@@ -30,9 +33,44 @@ def test_a_home_without_a_rule_file_has_amems_own_rules_in_english_and_chinese(t
 def test_a_rule_file_in_the_home_takes_the_place_of_amems_own(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text("Remember what I read.\nnever: politics\n", encoding="utf-8")
     rules = load_rules(tmp_path)
-    assert rules.text == "Remember what I read.\nnever: politics"
+    assert rules.text == f"Remember what I read.\nnever: politics\n{PROTECTED}"
     assert rules.forbids("Politics bores me.") == "politics"
+    assert not rules.demands("I'm allergic to nuts.")
+
+
+@pytest.mark.parametrize("text", ["Be brief.", "never: politics", "从不：政治", "never: [passwords]", ""])
+def test_secrets_are_protected_by_a_rule_file_that_does_not_speak_of_them(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE_NAME).write_text(text, encoding="utf-8")
+    rules = load_rules(tmp_path)
+    assert rules.without_secrets("my password is hunter2") == f"my password is {REMOVED}"
+    assert rules.without_secrets("卡号4111111111111111") == f"卡号{REMOVED}"
+    assert rules.allowed == ()
+
+
+@pytest.mark.parametrize("line", ["allow: [passwords]", "- Allow: [Passwords]", "允许：[密码]"])
+def test_secrets_that_a_rule_file_allows_are_kept_and_no_others(line: str) -> None:
+    rules = read_rules(f"Be brief.\n{line}")
+    assert rules.allowed == ("passwords",)
+    assert rules.text == "Be brief.\nnever: api keys, card numbers"
     assert rules.without_secrets("my password is hunter2") == "my password is hunter2"
+    assert rules.forbids("my password is hunter2") is None
+    assert rules.without_secrets("卡号4111111111111111") == f"卡号{REMOVED}"
+
+
+def test_all_secrets_can_be_allowed() -> None:
+    rules = read_rules("允许：[密码]、[密钥]、[卡号]")
+    assert rules.text == ""
+    assert rules.without_secrets("card 4111 1111 1111 1111, PIN: 4821") == "card 4111 1111 1111 1111, PIN: 4821"
+
+
+def test_a_secret_is_taken_out_wherever_it_is_said_again() -> None:
+    rules = load_rules(None)
+    said = "My password is hunter2. Is hunter2 any good? Not hunter22."
+    assert rules.without_secrets(said) == f"My password is {REMOVED}. Is {REMOVED} any good? Not hunter22."
+    echo = "“Hunter2” it is: hunter2的强度很低。"
+    assert rules.without_secrets(echo, told=said) == f"“{REMOVED}” it is: {REMOVED}的强度很低。"
+    assert rules.without_secrets(echo) == echo
+    assert rules.without_secrets("Room 12 is free.", told="PIN: 12") == "Room 12 is free."
 
 
 @pytest.mark.parametrize(
@@ -73,7 +111,7 @@ def test_the_default_rules_keep_allergies_and_what_one_is_asked_to_remember() ->
 
 def test_a_model_is_told_the_words_of_the_rules_but_no_regular_expressions_and_no_comments() -> None:
     rules = read_rules("<!-- never: nothing\nhere -->\nBe brief.\n\nnever: salary, /s\\w+y/, [passwords]")
-    assert rules.text == "Be brief.\nnever: salary, passwords"
+    assert rules.text == f"Be brief.\nnever: salary\n{PROTECTED}"
     assert rules.forbids("nothing") is None
 
 
@@ -83,6 +121,9 @@ def test_a_model_is_told_the_words_of_the_rules_but_no_regular_expressions_and_n
         ("fine\nnever: /(/", "line 2: /\\(/ is no regular expression"),
         ("never: [bank accounts]", r"line 1: \[bank accounts\]"),
         ("<!--\n-->\nalways: [passwords]", "line 3"),
+        ("allow: salary", "line 1: salary cannot stand after allow:"),
+        ("允许：[护照]", r"line 1: \[护照\]"),
+        ("never: [passwords]\n允许：[密码]", r"\[passwords\] stands after never: and after allow:"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named(text: str, words: str) -> None:
