@@ -96,7 +96,9 @@ def _standing(note: MemoryNote) -> str:
     parts += ["pinned"] if note.pinned else []
     parts.append(f"version {note.version}")
     if note.analyst:
-        parts.append(f"analysed by {note.analyst}" if note.enrichment == "done" else f"analysis {note.enrichment}")
+        # Of an episode it says who summed it up: of a chat's the rules do, since no model is asked about words twice.
+        done = "summed up" if "episode" in note.metadata else "analysed"
+        parts.append(f"{done} by {note.analyst}" if note.enrichment == "done" else f"analysis {note.enrichment}")
     if note.retrieval_count:
         parts.append(f"recalled {count(note.retrieval_count, 'time')}")
     return ", ".join(parts)

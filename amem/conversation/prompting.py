@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conversation.beside import beside_the_point
+from amem.conversation.beside import beside_the_point, told_by_others
 from amem.conversation.core import core_notes, core_text
 from amem.conversation.lines import lines_for
 from amem.conversation.marks import as_recalled
@@ -82,18 +82,20 @@ class Prompting:
             verdict = self._judge(session, text, hits, core, past)
             older = session.chats.episodes(past[0].session, before=past[0].number) if past and past[0].number else []
             summaries = _summaries(session, past, older)
+            beside = beside_the_point(hits, verdict)
+            twice = told_by_others(session, notes, beside, verdict.notes)
         unknown = verdict.support is Support.NO and asks_memory(text)
         # What has nothing to do with a question tempts small models to make it do.
         most = 0 if unknown else shares.recalled
         in_core = {note.id for note in core}
         found = recall(
-            hits,
+            [hit for hit in hits if hit.id not in twice],
             notes,
             most=most,
             zone=self._zone,
             supporting=verdict.notes,
             already=in_core,
-            beside=beside_the_point(hits, verdict),
+            beside=beside,
         )
         prompt = load_prompt("chat", settings.home / "prompts", said.language)
         fitted = fit(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING
 
+import pytest
 from chatting import assistant
 from learning_home import LearningHome
 
@@ -116,6 +117,53 @@ def test_an_episode_of_the_chat_is_summed_up_once_it_is_over(tmp_path: Path) -> 
             second.question,
         ]
         assert talk.learning.work().episodes == 0
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "asked", "told"),
+    [
+        (
+            "Wen comes for dinner on Friday and must not eat shrimp.",
+            "The good plates are in the cellar.",
+            "Who comes for dinner on Friday?",
+            "Wen comes for dinner",
+        ),
+        ("小文周五来家里吃晚饭，她不能吃虾。", "好盘子在地下室里。", "周五谁来家里吃晚饭？", "小文周五来家里吃晚饭"),
+    ],
+)
+def test_a_model_is_not_told_by_the_summary_of_an_episode_what_notes_of_it_tell(
+    tmp_path: Path, first: str, second: str, asked: str, told: str
+) -> None:
+    chat = ScriptedChat("Noted.")
+    with LearningHome(tmp_path, OfflineAnalyst()) as home:
+        with assistant(home.memory, chat, learner=home.learner) as talk:
+            for said in (first, second):
+                talk.say(said)
+                assert talk.wait(30)
+            home.clock.advance(hours=3)
+            assert talk.learning.work().episodes == 1
+        (episode,) = [note for note in home.notes().values() if "episode" in note.metadata]
+        assert told in episode.content
+        reply = assistant(home.memory, chat, incognito=True).say(asked)
+        prompt = "\n".join(message.content for message in chat.conversations[-1])
+        assert prompt.count(told) == 1
+        assert episode.id not in {each.note for each in reply.recalled}
+        for note in home.facts().values():
+            home.memory.delete(note.id)
+        reply = assistant(home.memory, chat, incognito=True).say(asked)
+        assert [each.note for each in reply.recalled if each.injected] == [episode.id], "nobody else tells of it now"
+
+
+def test_a_summary_that_answers_where_the_notes_of_it_do_not_is_recalled(tmp_path: Path) -> None:
+    ferry = Extraction("Ana told about the pier and her plans for Barreiro.", (Statement(STATED, Kind.FACT, ("m1",)),))
+    chat = ScriptedChat("Noted.")
+    with LearningHome(tmp_path, model(ferry)) as home:
+        home.learner.remember([{"role": "user", "content": f"{SAID} Ana has plans there."}], conversation="harbour")
+        (episode,) = [note for note in home.notes().values() if "episode" in note.metadata]
+        reply = assistant(home.memory, chat).say("What plans does Ana have?")
+        assert episode.id in {each.note for each in reply.recalled if each.injected}
+        reply = assistant(home.memory, chat).say("When does the ferry to Barreiro leave?")
+        assert episode.id not in {each.note for each in reply.recalled}
 
 
 def test_turns_that_a_killed_worker_held_are_free_at_once(tmp_path: Path) -> None:
