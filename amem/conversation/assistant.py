@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.conversation.chat_learning import ChatLearning
+from amem.conversation.messages import check_asked
 from amem.conversation.prompting import Prompting
 from amem.conversation.replay import last_learnt, replay
 from amem.conversation.reply import Candidate, Forgotten, Piece, PieceKind, Reply
+from amem.conversation.rules import load_rules
 from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, NoteNotFound, NothingToUndo
 from amem.protocols import ChatModel
 from amem.query import Query
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from amem.conversation.ports import Learner, Memory
     from amem.conversation.prompting import Prepared
     from amem.conversation.reply import Learnt, Recalled, Replayed
+    from amem.conversation.rules import Rules
     from amem.receipt import Receipt
     from amem.storage import Session, Store, UndoReport
     from amem.storage.chats import ChatSession
@@ -45,10 +48,11 @@ _SHOWN_ID = 8
 
 @dataclass(slots=True)
 class _Saying:
-    """A turn on its way."""
+    """A turn on its way: the `question` as it was typed; `rules`, if it is kept, say what of it is not."""
 
     turn: Turn
-    kept: bool
+    question: str
+    rules: Rules | None
     prepared: Prepared | None = None
     model: str = ""
     said: list[str] = field(default_factory=list)
@@ -58,6 +62,10 @@ class _Saying:
     def text(self) -> str:
         return "".join(self.said)
 
+    @property
+    def kept(self) -> bool:
+        return self.rules is not None
+
 
 class Assistant:
     """A chat that remembers.
@@ -65,7 +73,8 @@ class Assistant:
     `chat` is the model, or a function that finds one when it is first needed (and may raise). `session` is the id of
     a chat to go on with, or its beginning; None begins a new one. While `incognito` (which may be switched at any
     time) nothing is stored, learnt or counted as used. `learner` makes notes of what was said; `on_learnt` hears what
-    came of it, from another thread. Raises SessionNotFound or AmbiguousId.
+    came of it, from another thread. Secrets (see ``amem.conversation.rules``) are read by the model in the turn in which
+    they are said, and not stored. Raises SessionNotFound or AmbiguousId.
 
     One conversation at a time: use it from one thread, and close it (or use it in a ``with`` statement).
     """
@@ -137,7 +146,8 @@ class Assistant:
 
         That no model answers (or breaks off) is told by the reply, not raised. Ctrl-C while the model writes ends the
         answer, not the program: the reply is then ``interrupted``. Closing the iterator keeps what had been written,
-        too. Raises InvalidInput for an empty text and StorageError when the turn cannot be stored.
+        too. Raises InvalidInput for an empty text or a rule file that cannot be read, and StorageError when the turn
+        cannot be stored.
         """
         if not text.strip():
             raise InvalidInput("there is nothing to answer", hint="type a message, or /help")
@@ -169,19 +179,22 @@ class Assistant:
         if self.incognito:
             turn = Turn(0, self._session, 0, at, text, "", TurnState.ASKED, Learning.OFF)
             with self._store.read() as session:
-                return [*self._past(session), *self._unkept], _Saying(turn, kept=False)
+                return [*self._past(session), *self._unkept], _Saying(turn, text, None)
+        rules = load_rules(self._memory.settings.home)
         with self._store.write() as session:
             session.chats.begin(self._session)
             past = self._past(session)
             learning = Learning.WAITING if learns else Learning.OFF
-            return past, _Saying(session.chats.ask(self._session, text, at, learning=learning), kept=True)
+            # The model reads what was typed; what is stored holds no secrets.
+            turn = session.chats.ask(self._session, rules.without_secrets(text), at, learning=learning)
+            return past, _Saying(turn, text, rules)
 
     def _past(self, session: Session) -> list[Turn]:
         """The turns that may have to do with the next one: however long the chat is, these are not more and more."""
         return session.chats.turns(self._session, last=self._prompting.most_turns, recalled=False)
 
     def _answer(self, saying: _Saying, past: list[Turn]) -> Iterator[Piece]:
-        prepared = saying.prepared = self._prompting.prepare(saying.turn.question, past)
+        prepared = saying.prepared = self._prompting.prepare(saying.question, past)
         if saying.kept:
             self._keep(saying, prepared)
         yield Piece(PieceKind.RECALLED, recalled=prepared.recalled)
@@ -232,14 +245,16 @@ class Assistant:
         )
         self._last = reply
         ended = replace(saying.turn, state=state, answer=text, model=saying.model, error=reply.error)
-        if not saying.kept:
+        if saying.rules is None:
             self._unkept.append(ended)
             return reply
+        kept = saying.rules.without_secrets(text, told=saying.question)
+        ended = replace(ended, answer=kept)
         with self._store.write() as session:
             session.chats.answer(
                 ended.key,
                 state,
-                text,
+                kept,
                 model=saying.model,
                 error=reply.error,
                 tokens_in=prepared.fitted.size if prepared and saying.model else 0,
@@ -290,8 +305,10 @@ class Assistant:
     def forget(self, what: str) -> Forgotten:
         """Hide the note of that id (or its beginning); for any other text, the notes it may mean, none of them hidden.
 
-        Hidden notes come back with `undo`. Raises AmbiguousId.
+        Hidden notes come back with `undo`. Raises AmbiguousId, and InvalidInput for an empty text.
         """
+        if not isinstance(what, str):
+            raise InvalidInput(f"what to forget must be text, not {type(what).__name__}")
         named = what.strip()
         if not named:
             raise InvalidInput("say which note to forget", hint="give its id, or words to look for")
