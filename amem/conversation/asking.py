@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
 from amem.conversation.lines import lines_for
+from amem.conversation.messages import check_asked
 from amem.conversation.prompting import evidence_of
 from amem.conversation.recalling import dated
 from amem.conversation.support import Support, judge, telling
@@ -79,8 +80,10 @@ class Asker:
     def ask(self, question: str, k: int = 8) -> Answer:
         """The answer from the best `k` notes. Where clearly none of them supports one, no model is asked.
 
-        That no model answers is told by the answer, not raised. Raises what recall raises.
+        That no model answers is told by the answer, not raised. Raises InvalidInput for a question that is empty, no
+        text, or longer than ``max_note_chars``, and what recall raises.
         """
+        check_asked(question, self._memory.settings.max_note_chars)
         hits = self._memory.ask(Query(question, k, expand=True, touch=False))
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import local_time, parse_time
 from amem.conversation.marks import without_recalled
-from amem.errors import InvalidInput
+from amem.errors import InvalidInput, NoteTooLong
 from amem.message import Message, Role
 from amem.note import Source
 from amem.storage.rows import time_text
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: What a message's source is called: a person's word is believed more than an assistant's (`RELIABILITY`).
 KINDS = {Role.USER: "message", Role.ASSISTANT: "assistant", Role.TOOL: "tool", Role.SYSTEM: "system"}
 _ROLES = {kind: role for role, kind in KINDS.items()}
+#: A message that is remembered is kept raw and learnt from in parts: a document may be one, a library not.
+LONGEST = 1_000_000
 #: What a mapping may hold; of a pair, either name will do.
 _KEYS = {
     "role": "role",
@@ -39,12 +41,29 @@ def take_in(items: Sequence[Message | Mapping[str, Any]], zone: tzinfo) -> list[
     """The messages with text in them, checked, every time in a zone and recalled notes taken out of what was said.
 
     An item is a `Message` or a mapping with ``role`` and ``content``, and perhaps ``at`` (or ``timestamp``: ISO 8601,
-    ``YYYYMMDDHHMM`` or a datetime), ``name`` and ``id``. Raises InvalidInput naming the message that cannot be used.
+    ``YYYYMMDDHHMM`` or a datetime), ``name`` and ``id``. A message may be longer than a note, since it is kept as a
+    source, but no longer than `LONGEST` characters. Raises InvalidInput naming the message that cannot be used.
     """
     if isinstance(items, str | bytes | Mapping | Message) or not isinstance(items, Iterable):
         raise InvalidInput("messages must be a list", hint='give [{"role": "user", "content": "..."}, ...]')
     taken = [_checked(_message(item, number, zone), number) for number, item in enumerate(items, start=1)]
     return [message for message in taken if message.content.strip()]
+
+
+def check_asked(text: Any, most: int) -> None:
+    """Raise InvalidInput for what nobody can answer: no text, an empty one, or one of more than `most` characters.
+
+    What is answered has to fit a model's window, so that it may be as long as a note and no longer.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"a message must be text, not {type(text).__name__}")
+    if not text.strip():
+        raise InvalidInput("there is nothing to answer", hint="say or ask something")
+    if len(text) > most:
+        raise NoteTooLong(
+            f"the message has {len(text):,} characters; the limit is {most:,}",
+            hint="amem import takes long text; or raise AMEM_MAX_NOTE_CHARS",
+        )
 
 
 def check_name(conversation: Any) -> None:
@@ -144,6 +163,9 @@ def _checked(message: Message, number: int) -> Message:
             raise _unusable(number, f"its {name} must be text, not {type(value).__name__}")
         if not _is_text(value):
             raise _unusable(number, f"its {name} holds characters that are not text")
+        if len(value) > LONGEST:
+            what = f"its {name} has {len(value):,} characters; the limit is {LONGEST:,}"
+            raise _unusable(number, what, hint="amem import splits long text")
     speaker = " ".join(message.speaker.split())[:200] if message.speaker else None
     return replace(message, content=without_recalled(message.content), speaker=speaker or None)
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 def open_memory(home: Path | None, clock: FrozenClock | None = None, **options: Any) -> AgenticMemorySystem:
     given: dict[str, Any] = {"embedder": HashEmbedder(256), "analyst": ScriptedAnalyst(), "timezone": "UTC"} | options
-    settings = {name: given.pop(name) for name in list(given) if name in ("timezone", "chat_learning", "llm_context")}
+    named = ("timezone", "chat_learning", "llm_context", "max_note_chars")
+    settings = {name: given.pop(name) for name in list(given) if name in named}
     if home is not None:
         from amem import load_settings
 

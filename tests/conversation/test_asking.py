@@ -9,7 +9,7 @@ import pytest
 from chatting import open_memory
 
 from amem.conversation.asking import Answer, Asker
-from amem.errors import ServiceUnavailable
+from amem.errors import InvalidInput, ServiceUnavailable
 from amem.llm.answering import Answerer
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat
 
@@ -109,6 +109,12 @@ def test_an_answer_is_json(memory: AgenticMemorySystem) -> None:
 def test_an_empty_memory_holds_nothing(tmp_path: Path) -> None:
     with open_memory(tmp_path / "home") as memory:
         assert ask(memory, "What is my landlord called?", says("x [1]", 1)).in_memory is False
+
+
+@pytest.mark.parametrize("question", ["", " \n", None, 3, "half \ud800", pytest.param("字" * 20_001, id="long")])
+def test_what_is_no_question_is_refused(memory: AgenticMemorySystem, question: Any) -> None:
+    with pytest.raises(InvalidInput):
+        ask(memory, question, says("never"))
 
 
 def test_over_the_wire(memory: AgenticMemorySystem) -> None:
