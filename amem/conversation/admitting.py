@@ -100,7 +100,7 @@ def _why_wait(procedure: Procedure, said: Said, known: dict[str, KnownProcedure]
     if older is None:
         return ""
     new = [step for step in procedure.steps if step not in older.steps]
-    untold = next((step for step in new if said.refuses(step, procedure.handles) is not None), None)
+    untold = next((step for step in new if said.refuses(step, procedure.handles, orders=True) is not None), None)
     return "" if untold is None else f"nobody but the assistant told the step “{_short(untold)}”"
 
 

@@ -2,7 +2,8 @@
 
 A statement must name messages it was shown, one of them a person's; what only the assistant, a tool or the system said
 is no news. Its numbers and names must stand in those messages or in what people said round them, and it must share
-words with them. What fails is dropped with a sentence that says why. None of this can prove that a statement is true
+words with them. Nor may it say what they only asked, or the opposite of what they say (`stance`). What fails is
+dropped with a sentence that says why. None of this can prove that a statement is true
 to its words, but it stops the inventions that do most harm: a name, a date or an amount that nobody gave.
 """
 
@@ -10,8 +11,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from amem.conversation.stance import Part, Stance, against, answered, parts
 from amem.llm.offline.entities import names
 from amem.llm.offline.reading import read
 from amem.llm.offline.times import with_dates
@@ -68,6 +71,11 @@ _HEARD = re.compile(
     rf"{_OPENING}(?:(?:sure|of course|ok(?:ay)?){_FOLLOWS}|(?:好的?|嗯+|可以|当然|没问题)(?=[\W啊呀哦呢]|$))",
     re.IGNORECASE,
 )
+#: "No, Max" and "不是" deny what was asked; "不过" and "no problem" do not.
+_DENIAL = re.compile(
+    rf"{_OPENING}(?:(?:no|nope|nah|not really|never){_FOLLOWS}|(?:不是?|没有?|不对|不会|从不)(?=[\W啊呀哦呢]|$))",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(r"[?？]|[吗呢么][。!！]?\s*$")
 #: Of a statement's telling words, this share has to be in the messages it names.
 _SHARED = 0.2
@@ -93,11 +101,14 @@ class Said:
             message for handle, message in self._said.items() if handle in wanted and message.role is not Role.SYSTEM
         ]
 
-    def refuses(self, text: str, handles: Sequence[str], *, known: str = "", all_roles: bool = False) -> str | None:
+    def refuses(
+        self, text: str, handles: Sequence[str], *, known: str = "", all_roles: bool = False, orders: bool = False
+    ) -> str | None:
         """Why `text` does not follow from the messages it names, or None when nothing speaks against it.
 
         `known` is text that it may repeat besides (a known procedure). With `all_roles` what the assistant and tools
-        did counts as well, as long as a person had a part in it: a procedure is often shown rather than told.
+        did counts as well, as long as a person had a part in it: a procedure is often shown rather than told. With
+        `orders` people may have asked for what `text` says, as they do for a step of a procedure.
         """
         cited = self.cited(handles)
         if not cited:
@@ -108,8 +119,9 @@ class Said:
             return f"only the {' and the '.join(roles)} said so"
         grounds = [_dated(message) for message in (cited if all_roles else [*people, *self._answered(people)])]
         words = "\n".join([*grounds, known])
-        if text in words:
-            return None
+        otherwise = None if all_roles else against(text, self._parts(people), self._speakers, orders=orders)
+        if otherwise or text in words:
+            return otherwise
         numbers = _claimed(text)
         missing = numbers and numbers - _numbers(words, spelled=True) - self._numbers_round
         if missing:
@@ -141,6 +153,25 @@ class Said:
                 asked.append(before)
         return asked
 
+    @cached_property
+    def _speakers(self) -> set[str]:
+        """Terms that name those who talk."""
+        return {term for person in (*self._people, *_ROLES) for term in index_terms(person)}
+
+    def _parts(self, people: Sequence[Message]) -> list[Part]:
+        """What people say, deny and ask in these messages, and what they answered."""
+        found: list[Part] = []
+        for before, message in zip([None, *self._order], self._order, strict=False):
+            if message not in people:
+                continue
+            if before is not None and before.role is Role.ASSISTANT and _leans(message.content, before.content):
+                found += answered(parts(before.content), _answer(message.content, before.content))
+            found += parts(message.content)
+        for question, answer in pairwise(people):
+            if answer.speaker != question.speaker or _ASSENT.match(answer.content):
+                found += answered(parts(question.content), _answer(answer.content, question.content))
+        return found
+
     def _is_named(self, name: str, held: set[str]) -> bool:
         folded = name.casefold()
         if folded in self._people or folded in _ROLES or folded in self._told_round.casefold():
@@ -148,8 +179,7 @@ class Said:
         return all(term in held or term in self._terms_round for term in query_terms(name))
 
     def _shares_words(self, text: str, held: set[str]) -> bool:
-        people = {term for person in (*self._people, *_ROLES) for term in index_terms(person)}
-        telling = [term for term in query_terms(text) if term not in people]
+        telling = [term for term in query_terms(text) if term not in self._speakers]
         return not telling or sum(term in held for term in telling) >= max(1.0, _SHARED * len(telling))
 
 
@@ -158,6 +188,15 @@ def _leans(answer: str, question: str) -> bool:
         return True
     short = len(answer) <= _ANSWER_CHARACTERS if written_in_cjk(answer) else len(answer.split()) <= _ANSWER_WORDS
     return (short or _HEARD.match(answer) is not None) and _ASKS.search(question) is not None
+
+
+def _answer(answer: str, question: str) -> Stance:
+    """What an answer makes of a question that says something and asks whether it is so."""
+    if _DENIAL.match(answer):
+        # "No" to "don't you eat meat?" may mean either.
+        asked = any(part.stance is Stance.DENIED for part in parts(question))
+        return Stance.UNCLEAR if asked else Stance.DENIED
+    return Stance.SAID if _ASSENT.match(answer) or _HEARD.match(answer) else Stance.UNCLEAR
 
 
 def _dated(message: Message) -> str:
