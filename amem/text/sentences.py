@@ -23,7 +23,7 @@ _ABBREVIATIONS = words(
 )
 #: These never end a sentence: a name or number follows.
 _BOUND = words("mr mrs ms dr prof sr sra st mt no nos fig figs eq sec vol vs cf e.g i.e")
-_LAST_WORD = re.compile(r"[\w.]+(?=\.[^\w]*$)")
+_LAST_WORD = re.compile(r"(?:\w+['’])?[\w.]+(?=\.[^\w]*$)")
 _LIST_ITEM = re.compile(r"(?:[-*+•#>]|\d{1,3}[.)、]|[a-zA-Z][.)]|[一二三四五六七八九十]+、)")
 _WRAP = 60
 

@@ -20,6 +20,7 @@ from amem.text import sentences, split_text
         ('"Really?" she asked. Yes.', ['"Really?" she asked.', "Yes."]),
         ("Use tools, e.g. Vim. It works.", ["Use tools, e.g. Vim.", "It works."]),
         ("At 5 p.m. we left. J. Doe came.", ["At 5 p.m. we left.", "J. Doe came."]),
+        ("No, I haven't. It's Ana's. She won’t. Bye.", ["No, I haven't.", "It's Ana's.", "She won’t.", "Bye."]),
         ("今天下雨。我没带伞！你呢？", ["今天下雨。", "我没带伞！", "你呢？"]),
         ("他说：“走吧。”我们就走了。", ["他说：“走吧。”", "我们就走了。"]),
         ("今天用 Python 3.11。It works. 好的。", ["今天用 Python 3.11。", "It works.", "好的。"]),
