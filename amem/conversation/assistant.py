@@ -146,11 +146,10 @@ class Assistant:
 
         That no model answers (or breaks off) is told by the reply, not raised. Ctrl-C while the model writes ends the
         answer, not the program: the reply is then ``interrupted``. Closing the iterator keeps what had been written,
-        too. Raises InvalidInput for an empty text or a rule file that cannot be read, and StorageError when the turn
-        cannot be stored.
+        too. Raises InvalidInput for a text that is empty or longer than ``max_note_chars``, or a rule file that cannot
+        be read, and StorageError when the turn cannot be stored.
         """
-        if not text.strip():
-            raise InvalidInput("there is nothing to answer", hint="type a message, or /help")
+        check_asked(text, self._memory.settings.max_note_chars)
         Query(text)  # refuses what is no text before anything is stored
         return self._stream(text)
 

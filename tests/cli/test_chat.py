@@ -104,6 +104,11 @@ class TestPipe:
         assert result.exit_code == 3
         assert "amem models pull qwen3:4b" in result.stderr
 
+    def test_a_line_that_is_longer_than_a_note_is_refused_before_anything_is_done(self, chat: Cli) -> None:
+        refused = chat.refused("chat", input="字" * 20_001 + "\n")
+        assert refused.startswith("the message has 20,001 characters; the limit is 20,000 (amem import")
+        assert chat.json("chat", "--list") == []
+
     def test_another_model_answers_when_it_is_named(self, chat: Cli, ollama: FakeOllama) -> None:
         ollama.models.append("qwen3:4b")
         (reply,) = chat.ok("chat", "--model", "qwen3:4b", "--json", input="Where does Ana live?\n").splitlines()

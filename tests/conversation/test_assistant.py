@@ -300,20 +300,27 @@ def test_silence_and_endless_noise_are_no_answers(memory: AgenticMemorySystem, s
     assert talk.say("and now?").answered
 
 
-@pytest.mark.parametrize("text", ["", "  \n", "half \ud800"])
-def test_what_is_no_message_is_refused_before_anything_is_stored(memory: AgenticMemorySystem, text: str) -> None:
+@pytest.mark.parametrize("text", ["", "  \n", "half \ud800", None, 3, b"hello", pytest.param("字" * 20_001, id="long")])
+def test_what_is_no_message_is_refused_before_anything_is_stored(memory: AgenticMemorySystem, text: Any) -> None:
     talk = assistant(memory, ScriptedChat("never"))
     with pytest.raises(InvalidInput):
         talk.say(text)
+    with pytest.raises(InvalidInput):
+        talk.remember(text)
+    if not isinstance(text, str):
+        with pytest.raises(InvalidInput):
+            talk.forget(text)
     assert talk.turns() == []
+    assert len(memory.list()) == 2
 
 
-def test_a_message_of_a_megabyte_is_answered_and_kept_whole(memory: AgenticMemorySystem) -> None:
+def test_a_message_of_a_megabyte_is_answered_and_kept_whole_where_notes_may_be_as_long(tmp_path: Path) -> None:
     chat = ScriptedChat("Long.")
-    talk = assistant(memory, chat)
     text = "量子退火 and annealing " * 50_000 + "What is it?"
-    assert talk.say(text).answered
-    assert talk.turns()[0].question == text
+    with open_memory(tmp_path / "home", max_note_chars=2_000_000) as memory:
+        talk = assistant(memory, chat)
+        assert talk.say(text).answered
+        assert talk.turns()[0].question == text
     assert len(last_prompt(chat)) < 8192 * 6
 
 

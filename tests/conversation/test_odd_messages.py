@@ -114,3 +114,12 @@ def test_the_first_and_the_last_year_there_are_and_times_out_of_order_are_kept_a
         assert kept(home, messages, "odd") == [message["content"] for message in messages]
         assert home.waiting() == 0
         assert [found for found in home.memory.doctor() if found.level == "error"] == []
+
+
+def test_a_message_may_be_longer_than_a_note_but_not_without_end(tmp_path: Path) -> None:
+    with LearningHome(tmp_path, OfflineAnalyst()) as home:
+        assert kept(home, [say(long := "why and how " * 2_000)], "long") == [long]
+        before = home.notes().keys()
+        with pytest.raises(InvalidInput, match=r"message 2 .* has 1,000,001 characters; the limit is 1,000,000"):
+            home.learner.remember([say("Short."), say("字" * 1_000_001)], conversation="longer")
+        assert home.notes().keys() == before
