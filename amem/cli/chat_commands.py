@@ -170,6 +170,12 @@ class Commands:
     def _hidden(self, ids: list[str]) -> None:
         many = " (once for each)" if len(ids) > 1 else ""
         self._screen.say(f"forgot {', '.join(short_id(id) for id in ids)}: undo with /undo{many}, or amem restore ID")
+        self._say_stored()
+
+    def _say_stored(self) -> None:
+        """Who is incognito expects nothing to change, and is told of what does."""
+        if self._assistant.incognito:
+            self._screen.say("this change is stored, though you are incognito")
 
     def _undo(self, rest: str) -> None:
         from amem.cli.logbook import Logbook
@@ -183,6 +189,7 @@ class Commands:
         for each in report.kept:
             later = "" if each.operation is None else f", changed since by operation {each.operation}"
             self._screen.warn(f"left alone: {each.item} of {short_id(each.note)}{later}")
+        self._say_stored()
 
     def _model(self, rest: str) -> None:
         memory, settings = self._memory, self._memory.settings

@@ -73,8 +73,8 @@ class Assistant:
     `chat` is the model, or a function that finds one when it is first needed (and may raise). `session` is the id of
     a chat to go on with, or its beginning; None begins a new one. While `incognito` (which may be switched at any
     time) nothing is stored, learnt or counted as used. `learner` makes notes of what was said; `on_learnt` hears what
-    came of it, from another thread. Secrets (see ``amem.conversation.rules``) are read by the model in the turn in which
-    they are said, and not stored. Raises SessionNotFound or AmbiguousId.
+    came of it, from another thread. Secrets (see ``amem.conversation.rules``) are read by the model in the turn they
+    are said in, and not stored. Raises SessionNotFound or AmbiguousId.
 
     One conversation at a time: use it from one thread, and close it (or use it in a ``with`` statement).
     """
@@ -295,7 +295,12 @@ class Assistant:
     # -- memory by hand ----------------------------------------------------------------------------------------
 
     def remember(self, text: str) -> Receipt:
-        """Keep a note exactly as worded, incognito or not. Raises EmptyNote, NoteTooLong or StorageError."""
+        """Keep a note as it is worded. Raises InvalidInput while incognito, EmptyNote, NoteTooLong or StorageError."""
+        if self.incognito:
+            raise InvalidInput(
+                "incognito: nothing is stored, so nothing can be remembered",
+                hint="switch it off first, in a terminal with /incognito off",
+            )
         receipt = self._memory.add(text, speaker=self._memory.settings.user_name)
         if receipt.operation is not None:
             self._by_hand.append(receipt.operation)
