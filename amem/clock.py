@@ -49,6 +49,11 @@ def zone(name: str | None) -> tzinfo:
         ) from error
 
 
+def start_of_day(moment: datetime, zone: tzinfo) -> datetime:
+    """When the day of that moment began in the zone."""
+    return moment.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
 def local_time(text: str | datetime, default_zone: tzinfo) -> datetime:
     """Read ISO 8601 or A-Mem's ``YYYYMMDDHHMM`` as an aware time in the zone it was given in.
 

@@ -100,7 +100,9 @@ class Settings(BaseSettings):
     user_name: str = "user"
     """What the assistant's user is called in notes made from chats."""
     chat_learning: Literal["turn", "night", "off"] = "turn"
-    """When a chat is learnt from: after each turn, once for the whole day (half the model calls), or never."""
+    """When a chat is learnt from: after each turn, a day at a time once it is over (half the model calls), or never.
+
+    A day is learnt from by ``amem work`` after its midnight, or at once by ``amem enrich``."""
     core_tokens: int = Field(default=500, ge=0)
     """Most tokens of core notes (constraints, preferences, decisions, facts) in every chat prompt."""
     recall_tokens: int = Field(default=2000, ge=0)

@@ -118,6 +118,10 @@ def work(
             memory.work(once=once, poll=poll, heard=lambda receipt: print(_worked(receipt), flush=True))
         except KeyboardInterrupt:
             tell("stopped; what was not done waits")
+        if once and (waiting := memory.turns_waiting()):
+            night = " until the day is over" if memory.settings.chat_learning == "night" else ""
+            waits = f"{count(waiting, 'turn')} of chats {'wait' if waiting > 1 else 'waits'}"
+            tell(f"{waits} to be learnt from{night} (now with: {call.command('enrich')})")
 
 
 def _worked(receipt: "Receipt") -> str:

@@ -10,7 +10,7 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
-from amem.clock import zone
+from amem.clock import start_of_day, zone
 from amem.conversation.background import Background
 from amem.conversation.reply import Learnt
 from amem.conversation.segment import GAP, LEAST_TOKENS, TOKENS, segment
@@ -96,21 +96,29 @@ class ChatLearning:
         owner: str = "",
         *,
         limit: int | None = None,
+        today: bool = False,
         cancelled: Event | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Learnt:
         """Learn from what waits, as a worker does it: with ``chat_learning=night`` only from days that are over.
 
-        Then asks the model again about turns that the rules stood in for. What could not be learnt from is tried again
-        after a while.
+        With `today` from today, too, for a person who does not wait for the night. Then asks the model again about
+        turns that the rules stood in for. What could not be learnt from is tried again after a while.
         """
-        before = midnight(self._clock, self._settings) if self._by_night else None
+        before = (
+            start_of_day(self._clock.now(), zone(self._settings.timezone)) if self._by_night and not today else None
+        )
         how = partial(self._round, cancelled=cancelled, progress=progress, owner=owner, rested=True)
         learnt = how(before, limit, (Learning.WAITING,))
         left = None if limit is None else limit - learnt.turns
         if left != 0:
             learnt += how(None, left, (Learning.DEGRADED,))
         return learnt + self._close_quiet()
+
+    def waiting(self) -> int:
+        """How many turns wait to be learnt from, whoever is at it now."""
+        with self._store.read() as session:
+            return session.chats.unlearnt()
 
     def learn_waiting(
         self,
@@ -313,11 +321,6 @@ def learnt_of(made: Remembered, turns: int) -> Learnt:
         degraded=made.degraded,
         error=made.error,
     )
-
-
-def midnight(clock: Clock, settings: Settings) -> datetime:
-    """When today began, in the zone of the settings."""
-    return clock.now().astimezone(zone(settings.timezone)).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _until(turns: Sequence[Turn], stop: Callable[[Turn], bool]) -> list[Turn]:

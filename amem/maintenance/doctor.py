@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from amem.clock import zone
+from amem.clock import start_of_day, zone
 from amem.errors import AmemError
 from amem.ledger import day_of
 from amem.maintenance.index import embed_missing
@@ -48,7 +48,7 @@ def examine(store: Store, dense: Checked, vectorizer: Vectorizer, settings: Sett
         *_model(settings),
         *_budget(store, settings),
         *_vectors(store, dense, vectorizer, repair=repair),
-        *_waiting(store),
+        *_waiting(store, settings),
         *_links(store),
     ]
 
@@ -123,7 +123,7 @@ def _vectors(store: Store, dense: Checked, vectorizer: Vectorizer, *, repair: bo
     yield Finding("ok", "index", state)
 
 
-def _waiting(store: Store) -> Iterator[Finding]:
+def _waiting(store: Store, settings: Settings) -> Iterator[Finding]:
     with store.read() as session:
         unfinished = session.notes.unfinished()
         reviews = len(session.reviews.open())
@@ -133,8 +133,21 @@ def _waiting(store: Store) -> Iterator[Finding]:
         yield Finding("warning", "analysis", what, "amem enrich finishes them")
     else:
         yield Finding("ok", "analysis", "every note is analysed")
+    yield from _chats(store, settings)
     if reviews:
         yield Finding("warning", "reviews", f"{reviews} proposed changes wait", "amem review shows them")
+
+
+def _chats(store: Store, settings: Settings) -> Iterator[Finding]:
+    with store.read() as session:
+        waiting = session.chats.unlearnt()
+        today = session.chats.unlearnt(since=start_of_day(session.now, zone(settings.timezone)))
+    if not waiting:
+        return
+    what = f"{waiting} turns of chats wait to be learnt from"
+    if settings.chat_learning == "night" and today:
+        what += f", {today} of them until the day is over"
+    yield Finding("ok", "chats", what, "amem work does it in time, amem enrich now")
 
 
 def _links(store: Store) -> Iterator[Finding]:

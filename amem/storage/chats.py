@@ -244,17 +244,21 @@ class Chats:
         A turn whose answer is on its way is not among them, unless it has been for as long as nobody waits; nor is one
         of which somebody undid what the rules had learnt meanwhile.
         """
-        abandoned = time_text(self._session.now - _ABANDONED)
-        statement = _turns().where(
-            _TURNS.c.learning.in_([str(state) for state in states]),
-            _OPS.c.undone_by.is_(None),
-            or_(_TURNS.c.state != str(TurnState.ASKED), _TURNS.c.at <= abandoned),
-            self._free(),
-        )
+        statement = _turns().where(*self._unlearnt(states), self._free())
         if before is not None:
             statement = statement.where(_TURNS.c.at < time_text(before))
         statement = statement.order_by(_TURNS.c.key)
         return [_turn_of(row) for row in self._run(statement if limit is None else statement.limit(limit)).mappings()]
+
+    def unlearnt(self, *, since: datetime | None = None) -> int:
+        """How many turns (asked since then) wait to be learnt from, or for a model where the rules stood in for it.
+
+        Those that somebody is learning from now are among them.
+        """
+        asked = _turns().where(*self._unlearnt((Learning.WAITING, Learning.DEGRADED)))
+        if since is not None:
+            asked = asked.where(_TURNS.c.at >= time_text(since))
+        return int(self._run(select(func.count()).select_from(asked.subquery())).scalar_one())
 
     def claim(self, keys: Sequence[int], owner: str, *, seconds: float) -> set[int]:
         """Take these unlearnt turns for as long; returns those got (the others are somebody else's or done)."""
@@ -318,6 +322,15 @@ class Chats:
     def _set(self, keys: Sequence[int], **values: Any) -> None:
         for some in chunks(keys):
             self._run(update(_TURNS).where(_TURNS.c.key.in_(some)).values(values))
+
+    def _unlearnt(self, states: Sequence[Learning]) -> list[ColumnElement[bool]]:
+        """Holds for turns in one of these states but those being answered and those whose lesson was undone."""
+        abandoned = time_text(self._session.now - _ABANDONED)
+        return [
+            _TURNS.c.learning.in_([str(state) for state in states]),
+            _OPS.c.undone_by.is_(None),
+            or_(_TURNS.c.state != str(TurnState.ASKED), _TURNS.c.at <= abandoned),
+        ]
 
     def _free(self) -> ColumnElement[bool]:
         return or_(_TURNS.c.lease_until.is_(None), _TURNS.c.lease_until <= time_text(self._session.now))

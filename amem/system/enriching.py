@@ -50,6 +50,10 @@ class Enriching(Adding, Reading):
         assert stored is not None
         return bool(receipt.links or receipt.evolved), stored
 
+    def turns_waiting(self) -> int:
+        """How many turns of chats are not learnt from yet; at ``chat_learning=night`` they wait for the day's end."""
+        return self._chats().waiting()
+
     def enrich(
         self,
         limit: int | None = None,
@@ -59,6 +63,7 @@ class Enriching(Adding, Reading):
     ) -> EnrichReport:
         """Finish notes whose analysis waits or failed, and learn from conversations and chats that wait for it.
 
+        With ``chat_learning=night`` from today's turns, too, which a worker (`work`) leaves until the day is over.
         Safe beside other workers doing the same. With `upgrade` have a model redo the active notes that the offline
         rules analysed instead, but for what a person filled in or edited: an operation for each, so that each can be
         undone. Stopped half-way, it goes on where it was. Raises InvalidInput when there is no model for that.
@@ -66,7 +71,8 @@ class Enriching(Adding, Reading):
         if upgrade:
             report = self._upgrader.work(limit=limit, progress=progress)
         else:
-            report = _of_chats(self._chats().work(limit=limit, progress=progress))
+            chats = self._chats()
+            report = _of_chats(chats.work(limit=limit, today=True, progress=progress), chats.waiting())
             for worker in (self._learner(), self._enricher):
                 left = None if limit is None else max(0, limit - report.done - report.failed)
                 report += worker.work(limit=left, progress=progress)
@@ -74,11 +80,11 @@ class Enriching(Adding, Reading):
         return report
 
 
-def _of_chats(learnt: Learnt) -> EnrichReport:
+def _of_chats(learnt: Learnt, waiting: int) -> EnrichReport:
     """What learning from chats did, in turns."""
     failed = learnt.waiting + (learnt.turns if learnt.degraded else 0)
     errors = (f"chats: {learnt.error}",) if learnt.error else ()
-    return EnrichReport(0 if learnt.degraded else learnt.turns, failed, failed, errors)
+    return EnrichReport(0 if learnt.degraded else learnt.turns, failed, waiting, errors)
 
 
 def _fields_of(note: MemoryNote) -> dict[str, Any]:

@@ -127,3 +127,26 @@ def test_who_analyses_is_said_with_the_first_note_and_when_it_changes(cli: Cli, 
     env["AMEM_OLLAMA_HOST"] = ollama.host
     assert "analysed by ollama/llama3.2:latest" in cli("add", "水壶是红的。", **env).stderr
     assert "analysed by" not in cli("add", "茶壶是蓝的。", **env).stderr
+
+
+def test_a_day_is_learnt_from_once_it_is_over_or_when_a_person_asks_for_it(thinking: Cli, ollama: FakeOllama) -> None:
+    thinking.env["AMEM_CHAT_LEARNING"] = "night"
+    thinking("chat", input="I am allergic to peanuts.\n我对花生过敏。\n")
+
+    assert {note["kind"] for note in thinking.json("list")} == set()
+    result = thinking("work", "--once")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "2 turns of chats wait to be learnt from until the day is over (now with: amem" in result.stderr
+    (found,) = [each for each in thinking.json("doctor") if each["about"] == "chats"]
+    assert found["level"] == "ok"
+    assert found["what"] == "2 turns of chats wait to be learnt from, 2 of them until the day is over"
+    assert "amem enrich" in found["hint"]
+
+    assert thinking.json("enrich") == {"done": 2, "failed": 0, "remaining": 0, "errors": []}
+    notes = thinking.json("list")
+    assert any("allergic to peanuts" in note["content"] for note in notes)
+    assert any("花生" in note["content"] for note in notes)
+    (episode,) = [note for note in notes if "episode" in note["metadata"]]
+    assert "summed up by ollama/llama3.2" in thinking.ok("show", episode["id"])
+    assert [each for each in thinking.json("doctor") if each["about"] == "chats"] == []
+    assert thinking("work", "--once").stderr == ""

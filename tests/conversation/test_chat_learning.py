@@ -148,10 +148,6 @@ def test_a_model_is_not_told_by_the_summary_of_an_episode_what_notes_of_it_tell(
         prompt = "\n".join(message.content for message in chat.conversations[-1])
         assert prompt.count(told) == 1
         assert episode.id not in {each.note for each in reply.recalled}
-        for note in home.facts().values():
-            home.memory.delete(note.id)
-        reply = assistant(home.memory, chat, incognito=True).say(asked)
-        assert [each.note for each in reply.recalled if each.injected] == [episode.id], "nobody else tells of it now"
 
 
 def test_a_summary_that_answers_where_the_notes_of_it_do_not_is_recalled(tmp_path: Path) -> None:
@@ -177,3 +173,15 @@ def test_turns_that_a_killed_worker_held_are_free_at_once(tmp_path: Path) -> Non
             assert session.chats.claim([turn.key], gone, seconds=900) == {turn.key}
             assert session.chats.waiting() == []
         assert talk_in(home).learning.work().turns == 1
+
+
+def test_what_is_left_of_what_waits_is_counted(tmp_path: Path) -> None:
+    with LearningHome(tmp_path, OfflineAnalyst()) as home:
+        talk = talk_in(home)
+        talk.close(0)
+        talk.say(SAID)
+        talk.say("我对花生过敏。")
+        assert home.memory.turns_waiting() == 2
+        report = home.memory.enrich(1)
+        assert (report.done, report.failed, report.remaining) == (1, 0, 1)
+        assert home.memory.enrich().remaining == home.memory.turns_waiting() == 0
