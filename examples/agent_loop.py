@@ -14,11 +14,13 @@ import sys
 from contextlib import ExitStack
 from typing import Any
 
-from amem import AgenticMemorySystem, load_settings
+from amem import AgenticMemorySystem, AmemError, load_settings
 from amem.testing import FakeOllama, willing_model
 
 ERRAND = "Print the tide report."
 WORKING = "harbour-2"
+#: A model that names the wrong printer over and over is not going to find the other one.
+MOST_ATTEMPTS = 4
 ACTION = {
     "type": "object",
     "properties": {"printer": {"type": "string", "enum": ["office-1", "harbour-2"]}, "because": {"type": "string"}},
@@ -31,11 +33,11 @@ Tried just now without success: {failed}
 Choose a printer. Answer with one JSON object: printer (office-1 or harbour-2) and because."""
 
 
-def run(memory: AgenticMemorySystem) -> int:
-    """Do the errand; returns how many attempts it took."""
+def run(memory: AgenticMemorySystem) -> str:
+    """Do the errand; returns how many attempts it took, or that it was given up."""
     model = memory.chat_model()
     failed: list[str] = []
-    while True:
+    while len(failed) < MOST_ATTEMPTS:
         hits = memory.search(ERRAND + " Which printer works?", k=3)  # recall, in the agent's own words
         memories = "\n".join(f"- {hit.content}" for hit in hits) or "- nothing yet"
         prompt = PROMPT.format(errand=ERRAND, memories=memories, failed=", ".join(failed) or "nothing")
@@ -45,8 +47,9 @@ def run(memory: AgenticMemorySystem) -> int:
         outcome = "printed the tide report" if worked else "had no paper for the tide report"
         memory.add(f"The printer {choice['printer']} {outcome}.", tags=["printing"], wait=False)  # remember
         if worked:
-            return len(failed) + 1
+            return str(len(failed) + 1)
         failed.append(choice["printer"])
+    return f"{MOST_ATTEMPTS}, then given up"
 
 
 def pretend(request: dict[str, Any]) -> str | dict[str, Any]:
@@ -80,4 +83,7 @@ def main(folder: str, *, pretending: bool) -> None:
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main(sys.argv[1], pretending="--pretend" in sys.argv[2:])
+    try:
+        main(sys.argv[1], pretending="--pretend" in sys.argv[2:])
+    except AmemError as error:
+        sys.exit(f"{error} ({error.hint})")

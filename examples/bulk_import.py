@@ -46,7 +46,14 @@ def note_of(line: str, number: int, origin: str) -> NewNote:
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    if len(sys.argv) > 2:
-        main(sys.argv[1], Path(sys.argv[2]).read_text(encoding="utf-8").splitlines(), Path(sys.argv[2]).name)
-    else:
-        main(sys.argv[1], INVENTED, "invented")
+    try:
+        if len(sys.argv) > 2:
+            main(sys.argv[1], Path(sys.argv[2]).read_text(encoding="utf-8").splitlines(), Path(sys.argv[2]).name)
+        else:
+            main(sys.argv[1], INVENTED, "invented")
+    except AmemError as error:
+        sys.exit(f"{error} ({error.hint})")
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}")
+    except UnicodeDecodeError:
+        sys.exit(f"{sys.argv[2]}: not UTF-8 text")

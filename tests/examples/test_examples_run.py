@@ -6,11 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from amem.testing import FakeOllama
+from amem.testing import FakeOllama, willing_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,21 @@ def ollama() -> Iterator[FakeOllama]:
 
 
 def run(name: str, *words: str, **environment: str) -> str:
-    done = subprocess.run(
+    done = ended(name, *words, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def refused(name: str, *words: str, **environment: str) -> str:
+    """The one line on stderr of an example that cannot go on."""
+    done = ended(name, *words, **environment)
+    assert done.returncode == 1, done.stderr
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def ended(name: str, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, EXAMPLES / f"{name}.py", *words],
         env={**os.environ, "OLLAMA_HOST": "http://127.0.0.1:9", **environment},
         capture_output=True,
@@ -34,8 +48,6 @@ def run(name: str, *words: str, **environment: str) -> str:
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_there_is_a_test_for_every_example() -> None:
@@ -75,6 +87,23 @@ def test_the_agent_needs_one_attempt_less_once_it_remembers(tmp_path: Path) -> N
     said = run("agent_loop", str(tmp_path), "--pretend")
     assert [line.strip() for line in said.splitlines() if "attempts" in line] == ["attempts: 2", "attempts: 1"]
     assert "harbour-2 printed" in said.split("In its memory now:")[1]
+
+
+def test_an_agent_whose_model_is_never_right_gives_up(tmp_path: Path) -> None:
+    def stubborn(request: dict[str, Any]) -> Any:
+        if "printer" not in request.get("format", {}).get("properties", {}):
+            return willing_model(request)
+        return {"printer": "office-1", "because": "it is the nearest"}
+
+    with FakeOllama(stubborn) as ollama:
+        said = run("agent_loop", str(tmp_path), OLLAMA_HOST=ollama.host, AMEM_LLM_BACKEND="ollama")
+    assert said.count("attempts: 4, then given up") == 2
+
+
+def test_an_example_that_cannot_go_on_says_why_in_a_line(tmp_path: Path) -> None:
+    assert "ollama" in refused("agent_loop", str(tmp_path / "home")).lower()
+    missing = str(tmp_path / "没有.txt")
+    assert refused("bulk_import", str(tmp_path / "home"), missing) == f"{missing}: No such file or directory"
 
 
 def test_a_bulk_import_stores_every_line_once(tmp_path: Path) -> None:
