@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.context import invocation, tell
+from amem.cli.exits import ExitCode
 from amem.cli.options import Json
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _talk(
 ) -> None:
     from queue import SimpleQueue
 
-    from amem.cli.chat_models import with_model
+    from amem.cli.chat_models import missing, why_nobody, with_model
 
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     settings = call.settings()
@@ -76,6 +77,10 @@ def _talk(
             incognito=incognito,
             on_learnt=learnt.put if at_terminal else _tell_learnt,
         ) as assistant:
+            # At a terminal one can change to another model; a question that nobody can answer begins no chat.
+            if (model is not None or not at_terminal) and (lacking := missing(answering or settings, assistant)):
+                tell(f"no model answers: {why_nobody(lacking)}")
+                raise typer.Exit(ExitCode.UNREACHABLE)
             if at_terminal:
                 from amem.cli.chat_terminal import TerminalChat
 

@@ -8,9 +8,10 @@ from urllib.parse import urlsplit
 from amem.cli.render import one_line
 from amem.errors import AmemError, MissingModel, ServiceUnavailable
 from amem.llm.names import is_ollama
-from amem.llm.ollama_models import chat_models
+from amem.llm.ollama_models import chat_models, models
 
 if TYPE_CHECKING:
+    from amem.conversation.assistant import Assistant
     from amem.settings import Settings
 
 
@@ -36,13 +37,28 @@ def check(settings: Settings, model: str) -> None:
     if not is_ollama(model):
         return
     name = model.removeprefix("ollama/")
-    found = available(settings)
+    # Not only those that amem would choose by itself: one that Ollama asks elsewhere for may be named, too.
+    found = models(settings.ollama_host)
     if found is None:
         raise ServiceUnavailable(
             f"no Ollama answers at {settings.ollama_host}", hint="start it with `ollama serve`", passing=True
         )
-    if name not in found and f"{name}:latest" not in found:
+    if not any(each.called(name) for each in found):
         raise MissingModel(f"Ollama has no model {name}", hint=f"run `amem models pull {name}`")
+
+
+def missing(settings: Settings, assistant: Assistant) -> MissingModel | None:
+    """What to say when the assistant's model is known not to be there; None when it is, or nobody can tell.
+
+    A server that does not answer now may do so for the next message, and without any model memory is shown.
+    """
+    try:
+        check(settings, assistant.model)
+    except MissingModel as error:
+        return error
+    except AmemError:
+        return None
+    return None
 
 
 def answering(settings: Settings, model: str) -> str:

@@ -100,9 +100,11 @@ class TestPipe:
         assert "(start it with `ollama serve`" in result.stderr
 
     def test_a_model_that_was_not_pulled_is_named_with_what_to_do(self, chat: Cli) -> None:
-        result = chat("chat", "--model", "qwen3:4b", input="Where does Ana live?\n")
+        first = json.loads(chat.ok("chat", "--json", input="Where does Ana live?\n"))
+        result = chat("chat", "--model", "qwen3:4b", input="Where does Ana live?\nAna 住在哪里？\n")
         assert result.exit_code == 3
         assert "amem models pull qwen3:4b" in result.stderr
+        assert [each["id"] for each in chat.json("chat", "--list")] == [first["session"]], "it is no chat to go on with"
 
     def test_a_line_that_is_longer_than_a_note_is_refused_before_anything_is_done(self, chat: Cli) -> None:
         refused = chat.refused("chat", input="字" * 20_001 + "\n")
