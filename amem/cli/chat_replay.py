@@ -45,7 +45,7 @@ def list_chats(call: Invocation, as_json: bool) -> None:
     rows = [
         (short_id(each.id), when(each.last_at, local), f"{each.turns:,}", one_line(each.opening, 200)) for each in found
     ]
-    print_table(("id", "when", "turns", "begins"), rows, wide="begins")
+    print_table(("id", "when", "turns", "begins"), rows, wide="begins", spare=("turns",))
     if memory is not None and not found:
         tell("no chats yet")
 

@@ -59,7 +59,7 @@ class Invocation:
         settings = settings.model_copy(update={"dense_base": "exact"})
         speak = notify or not describe(settings).ready
         with AgenticMemorySystem(
-            settings=settings, create=create, actor="user", notify=tell if speak else None, background=False
+            settings=settings, create=create, actor="user", notify=inform if speak else None, background=False
         ) as memory:
             yield memory
 
@@ -90,6 +90,19 @@ def invocation(context: typer.Context) -> Invocation:
 def tell(line: str) -> None:
     """Talk to the person at the terminal: one line on stderr."""
     print(line, file=sys.stderr, flush=True)
+
+
+def inform(sentence: str) -> None:
+    """As `tell`, for a sentence without a command to be copied: at a terminal its lines end between words."""
+    if sys.stderr.isatty():
+        from rich.text import Text
+
+        from amem.cli.render import breaks
+
+        room = shutil.get_terminal_size().columns
+        lines = Text(sentence).divide(breaks(sentence, room - 2, first=room))
+        sentence = "\n  ".join(line.plain.rstrip() for line in lines)
+    tell(sentence)
 
 
 def at_terminal() -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from amem.cli.render import console, count, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.cli.render import console, count, fitting, on_terminal, one_line, print_wrapped, short_id, styled, when
 from amem.cli.reversals import outcomes, sentence
 from amem.errors import AmbiguousId, NotFound
 from amem.interop.records import operation_record
@@ -24,6 +24,8 @@ _WORDS = 40
 _FEWER = 24
 _NAMED = 2
 _CHILDREN = 3
+#: On a terminal of so many columns a line of the log says enough.
+_ROOMY = 72
 #: What each action did to the notes it changed.
 _DID = {
     "evolve": "rewrote",
@@ -154,33 +156,50 @@ def print_log(book: Logbook, trees: Sequence[Tree], zone: tzinfo, *, everything:
             cells = (operation.id, operation.parent or "", operation.at.isoformat(), operation.actor, operation.action)
             print("\t".join([*map(str, cells), state, one_line(book.summary(operation))]))
         return
+    rows = [row for tree in trees for row in _rows(book, tree, zone, everything, depth=0)]
+    _print_rows(rows)
+
+
+#: A line of the log: operation, time, who, what (in parts, some of them dim).
+_Row = tuple[str, str, str, "tuple[tuple[str, str], ...]"]
+
+
+def _print_rows(rows: Sequence[_Row]) -> None:
+    """As many columns as a terminal has room for; what happened is never left out."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    out = console()
+    names = ("op", "when", "who", "what")
+    kept = fitting(names, [(*row[:3], "") for row in rows], out.width, wide="what", spare=("who", "when"))
     made = Table(box=SIMPLE_HEAD, pad_edge=False, expand=True)
-    made.add_column("op", no_wrap=True, justify="right")
-    made.add_column("when", no_wrap=True)
-    made.add_column("who", no_wrap=True)
-    made.add_column("what", ratio=1, no_wrap=True, overflow="ellipsis")
-    for tree in trees:
-        _add_rows(made, book, tree, zone, everything, depth=0)
-    console().print(made)
+    for place in kept:
+        if names[place] == "what":
+            # Where little room is left, two lines say more than half a line.
+            roomy = out.width >= _ROOMY
+            made.add_column("what", ratio=1, no_wrap=roomy, overflow="ellipsis" if roomy else "fold")
+        else:
+            made.add_column(names[place], no_wrap=True, justify="right" if place == 0 else "left")
+    for row in rows:
+        cells = (*row[:3], styled(*row[3]))
+        made.add_row(*(cells[place] for place in kept))
+    out.print(made)
 
 
-def _add_rows(made: Any, book: Logbook, tree: Tree, zone: tzinfo, everything: bool, *, depth: int) -> None:
+def _rows(book: Logbook, tree: Tree, zone: tzinfo, everything: bool, *, depth: int) -> Iterable[_Row]:
     operation = tree.operation
     style = "dim strike" if operation.undone else "dim" if depth else ""
     undone = " undone" if operation.undone else ""
-    what = styled(("  " * depth + ("↳ " if depth else ""), "dim"), (book.summary(operation), style), (undone, "yellow"))
-    made.add_row(str(operation.id), when(operation.at, zone) if not depth else "", operation.actor, what)
+    what = (("  " * depth + ("↳ " if depth else ""), "dim"), (book.summary(operation), style), (undone, "yellow"))
+    yield str(operation.id), when(operation.at, zone) if not depth else "", operation.actor, what
     shown = tree.children if everything else tree.children[:_CHILDREN]
     for child in shown:
-        _add_rows(made, book, child, zone, everything, depth=depth + 1)
+        yield from _rows(book, child, zone, everything, depth=depth + 1)
     rest = [child.operation for child in tree.children[len(shown) :]]
     if rest:
         links, rewritten = sum(each.links for each in rest), sum(len(each.notes) for each in rest)
         more = f"{count(len(rest), 'step')} more: {count(links, 'link')}, {count(rewritten, 'rewrite')} (--all)"
-        made.add_row("", "", "", styled(("  " * (depth + 1) + f"… {more}", "dim")))
+        yield "", "", "", (("  " * (depth + 1) + f"… {more}", "dim"),)
 
 
 def _flat(trees: Iterable[Tree]) -> Iterable[Operation]:

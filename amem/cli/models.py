@@ -48,7 +48,8 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
         return print_json(_shape(settings, found, day, spent, rows))
     print_table(("about", "what"), _told(settings, found, spent))
     if rows:
-        print_table(("model", "for", "size", "context", "in use"), [_row(each) for each in rows])
+        columns = ("model", "for", "size", "context", "in use")
+        print_table(columns, [_row(each) for each in rows], spare=("context", "size", "for"))
 
 
 @models.command()

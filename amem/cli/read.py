@@ -100,6 +100,7 @@ def list_notes(
             for note in notes
         ],
         wide="note",
+        spare=("tags", "kind"),
     )
     if total > offset + len(notes):
         tell(f"{len(notes)} of {count(total, 'note')}; see more with --limit or --offset")
@@ -223,6 +224,6 @@ def print_links(memory: "AgenticMemorySystem", id: str, as_json: bool) -> None:
             note = memory.read(other)
             words = one_line(note.content, 40) if note else "(not there)"
             rows.append((arrow, str(link.type), short_id(other), words, link.reason, link.made_by))
-    print_table(("", "type", "id", "note", "reason", "by"), rows, wide="reason")
+    print_table(("", "type", "id", "note", "reason", "by"), rows, wide="reason", spare=("by", "id"))
     if not rows:
         tell("no links")

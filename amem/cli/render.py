@@ -24,6 +24,13 @@ _NEVER_FIRST = frozenset("，。、；：！？）》」』”’…,.;:!?)]}%")
 _NEVER_LAST = frozenset("（《「『“‘([{")
 _DISGUISES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
+#: Cells between two columns of a table, and at its edges.
+_GAP, _EDGES = 3, 2
+#: The column that takes what room is left is of use from so many cells on.
+_READABLE = 24
+#: Columns that are never broken into lines.
+_WHOLE = ("id", "when", "kind", "op", "version", "model")
+
 
 def print_json(value: Any) -> None:
     """The value as indented JSON, letters of every script as themselves."""
@@ -141,13 +148,45 @@ def may_break(before: str, after: str) -> bool:
     return before.isspace() or is_cjk(before) or is_cjk(after)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = "", title: str = "") -> None:
-    """A table on a terminal, with the column `wide` taking what room is left; tab-separated lines in a pipe."""
+def print_table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    wide: str = "",
+    spare: Sequence[str] = (),
+    title: str = "",
+) -> None:
+    """A table on a terminal, with the column `wide` taking what room is left; tab-separated lines in a pipe.
+
+    Where a terminal is too narrow, the columns of `spare` are left out, the first one first.
+    """
     if not on_terminal():
         for row in rows:
             print("\t".join(one_line(cell) for cell in row))
         return
-    console().print(table(columns, rows, wide=wide, title=title))
+    out = console()
+    cells = [tuple(one_line(cell) for cell in row) for row in rows]
+    kept = fitting(columns, cells, out.width, wide=wide, spare=spare)
+    shown = [[row[place] for place in kept] for row in cells]
+    out.print(table([columns[place] for place in kept], shown, wide=wide, title=title))
+
+
+def fitting(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], width: int, *, wide: str, spare: Sequence[str]
+) -> list[int]:
+    """Places of the columns that fit into `width` cells, with room to read the one called `wide`."""
+    from rich.cells import cell_len
+
+    needed = [
+        _READABLE if name == wide else max(map(cell_len, (name, *(row[place] for row in rows))))
+        for place, name in enumerate(columns)
+    ]
+    kept = list(range(len(columns)))
+    for name in spare:
+        if sum(needed[place] for place in kept) + _GAP * (len(kept) - 1) + _EDGES <= width:
+            break
+        kept.remove(list(columns).index(name))
+    return kept
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = "", title: str = "") -> RenderableType:
@@ -160,7 +199,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = 
         if column == wide:
             made.add_column(column, ratio=1, overflow="ellipsis", no_wrap=True)
         else:
-            made.add_column(column, no_wrap=column in ("id", "when", "kind", "op", "version"), overflow="fold")
+            made.add_column(column, no_wrap=column in _WHOLE, overflow="fold")
     made.expand = bool(wide)
     for row in rows:
         made.add_row(*(styled(one_line(cell)) for cell in row))

@@ -82,7 +82,8 @@ def _list(memory: "AgenticMemorySystem | None", found: "list[Review]", as_json: 
         changes = "; ".join(f"{name}: {in_words(after)}" for name, (_, after) in each.changes.items())
         words = one_line(note.content, 40) if note else ""
         rows.append((str(each.id), short_id(each.note), words, changes, f"{each.confidence:.2f}", each.reason))
-    print_table(("n", "id", "note", "change", "sure", "why"), rows, wide="change")
+    columns = ("n", "id", "note", "change", "sure", "why")
+    print_table(columns, rows, wide="change", spare=("sure", "why", "id", "note"))
     if memory is not None and not found:
         tell("nothing to decide")
 

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from amem.cli.app import as_utf8, globals_first
 from amem.cli.options import moment, pairs
-from amem.cli.render import breaks, count, one_line, short_id, visible
+from amem.cli.render import breaks, count, fitting, one_line, short_id, visible
 from amem.errors import InvalidInput
 
 
@@ -109,3 +109,16 @@ def test_arguments_of_a_foreign_locale_are_read_as_utf8() -> None:
     garbled = "里".encode().decode("ascii", "surrogateescape")
     assert as_utf8(garbled) == ("里" if sys.getfilesystemencoding() == "utf-8" else garbled)
     assert as_utf8("caf\udce9") == "caf\udce9"
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [(120, "id when kind note tags"), (80, "id when kind note"), (50, "id when note"), (20, "id when note")],
+)
+def test_a_narrow_terminal_shows_fewer_columns_and_those_readable(width: int, shown: str) -> None:
+    names = ("id", "when", "kind", "note", "tags")
+    rows = [
+        ("01234567", "2026-03-01", "preference", "我住在里斯本，喜欢喝绿茶。" * 3, "#面包店 #drinks #where_people_live")
+    ]
+    kept = fitting(names, rows, width, wide="note", spare=("tags", "kind"))
+    assert " ".join(names[place] for place in kept) == shown
