@@ -81,17 +81,20 @@ def when(moment: datetime | None, language: str = "") -> str:
 
 
 def neighbours(shown: Sequence[Neighbour], language: str = "") -> str:
-    """Old notes, one block each under its handle."""
+    """Old notes, one block each under its handle; what models wrote about them stands between the delimiters, too."""
     context, tags = ("说明：", "标签：") if language == CHINESE else ("context: ", "tags: ")
     words = _fair_share([count_words(item.content) for item in shown])
     blocks = []
     for item in shown:
-        about = [
-            f"{item.kind}" + (f", {item.at:%Y-%m-%d}" if item.at else ""),
-            f"{context}{line(item.context, CONTEXT_WORDS) or '-'}",
-            f"{tags}{listed(item.tags[:NEIGHBOUR_TAGS])}",
-        ]
-        blocks.append(f"{item.handle} ({'; '.join(about)})\n<<<{line(item.content, words)}>>>")
+        told = "\n".join(
+            (
+                line(item.content, words),
+                f"{context}{line(item.context, CONTEXT_WORDS) or '-'}",
+                f"{tags}{listed(item.tags[:NEIGHBOUR_TAGS])}",
+            )
+        )
+        day = f", {item.at:%Y-%m-%d}" if item.at else ""
+        blocks.append(f"{item.handle} ({item.kind}{day})\n<<<{told}>>>")
     return "\n".join(blocks)
 
 

@@ -10,8 +10,11 @@ _BETWEEN_MARKS = re.compile(r"<<<(.*?)>>>", re.DOTALL)
 _NUMBERED = re.compile(r"^[ \t]*\[?(\d{1,3})[\]).:：、][ \t]*(.+)$", re.MULTILINE)
 #: What a second try shows of the first stands between marks as well, after everything else.
 _SECOND_TRY = re.compile(r"^(?:You already answered|你已经回答过)[:：]\s*<<<", re.MULTILINE)
-_TAGS = re.compile(r"(?:tags|标签)[:：]\s*([^)）\n]*)[)）]", re.IGNORECASE)
-_KNOWN_TAGS = re.compile(r"^\W*(?:tags|标签)[:：].*[:：](.*)$", re.IGNORECASE | re.MULTILINE)
+#: What models wrote about a note follows its text between the same marks, or stands in the line above it.
+_DETAILS = re.compile(r"\n(?=(?:context|说明)[:：])", re.IGNORECASE)
+_CONTEXT = re.compile(r"(?:context|说明)[:：][ \t]*([^\n]*)", re.IGNORECASE)
+_TAGS = re.compile(r"(?:tags|标签)[:：][ \t]*([^\n>]*)", re.IGNORECASE)
+_KNOWN_TAGS = re.compile(r"^\W*(?:tags|标签)[:：].*<<<(.*)>>>", re.IGNORECASE | re.MULTILINE)
 _COMMAS = re.compile(r"\s*[,，、;；]\s*")
 
 
@@ -25,11 +28,11 @@ class Shown:
 
     @property
     def tags(self) -> list[str]:
-        return listed(_TAGS.search(self.about))
+        return _tags(self.about)
 
     @property
     def context(self) -> str:
-        found = re.search(r"(?:context|说明)[:：]\s*([^;；\n]*)", self.about)
+        found = _CONTEXT.search(self.about)
         return found[1].strip().removeprefix("-") if found else ""
 
 
@@ -60,8 +63,8 @@ class Asked:
     @property
     def note_tags(self) -> list[str]:
         """The tags that stand in the line above the note."""
-        found = _TAGS.findall(self.prompt.rpartition("<<<")[0])
-        return _split(found[-1]) if found else []
+        above = self.prompt.rpartition("<<<")[0].rstrip().rpartition("\n")[2]
+        return _tags(above)
 
     @property
     def known_tags(self) -> list[str]:
@@ -77,12 +80,19 @@ class Asked:
     def shown(self, letter: str) -> list[Shown]:
         """What stands between marks under the handles of a kind: ``n`` for notes, ``m`` messages, ``c`` pairs."""
         found = re.findall(rf"^({letter}\d+)\b([^<\n]*)\n?<<<(.*?)>>>", self.prompt, re.MULTILINE | re.DOTALL)
-        return [Shown(handle, about, text.strip()) for handle, about, text in found]
+        told = [(handle, about, *_DETAILS.split(text.strip(), maxsplit=1)) for handle, about, text in found]
+        return [Shown(handle, "\n".join((about, *details)), text) for handle, about, text, *details in told]
 
 
 def listed(found: re.Match[str] | None) -> list[str]:
     """The words of a list in a prompt; ``-`` is an empty one."""
     return _split(found[1]) if found else []
+
+
+def _tags(about: str) -> list[str]:
+    """A context may speak of tags, too; the list comes after it."""
+    found = _TAGS.findall(about)
+    return _split(found[-1]) if found else []
 
 
 def _split(words: str) -> list[str]:

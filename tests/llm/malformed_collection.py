@@ -91,7 +91,7 @@ class Collection:
     def shown(self, first_prompt: int) -> set[str]:
         """The notes whose text stands in a prompt that asks about neighbours."""
         asked = "\n".join(prompt for prompt in self.chat.prompts[first_prompt:] if self.evolves(prompt))
-        return {id for id, content in self.contents.items() if f"<<<{content}>>>" in asked}
+        return {id for id, content in self.contents.items() if f"<<<{content}\n" in asked}
 
     @staticmethod
     def evolves(prompt: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -117,8 +118,24 @@ def test_long_neighbours_share_what_there_is_room_for_and_short_ones_are_shown_w
     shown = [neighbour(f"n{n}", content=short if n == 3 else long) for n in range(1, 6)]
     ModelAnalyst(chat).evolve(Draft("x"), Analysis(), shown, Words())
     (prompt,) = chat.prompts
-    assert "brief19>>>" in prompt
+    assert "brief19\n" in prompt
     assert prompt.count("word39 …") == 4
+
+
+@pytest.mark.parametrize("content", ["the kiln", "窑炉在夜里点火"])
+def test_what_a_model_once_wrote_about_notes_stands_between_the_delimiters_like_the_notes(content: str):
+    chat = ScriptedChat([NOTHING, ANALYSIS])
+    analyst = ModelAnalyst(chat)
+    old = neighbour("n1", content=content, context="made context", tags=("made tag",))
+    analyst.evolve(Draft(content), Analysis(context="new context", tags=("new tag",)), [old], Words())
+    analyst.analyze(Draft(content), Words(**{"known tag": 2}))
+    for prompt, told in zip(
+        chat.prompts, (["made context", "made tag", "new context", "new tag"], ["known tag"]), strict=True
+    ):
+        outside = re.sub(r"<<<.*?>>>", "", re.sub(r"<<< \S+ >>>", "", prompt), flags=re.DOTALL)
+        for words in (*told, content):
+            assert words in prompt
+            assert words not in outside
 
 
 def test_a_note_cannot_end_the_delimiters_it_stands_between():

@@ -40,8 +40,8 @@ def test_a_prompt_is_chosen_by_the_language_of_the_note():
     assert language_of("量子退火用 quantum fluctuation 寻找最优解") == CHINESE
     for other in ("We met 小林 at the station yesterday evening", "日本語のメモです", "한국어 메모", "", "12:30 !"):
         assert language_of(other) == ""
-    assert load_prompt("analyze", language=language_of("妈妈对花生过敏")).label == "analyze.zh 2"
-    assert load_prompt("analyze", language="fr").label == "analyze 2"
+    assert load_prompt("analyze", language=language_of("妈妈对花生过敏")).label == "analyze.zh 3"
+    assert load_prompt("analyze", language="fr").label == "analyze 3"
 
 
 def test_a_user_s_own_file_comes_before_both_of_amem_s_in_either_language(tmp_path):
