@@ -42,8 +42,13 @@ def test_a_number_of_thousands_of_digits_is_learnt_from_like_any_other(tmp_path:
         "token=" * (_LONG // 6),
         "1 " * (_LONG // 2),
         "- " + "\n" * _LONG,
+        "hi, " * (_LONG // 4),
+        "好，" * (_LONG // 4),
     ],
-    ids=["blanks after a key's name", "empty lines", "blanks after a password's name", "names", "digits", "a list"],
+    ids=[
+        *("blanks after a key's name", "empty lines", "blanks after a password's name", "names", "digits", "a list"),
+        *("greetings", "greetings in Chinese"),
+    ],
 )
 def test_pages_of_blanks_and_repetitions_are_read_in_no_time(tmp_path: Path, text: str) -> None:
     with LearningHome(tmp_path, OfflineAnalyst()) as home:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.kinds import is_small_talk
@@ -97,7 +99,9 @@ def _tells_a_mood(reading: Reading, left: list[Word]) -> bool:
 
 
 def _within(word: Word, spans: list[tuple[int, int]]) -> bool:
-    return any(start <= word.start and word.end <= end for start, end in spans)
+    """Whether one of the spans, which are in order, holds the word."""
+    last = bisect_right(spans, word.start, key=itemgetter(0)) - 1
+    return last >= 0 and word.end <= spans[last][1]
 
 
 def _is_reaction(word: Word) -> bool:
