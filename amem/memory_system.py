@@ -85,6 +85,7 @@ class AgenticMemorySystem(Enriching, Adding, Remembering, Keeping, Editing, Read
             session=session,
             incognito=incognito,
             on_learnt=on_learnt,
+            owner=self._owner,
         )
 
     def tools(self) -> Toolbox:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from amem.receipt import Receipt
     from amem.storage import Session, Store, UndoReport
     from amem.storage.chats import ChatSession
+    from amem.writing.owners import Owner
 
 #: A model that babbles on is cut off here; no answer is meant to be as long as a book.
 _LONGEST_ANSWER = 100_000
@@ -73,8 +74,9 @@ class Assistant:
     `chat` is the model, or a function that finds one when it is first needed (and may raise). `session` is the id of
     a chat to go on with, or its beginning; None begins a new one. While `incognito` (which may be switched at any
     time) nothing is stored, learnt or counted as used. `learner` makes notes of what was said; `on_learnt` hears what
-    came of it, from another thread. Secrets (see ``amem.conversation.rules``) are read by the model in the turn they
-    are said in, and not stored. Raises SessionNotFound or AmbiguousId.
+    came of it, from another thread; `owner` is what turns are held by meanwhile. Secrets (see
+    ``amem.conversation.rules``) are read by the model in the turn they are said in, and not stored. Raises
+    SessionNotFound or AmbiguousId.
 
     One conversation at a time: use it from one thread, and close it (or use it in a ``with`` statement).
     """
@@ -90,12 +92,13 @@ class Assistant:
         session: str | None = None,
         incognito: bool = False,
         on_learnt: Callable[[Learnt], None] | None = None,
+        owner: Owner | None = None,
     ) -> None:
         self._memory = memory
         self._store = store
         self._clock = clock
         self._prompting = Prompting(memory, store, clock)
-        self._learning = ChatLearning(store, clock, learner, memory.settings, on_learnt=on_learnt)
+        self._learning = ChatLearning(store, clock, learner, memory.settings, on_learnt=on_learnt, owner=owner)
         self.incognito = incognito
         self._chat = chat
         self._last: Reply | None = None

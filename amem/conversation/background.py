@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -24,24 +25,31 @@ class Background(Generic[Item]):
         self._name = name
         self._items: queue.Queue[Item | None] = queue.Queue()
         self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
         #: Set when what is being done should come to an end.
         self.called_off = threading.Event()
 
     def put(self, item: Item) -> None:
-        """Do this after what was put before; nothing happens once it was closed."""
-        if self.called_off.is_set():
-            return
-        self._items.put(item)
-        if self._thread is None:
-            # A daemon: a model that hangs must not keep the terminal from closing.
-            self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
-            self._thread.start()
+        """Do this after what was put before; nothing happens once it was closed, or while the program ends.
+
+        A thread that is started while the program ends never comes to run, and whoever starts it waits for that.
+        """
+        with self._starting:
+            if self.called_off.is_set() or sys.is_finalizing():
+                return
+            self._items.put(item)
+            if self._thread is None:
+                # A daemon: a model that hangs must not keep the terminal from closing.
+                self._thread = threading.Thread(target=self._serve, name=self._name, daemon=True)
+                self._thread.start()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until all is done; False when that takes longer than `timeout` seconds."""
+        """Wait until all is done; False when that takes longer than `timeout` seconds, or was called off before."""
         deadline = None if timeout is None else monotonic() + timeout
         with self._items.all_tasks_done:
             while self._items.unfinished_tasks:
+                if self.called_off.is_set():
+                    return False
                 left = None if deadline is None else deadline - monotonic()
                 if left is not None and left <= 0:
                     return False
@@ -49,10 +57,15 @@ class Background(Generic[Item]):
         return True
 
     def close(self, timeout: float) -> None:
-        """Wait so long for what is to be done, then call it off."""
+        """Wait so long for what is to be done, then call it off. Twice is fine."""
         if self._thread is not None:
             self.wait(timeout)
-        self.called_off.set()
+        with self._starting:
+            if self.called_off.is_set():
+                return
+            self.called_off.set()
+        with self._items.all_tasks_done:
+            self._items.all_tasks_done.notify_all()
         if self._thread is not None:
             self._items.put(None)
             self._thread.join(_PATIENCE)

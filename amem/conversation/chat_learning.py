@@ -42,7 +42,8 @@ _OF_WINDOW = 8
 
 
 class ChatLearning:
-    """Learns from the chats of one collection. `learner` None means that nothing is ever learnt."""
+    """Learns from the chats of one collection. `learner` None means that nothing is ever learnt; `owner` is the name
+    under which turns are held, the collection's own where closing it is to set them free."""
 
     def __init__(
         self,
@@ -52,13 +53,14 @@ class ChatLearning:
         settings: Settings,
         *,
         on_learnt: Callable[[Learnt], None] | None = None,
+        owner: Owner | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._learner = learner
         self._settings = settings
         self._on_learnt = on_learnt
-        self._owner = Owner()
+        self._owner = owner or Owner()
         self._patience = Patience(clock)
         self._background: Background[Turn] = Background(self._learn_one, "amem-learning")
 

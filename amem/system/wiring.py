@@ -155,7 +155,7 @@ class Wiring:
     def _chats(self) -> ChatLearning:
         from amem.conversation.chat_learning import ChatLearning
 
-        return ChatLearning(self._store, self._clock, self._learner(), self.settings)
+        return ChatLearning(self._store, self._clock, self._learner(), self.settings, owner=self._owner)
 
     def _make_learner(self) -> Learner:
         # Here, since whoever opens a collection to read it learns nothing.

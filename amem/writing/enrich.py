@@ -72,7 +72,6 @@ class Enricher:
         self._settings = settings
         self._owner = owner
         self._at_once = at_once
-        self._busy: set[str] = set()
 
     def work(
         self,
@@ -160,12 +159,17 @@ class Enricher:
         return receipt
 
     def give_back(self) -> None:
-        """Let other workers have what this one is still at, since it is about to be closed over a call that hangs."""
-        if not self._busy:
+        """Let other workers have what this collection is still at, since it is about to be closed over it.
+
+        This process may live on, and nobody would take it for gone.
+        """
+        if not self._owner.used:
             return
+        name = self._owner.name
         try:
             with self._store.write(wait=_SHORT) as session:
-                session.jobs.give_back(self._owner.name)
+                session.jobs.give_back(name)
+                session.chats.give_back_of(lambda owner: owner.startswith(name))
         except StorageError as error:  # then they are free when this process has ended, at the latest with their lease
             _log.warning("what was being analysed could not be given back yet: %s", error)
 
@@ -185,7 +189,6 @@ class Enricher:
     def _each(self, tasks: Iterable[Task], owner: str) -> Generator[tuple[Task, Receipt | NoteNotFound], None, None]:
         """Each task with what came of it, in order. Whatever ends this early, the owner's jobs are given back."""
         finished = False
-        self._busy.add(owner)
         try:
             for task, future in ahead(lambda task: self._thinker.analyze(task.id), tasks, self._at_once()):
                 try:
@@ -200,7 +203,6 @@ class Enricher:
                 yield task, receipt_of(thought, outcome, enrichment, task.stored, seconds)
             finished = True
         finally:
-            self._busy.discard(owner)
             if not finished and owner:
                 with self._store.write() as session:
                     session.jobs.give_back(owner)

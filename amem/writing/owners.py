@@ -10,14 +10,19 @@ from pathlib import Path
 
 
 class Owner:
-    """Names for the work of one open collection: `name` begins each, `one_more` makes one for each piece of work."""
+    """Names for the work of one open collection: `name` begins each, `one_more` makes one for each piece of work.
+
+    `used` tells whether there was any.
+    """
 
     def __init__(self) -> None:
         self.name = f"{socket.gethostname()}:{_process(os.getpid())}:{uuid.uuid4().hex[:8]}:"
+        self.used = False
         self._numbers = itertools.count(1)
 
     def one_more(self) -> str:
         """A name no other piece of work has."""
+        self.used = True
         return f"{self.name}{next(self._numbers)}"
 
 

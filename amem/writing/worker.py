@@ -7,6 +7,7 @@ What waits are rows in the database, not objects in this thread: what it does no
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
@@ -104,7 +105,8 @@ class Worker:
     def wake(self) -> None:
         """There is something to do; the thread is started when there is none yet."""
         with self._state:
-            if self._cancelled.is_set():
+            # A thread that is started while the program ends never comes to run, and whoever starts it waits for that.
+            if self._cancelled.is_set() or sys.is_finalizing():
                 return
             self._asked += 1
             self._state.notify_all()
