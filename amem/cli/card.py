@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.cli.hits import origin_of
-from amem.cli.render import console, count, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.cli.render import (
+    console,
+    count,
+    in_words,
+    on_terminal,
+    one_line,
+    print_wrapped,
+    short_id,
+    short_ids,
+    styled,
+    when,
+)
 from amem.clock import zone
 from amem.note import Status
 
@@ -73,7 +84,7 @@ def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str,
     if note.category and note.category != "Uncategorized":
         yield "category", note.category
     for name, value in note.metadata.items():
-        yield name, str(value)
+        yield name, in_words(value)
     yield "standing", _standing(note)
     for link in memory.links(note.id):
         yield "link", f"{link.type} → {_other(memory, link, link.target)}"
@@ -107,7 +118,7 @@ def _standing(note: MemoryNote) -> str:
 def _other(memory: AgenticMemorySystem, link: Link, id: str) -> str:
     note = memory.read(id)
     words = one_line(note.content, 60) if note is not None else "(not there)"
-    reason = f": {link.reason}" if link.reason else ""
+    reason = f": {short_ids(link.reason)}" if link.reason else ""
     return f"{short_id(id)} {words}{reason} ({link.made_by})"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.cli.render import console, on_terminal, one_line, print_wrapped, short_id, styled
+from amem.cli.render import console, on_terminal, one_line, print_wrapped, short_id, short_ids, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,8 +85,10 @@ def said_on(hit: Hit, zone: tzinfo) -> str:
 
 
 def origin_of(source: Source) -> str:
-    """Where a source is: ``conv-26 D1:5, Caroline``; empty when it does not say."""
-    place = " ".join(part for part in (source.conversation, source.ref) if part)
+    """Where a source is: ``conv-26 D1:5, Caroline``, ``3f2b1c9e 2:user, Ana``; empty when it does not say."""
+    # The id of a chat's message begins with the chat's.
+    ref = (source.ref or "").removeprefix(f"{source.conversation}:")
+    place = short_ids(" ".join(part for part in (source.conversation, ref) if part))
     return ", ".join(part for part in (place, source.speaker) if part)
 
 

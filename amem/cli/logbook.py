@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from amem.cli.render import console, count, fitting, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.cli.render import (
+    console,
+    count,
+    fitting,
+    in_words,
+    on_terminal,
+    one_line,
+    print_wrapped,
+    short_id,
+    short_ids,
+    styled,
+    when,
+)
 from amem.cli.reversals import outcomes, sentence
 from amem.errors import AmbiguousId, NotFound
 from amem.interop.records import operation_record
@@ -42,8 +53,6 @@ _DID = {
     "merge": "merged",
     "fade": "let fade",
 }
-#: Chats and conversations without a name are named by one of these; its beginning tells them apart.
-_UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 #: What these did depends on what they reversed.
 _REVERSALS = ("undo", "redo")
 #: Actions whose cause the summary says in better words.
@@ -81,7 +90,7 @@ class Logbook:
         if operation.action in _REVERSALS and (operation.notes or operation.links):
             redone = operation.action == "redo"
             became = self._became(operation.id, operation.notes, operation.links, redone=redone)
-            return f"{became} ({operation.cause})"
+            return f"{became} ({short_ids(operation.cause)})"
         parts = []
         if operation.created:
             parts.append(f"wrote {self._name(operation.created, _WORDS)}")
@@ -90,7 +99,7 @@ class Logbook:
         if operation.notes:
             did = _DID.get(operation.action, operation.action)
             parts.append(f"{did} {self._name(operation.notes, _FEWER if parts else _WORDS)}")
-        cause = "" if operation.action in _SAID_ALREADY else _UUID.sub(r"\1", operation.cause)
+        cause = "" if operation.action in _SAID_ALREADY else short_ids(operation.cause)
         if not parts:
             return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
@@ -233,10 +242,3 @@ def print_changes(changes: Any) -> None:
         out.print(styled((f"    {name}", "bold")))
         print_wrapped(out, styled(("- ", "red"), one_line(in_words(before), 600)), indent=6, hanging=2)
         print_wrapped(out, styled(("+ ", "green"), one_line(in_words(after), 600)), indent=6, hanging=2)
-
-
-def in_words(value: Any) -> str:
-    """A field's value for people."""
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "(none)"
-    return "(none)" if value in (None, "") else str(value)

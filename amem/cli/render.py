@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}")
+#: Chats and conversations without a name are named by one of these; its beginning tells them apart.
+_UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 #: Format characters that could make a note look like something it is not: direction overrides and isolates.
 _NEVER_FIRST = frozenset("，。、；：！？）》」』”’…,.;:!?)]}%")
 _NEVER_LAST = frozenset("（《「『“‘([{")
@@ -57,6 +59,22 @@ def console() -> Console:
 def short_id(id: str) -> str:
     """The first 8 characters of a random id; a name somebody chose stays whole."""
     return id[:8] if _RANDOM_ID.fullmatch(id) else id
+
+
+def short_ids(text: str) -> str:
+    """The text with every random id in it cut as by `short_id`."""
+    return _UUID.sub(r"\1", text)
+
+
+def in_words(value: Any) -> str:
+    """A field's value for people, without the marks of a programming language."""
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {in_words(each)}" for name, each in value.items()) or "(none)"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(in_words, value)) or "(none)"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "(none)" if value in (None, "") else str(value)
 
 
 def visible(text: str) -> str:

@@ -71,7 +71,7 @@ def reject(context: typer.Context, numbers: Numbers, as_json: Json = False) -> N
 
 
 def _list(memory: "AgenticMemorySystem | None", found: "list[Review]", as_json: bool) -> None:
-    from amem.cli.logbook import in_words
+    from amem.cli.render import in_words
     from amem.interop.records import review_record
 
     if as_json:

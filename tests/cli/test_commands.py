@@ -161,6 +161,23 @@ def test_undoing_an_import_counts_its_notes(cli: Cli) -> None:
     assert cli.ok("redo").startswith("did again: 2 notes are back: “")
 
 
+def test_a_card_is_written_for_people(cli: Cli) -> None:
+    about = {"participants": ["Ana", "温"], "messages": 2, "whole": True}
+    line = {"content": "Wen paints boats, 温画船。", "metadata": {"episode": about}}
+    cli.ok("import", "-", "--format", "jsonl", input=json.dumps(line))
+    (note,) = cli.json("list")
+    assert "episode: participants: Ana, 温; messages: 2; whole: yes\n" in cli.ok("show", note["id"])
+
+
+def test_a_source_in_a_chat_names_the_chat_once() -> None:
+    from amem.cli.hits import origin_of
+    from amem.note import Source
+
+    chat = "3f2b1c9e-1111-4222-8333-444455556666"
+    message = Source("s", "message", chat, f"{chat}:2:user", "Ana", None, "I paint boats.", 2)
+    assert origin_of(message) == "3f2b1c9e 2:user, Ana"
+
+
 def test_purge_destroys_for_good(cli: Cli) -> None:
     id = cli.add("Tea at five.")
     result = cli("purge", id)
