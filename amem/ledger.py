@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from amem.storage import Store
 
 _log = logging.getLogger(__name__)
+#: Seconds that an answer waits for its cost to be written down, while others write; else the next entry holds it too.
+_PATIENCE = 2.0
 
 
 def day_of(moment: datetime, zone: tzinfo) -> str:
@@ -58,7 +60,7 @@ class StoreLedger:
         with self._lock:
             entries = self._unwritten | {key: self._unwritten.get(key, Spent()) + spent}
             try:
-                with self._store.write() as session:
+                with self._store.write(wait=_PATIENCE) as session:
                     for (day, name), each in entries.items():
                         session.spending.add(
                             day, name, calls=each.calls, tokens_in=each.tokens_in, tokens_out=each.tokens_out

@@ -14,6 +14,7 @@ from amem.conversation.support import Support, judge, telling
 from amem.conversation.window import Shares
 from amem.errors import AmemError
 from amem.query import Query
+from amem.retrieval.uses import Uses
 from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Asker:
         self._store = store
         self._clock = clock
         self._answerer = answerer
-        self._touch = touch
+        self._uses = Uses(store, clock) if touch else None
         self._zone = zone(memory.settings.timezone)
 
     def ask(self, question: str, k: int = 8) -> Answer:
@@ -118,8 +119,9 @@ class Asker:
         return lines
 
     def _count(self, hits: Sequence[Hit]) -> None:
-        """Count the notes a model is shown as used; not in a collection that can only be read."""
-        if not self._touch or self._store.read_only:
+        """Count the notes a model is shown as used, where that can be written down at once."""
+        if self._uses is None:
             return
-        with self._store.write() as session:
-            session.usage.touch(list(session.notes.keys_of([hit.id for hit in hits]).values()))
+        with self._store.read() as session:
+            keys = session.notes.keys_of([hit.id for hit in hits])
+        self._uses.count(list(keys.values()))
