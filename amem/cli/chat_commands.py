@@ -141,9 +141,9 @@ class Commands:
             self._hidden([outcome.note])
             return
         if not outcome.candidates:
-            screen.say("no note is about that")
+            screen.say("nothing matches: no note has these words, or comes near them")
             return
-        screen.say("which of these?")
+        screen.say("which of these?" if outcome.worded else "nearest, though none has these words:")
         for place, each in enumerate(outcome.candidates, start=1):
             screen.choice(place, each.note, each.text)
         chosen = self._chosen(outcome.candidates)

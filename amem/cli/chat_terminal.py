@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing, suppress
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, cast
 
@@ -55,6 +56,10 @@ class TerminalChat:
         self._keyboard = Keyboard(plain=self._screen.plain)
         self._commands = Commands(assistant, memory, self._screen, self._keyboard)
         self._keyboard.complete_with(self._commands.names())
+        #: Why no model answers, as it was said last.
+        self._why_nobody = ""
+        #: Why the model did not learn, as it was said last.
+        self._why_unlearnt = ""
 
     def run(self) -> None:
         """Talk until the user leaves."""
@@ -77,6 +82,7 @@ class TerminalChat:
             model = self._assistant.model
             check(settings, model)
         except AmemError as error:
+            self._why_nobody = str(error)
             self._screen.warn(f"no model answers: {why_nobody(error)}")
             self._screen.say(f"what is asked is looked up in {notes}; /help")
             return
@@ -175,15 +181,21 @@ class TerminalChat:
             broken = f": {why_nobody(reply.error, reply.hint)}" if reply is not None and reply.error else ""
             screen.say(f"the model broke off{broken}" if broken else "stopped")
         elif reply.state is TurnState.UNANSWERED:
-            screen.warn(f"no model answers: {why_nobody(reply.error, reply.hint)}")
-            if found := best(reply.recalled):
-                screen.say("this is what memory holds:")
+            found = best(reply.recalled)
+            held = "this is what memory holds:" if found else "memory holds nothing about it either"
+            if reply.error == self._why_nobody:
+                screen.warn(f"still no model answers; {held}")
+            else:
+                screen.warn(f"no model answers: {why_nobody(reply.error, reply.hint)}")
+                screen.say(held)
+            self._why_nobody = reply.error
+            if found:
                 for each in found:
                     screen.entry(each)
                 if more := len(reply.recalled) - len(found):
                     screen.say(f"/why shows {more} more that came to mind")
-            else:
-                screen.say("memory holds nothing about it either")
+        else:
+            self._why_nobody = ""
 
     def _wait_for_learning(self) -> None:
         """Give a quick learner the time to say what it learnt before the next prompt."""
@@ -197,6 +209,10 @@ class TerminalChat:
         with suppress(Empty):
             while True:
                 sum += self._learnt.get_nowait()
+        error = sum.error
+        if error and error == self._why_unlearnt:
+            sum = replace(sum, error="as before")
+        self._why_unlearnt = error or self._why_unlearnt
         if line := sum.line():
             self._screen.say(line)
 

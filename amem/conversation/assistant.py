@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.conversation.chat_learning import ChatLearning
+from amem.conversation.forgetting import meant
 from amem.conversation.messages import check_asked
 from amem.conversation.prompting import Prompting
 from amem.conversation.replay import last_learnt, replay
-from amem.conversation.reply import Candidate, Forgotten, Piece, PieceKind, Reply
+from amem.conversation.reply import Forgotten, Piece, PieceKind, Reply
 from amem.conversation.rules import load_rules
 from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, NoteNotFound, NothingToUndo
 from amem.protocols import ChatModel
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 _LONGEST_ANSWER = 100_000
 #: What a terminal would obey and no database or learner takes as text.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]+")
-_CANDIDATES = 5
 #: Ids are shown by so many characters.
 _SHOWN_ID = 8
 
@@ -202,6 +202,8 @@ class Assistant:
         yield Piece(PieceKind.RECALLED, recalled=prepared.recalled)
         if prepared.notice:
             yield Piece(PieceKind.NOTICE, prepared.notice)
+        if prepared.refused is not None:
+            raise prepared.refused
         model = self._model()
         saying.model = model.name
         pieces: Any = model.stream(prepared.messages)
@@ -259,7 +261,7 @@ class Assistant:
                 kept,
                 model=saying.model,
                 error=reply.error,
-                tokens_in=prepared.fitted.size if prepared and saying.model else 0,
+                tokens_in=prepared.fitted.size if prepared and prepared.fitted and saying.model else 0,
                 tokens_out=tokens(text),
             )
         if self._memory.settings.chat_learning == "turn" and ended.learning is Learning.WAITING:
@@ -312,7 +314,8 @@ class Assistant:
     def forget(self, what: str) -> Forgotten:
         """Hide the note of that id (or its beginning); for any other text, the notes it may mean, none of them hidden.
 
-        Hidden notes come back with `undo`. Raises AmbiguousId, and InvalidInput for an empty text.
+        No note is offered where none has the words or comes near. Hidden notes come back with `undo`. Raises
+        AmbiguousId, and InvalidInput for an empty text.
         """
         if not isinstance(what, str):
             raise InvalidInput(f"what to forget must be text, not {type(what).__name__}")
@@ -327,10 +330,7 @@ class Assistant:
                 pass  # words, then
             else:
                 return self._hide(id)
-        hits = self._memory.ask(Query(named, _CANDIDATES, touch=False))
-        return Forgotten(
-            None, tuple(Candidate(hit.id, hit.content, hit.score, hit.explanation.words()) for hit in hits)
-        )
+        return meant(self._memory, self._store, named)
 
     def _hide(self, id: str) -> Forgotten:
         self._memory.delete(id)

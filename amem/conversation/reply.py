@@ -175,10 +175,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What `forget` did: `note` is the id it hid, or None with the `candidates` to choose from."""
+    """What `forget` did: `note` is the id it hid, or None with the `candidates` to choose from.
+
+    `worded` is False where none of them has any of the words, and they merely come near in meaning.
+    """
 
     note: str | None
     candidates: tuple[Candidate, ...] = ()
+    worded: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -285,6 +285,11 @@ class TestTerminal:
                 lines = [line for line in said(command) if line]
                 assert lines[0].startswith("· "), command
                 assert all(line.startswith(("· ", "  ")) for line in lines), command
+            assert said("/forget zzzz")[:1] == ["· nothing matches: no note has these words, or comes near them"]
+            sitting.keys("/forget her employer" + ENTER)
+            assert "· nearest, though none has these words:\n   1  " in sitting.until("Enter for none: ")
+            sitting.keys(ENTER)
+            sitting.until(PROMPT)
             sitting.keys("/forget 绿茶" + ENTER)
             assert "· which of these?\n   1  " in sitting.until("Enter for none: ")
 
@@ -347,8 +352,8 @@ class TestTerminal:
         with self.sit(chat, OLLAMA_HOST="127.0.0.1:9") as sitting:
             assert "no Ollama answers at http://127.0.0.1:9" in sitting.until(PROMPT)
             said = sitting.say("Where does Ana live?")
-            assert "· no model answers: " in said
-            assert "· this is what memory holds:\n" in said
+            assert "· still no model answers; this is what memory holds:\n" in said
+            assert "ollama serve" not in said.split("· learnt ")[0]
             assert "      Ana lives in Lisbon and works for a bakery.\n" in said
             sitting.keys("never mind")
             sitting.until("never mind")

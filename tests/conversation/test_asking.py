@@ -9,6 +9,7 @@ import pytest
 from chatting import open_memory
 
 from amem.conversation.asking import Answer, Asker
+from amem.conversation.forgetting import meant
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.llm.answering import Answerer
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat
@@ -115,6 +116,24 @@ def test_an_empty_memory_holds_nothing(tmp_path: Path) -> None:
 def test_what_is_no_question_is_refused(memory: AgenticMemorySystem, question: Any) -> None:
     with pytest.raises(InvalidInput):
         ask(memory, question, says("never"))
+
+
+@pytest.mark.parametrize(
+    ("words", "worded", "first"),
+    [
+        ("zzzz", True, None),
+        ("咖啡", True, None),
+        ("ferry", True, "The ferry to Barreiro leaves at nine."),
+        ("猫", True, "房东养了一只叫芝麻的猫。"),
+        ("boat departure time", False, "The ferry to Barreiro leaves at nine."),
+    ],
+)
+def test_words_to_forget_by_mean_a_note_only_where_it_has_them_or_comes_near(
+    memory: AgenticMemorySystem, words: str, worded: bool, first: str | None
+) -> None:
+    found = meant(memory, memory._store, words)
+    assert found.worded is worded
+    assert next((each.text for each in found.candidates), None) == first
 
 
 def test_over_the_wire(memory: AgenticMemorySystem) -> None:
