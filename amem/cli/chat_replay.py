@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from amem.cli.context import tell
 from amem.cli.render import count, on_terminal, one_line, print_json, print_table, short_id, visible, when
 from amem.clock import zone
-from amem.errors import SessionNotFound
+from amem.errors import NoteNotFound, SessionNotFound
 from amem.storage.chats import Learning, TurnState
 
 if TYPE_CHECKING:
@@ -122,14 +123,30 @@ def _show(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
     if turn.learning in _LEARNING:
         screen.say(_LEARNING[turn.learning])
     if each.learnt:
-        undo = "" if turn.learnt_by is None else f" (operation {turn.learnt_by})"
-        screen.say(f"learnt{undo}:")
-        held = [note for id in each.learnt if (note := memory.read(id)) is not None]
-        screen.notes(held)
-        if gone := len(each.learnt) - len(held):
-            screen.say(f"{count(gone, 'note')} of it not there any more")
+        _show_learnt(screen, memory, each)
     elif turn.learning is Learning.DONE:
         screen.say("nothing was learnt")
+
+
+def _show_learnt(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
+    """The notes that a turn taught, and what became of those that are not there any more."""
+    undo = "" if each.turn.learnt_by is None else f" (operation {each.turn.learnt_by})"
+    held = [note for id in each.learnt if (note := memory.read(id)) is not None]
+    gone = Counter(_gone(memory, id) for id in each.learnt if all(note.id != id for note in held))
+    if held:
+        screen.say(f"learnt{undo}:")
+        screen.notes(held)
+    for how, number in gone.items():
+        screen.say(f"{count(number, 'note')} learnt{'' if held else undo}, and {how} since")
+
+
+def _gone(memory: AgenticMemorySystem, id: str) -> str:
+    """How a note went that is not there any more."""
+    try:
+        last = memory.history(id)[-1]
+    except NoteNotFound:
+        return "purged"
+    return "taken back" if last.action == "undo" else "forgotten"
 
 
 def ended(state: TurnState, error: str) -> str:

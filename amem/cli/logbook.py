@@ -41,6 +41,7 @@ _ROOMY = 72
 _DID = {
     "evolve": "rewrote",
     "enrich": "analysed",
+    "extract": "learnt from",
     "update": "edited",
     "delete": "deleted",
     "restore": "restored",
@@ -53,10 +54,12 @@ _DID = {
     "merge": "merged",
     "fade": "let fade",
 }
+#: These may come to nothing.
+_LEARNING = ("remember", "extract")
 #: What these did depends on what they reversed.
 _REVERSALS = ("undo", "redo")
 #: Actions whose cause the summary says in better words.
-_SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin")
+_SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin", "extract")
 
 
 @dataclass(slots=True)
@@ -99,7 +102,7 @@ class Logbook:
         if operation.notes:
             did = _DID.get(operation.action, operation.action)
             parts.append(f"{did} {self._name(operation.notes, _FEWER if parts else _WORDS)}")
-        cause = "" if operation.action in _SAID_ALREADY else short_ids(operation.cause)
+        cause = "" if parts and operation.action in _SAID_ALREADY else short_ids(operation.cause)
         if not parts:
             return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
@@ -118,6 +121,17 @@ class Logbook:
             parts.append(f"{count(links, 'link')} {was[0]} {'changed again' if redone else f'as {was[1]} before'}")
         return "; ".join(parts) or "nothing"
 
+    def told(self, tree: Tree) -> str:
+        """As `summary`, where what an operation set off tells that there was nothing to learn."""
+        return self.summary(tree.operation) if self.taught(tree) else _nothing_learnt(tree.operation)
+
+    def taught(self, tree: Tree) -> bool:
+        """False for a talk, or a lesson, that came to nothing; what waits to be learnt from is no such thing."""
+        operation = tree.operation
+        if operation.action not in _LEARNING or operation.created or operation.notes or operation.links:
+            return True
+        return any(map(self.taught, tree.children)) or (operation.action == "remember" and not tree.children)
+
     def _linked(self, operation: Operation) -> str:
         links = count(operation.links, "link")
         did = "unlinked" if operation.action == "unlink" else "linked"
@@ -127,7 +141,7 @@ class Logbook:
     def record(self, tree: Tree) -> dict[str, Any]:
         """The tree as JSON: an operation with a summary in words and its children."""
         return operation_record(tree.operation) | {
-            "summary": self.summary(tree.operation),
+            "summary": self.told(tree),
             "children": [self.record(child) for child in tree.children],
         }
 
@@ -157,13 +171,24 @@ class Logbook:
         return self._deleted.get(id, "")
 
 
+def _nothing_learnt(operation: Operation) -> str:
+    """``learnt nothing from a chat (2 messages of 3f2b1c9e)``."""
+    cause = short_ids(operation.cause)
+    return (
+        f"learnt nothing ({cause.removeprefix('learnt ')})"
+        if operation.action == "extract"
+        else (f"learnt nothing from a chat ({cause})")
+    )
+
+
 def print_log(book: Logbook, trees: Sequence[Tree], zone: tzinfo, *, everything: bool) -> None:
     """Newest first, what each set off below it; in a pipe ``id, parent, time, actor, action, state, summary``."""
     if not on_terminal():
-        for operation in _flat(trees):
+        for tree in _flat(trees):
+            operation = tree.operation
             state = "undone" if operation.undone else ""
             cells = (operation.id, operation.parent or "", operation.at.isoformat(), operation.actor, operation.action)
-            print("\t".join([*map(str, cells), state, one_line(book.summary(operation))]))
+            print("\t".join([*map(str, cells), state, one_line(book.told(tree))]))
         return
     rows = [row for tree in trees for row in _rows(book, tree, zone, everything, depth=0)]
     _print_rows(rows)
@@ -197,10 +222,13 @@ def _print_rows(rows: Sequence[_Row]) -> None:
 
 def _rows(book: Logbook, tree: Tree, zone: tzinfo, everything: bool, *, depth: int) -> Iterable[_Row]:
     operation = tree.operation
-    style = "dim strike" if operation.undone else "dim" if depth else ""
+    taught = book.taught(tree)
+    style = "dim strike" if operation.undone else "dim" if depth or not taught else ""
     undone = " undone" if operation.undone else ""
-    what = (("  " * depth + ("↳ " if depth else ""), "dim"), (book.summary(operation), style), (undone, "yellow"))
+    what = (("  " * depth + ("↳ " if depth else ""), "dim"), (book.told(tree), style), (undone, "yellow"))
     yield str(operation.id), when(operation.at, zone) if not depth else "", operation.actor, what
+    if not (taught or everything):
+        return
     shown = tree.children if everything else tree.children[:_CHILDREN]
     for child in shown:
         yield from _rows(book, child, zone, everything, depth=depth + 1)
@@ -211,9 +239,9 @@ def _rows(book: Logbook, tree: Tree, zone: tzinfo, everything: bool, *, depth: i
         yield "", "", "", (("  " * (depth + 1) + f"… {more}", "dim"),)
 
 
-def _flat(trees: Iterable[Tree]) -> Iterable[Operation]:
+def _flat(trees: Iterable[Tree]) -> Iterable[Tree]:
     for tree in trees:
-        yield tree.operation
+        yield tree
         yield from _flat(tree.children)
 
 

@@ -111,6 +111,13 @@ class TestPipe:
         assert refused.startswith("the message has 20,001 characters; the limit is 20,000 (amem import")
         assert chat.json("chat", "--list") == []
 
+    def test_a_talk_that_taught_nothing_is_a_line_of_the_log(self, chat: Cli) -> None:
+        chat.ok("chat", input="What is the name of my dog?\nI moved to Porto in May.\n")
+
+        told = [each["summary"] for each in chat.json("log", "-n", "2")]
+        assert re.fullmatch(r"learnt nothing from a chat \(2 messages of [0-9a-f]{8}\)", told[1])
+        assert not told[0].startswith("learnt nothing")
+
     def test_another_model_answers_when_it_is_named(self, chat: Cli, ollama: FakeOllama) -> None:
         ollama.models.append("qwen3:4b")
         (reply,) = chat.ok("chat", "--model", "qwen3:4b", "--json", input="Where does Ana live?\n").splitlines()
@@ -325,6 +332,13 @@ class TestTerminal:
         assert max(map(cell_len, answered.splitlines())) <= 50
         asked = [each["question"] for each in turns(chat)]
         assert asked == ["我住在哪里？", "我住在哪里？", "first line\nsecond line", "one\ntwo"]
+
+    def test_a_replay_tells_what_was_taken_back_since(self, chat: Cli) -> None:
+        chat.ok("chat", input="I moved to Porto in May.\n")
+        chat.ok("undo")
+        with self.sit(chat, "--replay") as sitting:
+            sitting.until(re.compile(r"· 1 note learnt \(operation \d+\), and taken back since\n"))
+            assert sitting.end() == 0
 
     def test_leaving_waits_for_what_is_being_learnt(self, chat: Cli) -> None:
         from sitting import CTRL_D, PROMPT
