@@ -11,7 +11,7 @@ from amem.ledger import day_of
 from amem.maintenance.index import embed_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from amem.settings import Settings
     from amem.storage import Store
@@ -119,8 +119,20 @@ def _vectors(store: Store, dense: Checked, vectorizer: Vectorizer, *, repair: bo
     dense.refresh()
     if repair:
         dense.flush()
-    state = ", ".join(f"{name} {value}" for name, value in dense.status().items())
-    yield Finding("ok", "index", state)
+    yield Finding("ok", "index", _searched(dense.status()))
+
+
+def _searched(status: Mapping[str, Any]) -> str:
+    """How much a search by meaning has to look through, with what, and what of its copies on disk is out of order."""
+    by = "Chroma finds the nearest" if status["base"] == "chroma" else "a search compares them all"
+    parts = [f"{status['size']:,} vector{'s' * (status['size'] != 1)}", by]
+    if status["tail"]:
+        parts.append(f"{status['tail']:,} newer than the copy on disk")
+    if "damaged" in status["cache"] or "cannot" in status["cache"]:
+        parts.append(f"the copy on disk {status['cache']}")
+    if status["wanted"] == "chroma" or status["chroma"] != "off":
+        parts.append(f"Chroma: {status['chroma']}")
+    return "; ".join(parts)
 
 
 def _waiting(store: Store, settings: Settings) -> Iterator[Finding]:

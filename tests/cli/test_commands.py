@@ -461,7 +461,9 @@ def test_copy_and_collections(cli: Cli) -> None:
 
 def test_doctor_enrich_and_reindex(cli: Cli) -> None:
     cli.add("Tea at five.")
-    assert {each["level"] for each in cli.json("doctor")} == {"ok"}
+    found = cli.json("doctor")
+    assert {each["level"] for each in found} == {"ok"}
+    assert [each["what"] for each in found if each["about"] == "index"] == ["1 vector; a search compares them all"]
     assert cli.json("enrich") == {"done": 0, "failed": 0, "remaining": 0, "errors": []}
     assert cli.json("reindex") == {"notes": 1, "model": "all-MiniLM-L6-v2"}
     assert len(cli.json("search", "tea")) == 1
