@@ -44,6 +44,12 @@ class AmemError(Exception):
         self.hint = hint
 
 
+def with_hint(error: BaseException) -> str:
+    """What went wrong and what to do about it, in one line: for reports that outlive the error."""
+    what, hint = str(error) or type(error).__name__, error.hint if isinstance(error, AmemError) else ""
+    return f"{what} ({hint})" if hint else what
+
+
 class InvalidInput(AmemError, ValueError):
     """What was handed in cannot be used; nothing was changed."""
 

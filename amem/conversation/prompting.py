@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
@@ -15,6 +15,7 @@ from amem.conversation.recalling import recall, recalled_text
 from amem.conversation.reply import Recalled
 from amem.conversation.support import Evidence, Support, judge, telling
 from amem.conversation.window import SMALLEST_TURN, Past, Shares, Summary, fit
+from amem.errors import InvalidInput
 from amem.llm.prompts import load_prompt
 from amem.query import Query
 from amem.strength import strength
@@ -45,7 +46,8 @@ _EVIDENCE = 200
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A prompt, what was recalled for it, and what was found out. `in_memory` is as in `Reply`; `used` are the ids of
-    the notes whose use counts; `prompt` names the system prompt and its version."""
+    the notes whose use counts; `prompt` names the system prompt and its version. `refused` says why there is no
+    prompt: recall has nothing to do with that."""
 
     messages: tuple[Message, ...]
     recalled: tuple[Recalled, ...]
@@ -53,7 +55,8 @@ class Prepared:
     in_memory: bool | None
     used: tuple[str, ...]
     prompt: str
-    fitted: Fitted
+    fitted: Fitted | None
+    refused: InvalidInput | None = None
 
 
 class Prompting:
@@ -97,13 +100,26 @@ class Prompting:
             already=in_core,
             beside=beside,
         )
-        prompt = load_prompt("chat", settings.home / "prompts", said.language)
+        prepared = Prepared(
+            messages=(),
+            recalled=(*found, *_shown_core(core, found)),
+            notice=said.not_in_memory if unknown else "",
+            in_memory=_in_memory(verdict, text),
+            used=tuple(each.note for each in found if each.injected and each.note not in in_core),
+            prompt="",
+            fitted=None,
+        )
+        try:
+            prompt = load_prompt("chat", settings.home / "prompts", said.language)
+            system = prompt.render(
+                user=settings.user_name, now=self._now(said), core=as_recalled(core_text(core, said.nothing))
+            )
+        except InvalidInput as error:  # what was recalled is shown all the same
+            return replace(prepared, used=(), refused=error)
         fitted = fit(
             window=settings.llm_context,
             answer=shares.answer,
-            system=prompt.render(
-                user=settings.user_name, now=self._now(said), core=as_recalled(core_text(core, said.nothing))
-            ).strip(),
+            system=system.strip(),
             question=text,
             recalled=_above(recalled_text(found, notes, self._zone, in_core), verdict, said, unknown),
             past=_past(past, said),
@@ -111,12 +127,10 @@ class Prompting:
             older=older,
             earlier=said.earlier,
         )
-        return Prepared(
+        return replace(
+            prepared,
             messages=fitted.messages,
-            recalled=(*found, *_shown_core(core, found), *_shown_episodes(summaries, fitted)),
-            notice=said.not_in_memory if unknown else "",
-            in_memory=_in_memory(verdict, text),
-            used=tuple(each.note for each in found if each.injected and each.note not in in_core),
+            recalled=(*prepared.recalled, *_shown_episodes(summaries, fitted)),
             prompt=prompt.label,
             fitted=fitted,
         )

@@ -21,6 +21,7 @@ FILE_NAME = "rules.md"
 #: So much of a pattern is repeated when something is wrong with it.
 _SHOWN = 80
 _KINDS = ", ".join(f"[{each}]" for each in DETECTORS)
+_MEND = "amem rules --edit opens it; without the file amem's own rules hold"
 _DEFAULT = Path(__file__).with_name(FILE_NAME)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LINE = re.compile(
@@ -76,7 +77,7 @@ def load_rules(home: Path | None) -> Rules:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"cannot read the rule file {path}: {error}") from error
+        raise InvalidInput(f"cannot read the rule file {path}: {error}", hint=_MEND) from error
     return read_rules(text, str(path))
 
 
@@ -145,7 +146,7 @@ def _regex(pattern: str, where: str, number: int) -> Pattern:
     try:
         return Pattern(pattern, f"{shown} ({where}, line {number})")
     except ValueError as error:
-        raise InvalidInput(f"{where}, line {number}: {shown} is no regular expression: {error}") from error
+        raise InvalidInput(f"{where}, line {number}: {shown} is no regular expression: {error}", hint=_MEND) from error
 
 
 def _word(word: str) -> Pattern:

@@ -14,7 +14,7 @@ from amem.conversation.forgotten import without_forgotten
 from amem.conversation.lesson import Lesson, Lot
 from amem.conversation.procedures import Known, content_of, known_procedures, metadata_of, says_the_same
 from amem.conversation.renewing import Renewer
-from amem.errors import Cancelled
+from amem.errors import Cancelled, with_hint
 from amem.llm.usage import Spent
 from amem.message import Role
 from amem.note import Enrichment, Kind
@@ -114,7 +114,7 @@ class Teacher:
             raise
         except Exception as error:  # a model that is down, slow or talks nonsense costs time, never a word
             _log.warning("extraction by %s failed: %s", analyst.name, error)
-            why = f"extraction by {analyst.name}: {error}"
+            why = f"extraction by {analyst.name}: {with_hint(error)}"
         fallback = self._fallback()
         try:
             return fallback.extract(passage), fallback.name, why

@@ -10,14 +10,21 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
 from amem.text import written_in_cjk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: The language that prompts have files of their own for, beside English ('').
 CHINESE = "zh"
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+#: A wheel carries the prompts inside the package; an editable install finds them beside it.
+_SHIPPED = [_PACKAGE / "prompts", _PACKAGE.parent / "prompts"]
+_COMPARE = "compare it with the one that comes with amem, or move it away"
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n(.*)\Z", re.DOTALL)
 _FIELDS = ("name", "version", "variables")
 _KANA_OR_HANGUL = re.compile("[\u3041-\u30fa\u31f0-\u31ff\uac00-\ud7af]")
@@ -45,7 +52,9 @@ class Prompt:
         """
         missing = sorted(self.variables - values.keys())
         if missing:
-            raise InvalidInput(f"the prompt {self.name} needs a value for {', '.join(missing)}")
+            raise InvalidInput(
+                f"the prompt {self.name} needs a value for {', '.join(missing)}, which there is none for", hint=_COMPARE
+            )
         return Template(self.text).substitute(values)
 
 
@@ -60,8 +69,7 @@ def load_prompt(name: str, override: Path | None = None, language: str = "") -> 
     A file in the folder `override` comes before the one that comes with amem, in either language: whoever wrote one
     wants it used. Raises InvalidInput naming the file when it cannot be used as a prompt.
     """
-    # A wheel carries the prompts inside the package; an editable install finds them beside it.
-    folders = [folder for folder in (override, _PACKAGE / "prompts", _PACKAGE.parent / "prompts") if folder is not None]
+    folders = [override, *_SHIPPED] if override is not None else _SHIPPED
     names = [f"{name}.{language}", name] if language else [name]
     for folder in folders:
         for candidate in names:
@@ -74,11 +82,36 @@ def load_prompt(name: str, override: Path | None = None, language: str = "") -> 
     )
 
 
+def check_prompts(folder: Path) -> Iterator[tuple[Path, InvalidInput | None]]:
+    """The prompts in a user's folder, each with why it is of no use, or None."""
+    for path in sorted(folder.glob("*.md")):
+        try:
+            _check(path)
+        except InvalidInput as error:
+            yield path, error
+        else:
+            yield path, None
+
+
+def _check(path: Path) -> None:
+    shipped = {found.stem for own in _SHIPPED for found in own.glob("*.md")}
+    if path.stem not in shipped:
+        raise InvalidInput(
+            f"nobody asks for the prompt {path}", hint=f"call it one of {', '.join(sorted(shipped))}, or move it away"
+        )
+    prompt = _read(path, path.stem)
+    # In plain lines a question is asked with the same values.
+    alike = {path.stem, path.stem.replace("_sections", "")}
+    without = prompt.variables - {variable for name in alike for variable in load_prompt(name).variables}
+    if without:
+        raise _unusable(path, f"there is no value for {', '.join(sorted(without))}")
+
+
 def _read(path: Path, name: str) -> Prompt:
     try:
         parts = _FRONT_MATTER.match(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"cannot read the prompt {path}: {error}") from error
+        raise _unusable(path, f"it cannot be read: {error}") from error
     if parts is None:
         raise _unusable(path, "it does not begin with front matter between two --- lines")
     head = dict(_field(line, path) for line in parts[1].splitlines() if line.strip())
@@ -106,4 +139,4 @@ def _field(line: str, path: Path) -> tuple[str, str]:
 
 
 def _unusable(path: Path, reason: str) -> InvalidInput:
-    return InvalidInput(f"cannot use the prompt {path}: {reason}", hint="compare it with the one that comes with amem")
+    return InvalidInput(f"cannot use the prompt {path}: {reason}", hint=_COMPARE)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.clock import start_of_day, zone
-from amem.errors import AmemError
+from amem.errors import AmemError, InvalidInput
 from amem.ledger import day_of
 from amem.maintenance.index import embed_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
     from amem.settings import Settings
     from amem.storage import Store
@@ -40,12 +41,24 @@ class Finding:
     hint: str = ""
 
 
-def examine(store: Store, dense: Checked, vectorizer: Vectorizer, settings: Settings, *, repair: bool) -> list[Finding]:
-    """Check database, index, models and what waits; with `repair`, embed what lacks a vector and rebuild the caches."""
+def examine(
+    store: Store,
+    dense: Checked,
+    vectorizer: Vectorizer,
+    settings: Settings,
+    *,
+    repair: bool,
+    rules: Callable[[Path], object],
+) -> list[Finding]:
+    """Check database, index, models, a user's own files and what waits; `rules` reads the rule file of a home.
+
+    With `repair`, embed what lacks a vector and rebuild the caches.
+    """
     return [
         *_database(store),
         *_embedder(vectorizer, settings),
         *_model(settings),
+        *_own_files(settings, rules),
         *_budget(store, settings),
         *_vectors(store, dense, vectorizer, repair=repair),
         *_waiting(store, settings),
@@ -89,6 +102,24 @@ def _model(settings: Settings) -> Iterator[Finding]:
         yield Finding("warning", "model", found.problem, found.hint)
     else:
         yield Finding("ok", "model", found.reason)
+
+
+def _own_files(settings: Settings, rules: Callable[[Path], object]) -> Iterator[Finding]:
+    """Prompts and rules that a user wrote: what asks with them fails where they cannot be used."""
+    from amem.llm.prompts import check_prompts
+
+    used = []
+    for path, problem in check_prompts(settings.home / "prompts"):
+        if problem is None:
+            used.append(path.name)
+        else:
+            yield Finding("error", "prompts", str(problem), problem.hint)
+    if used:
+        yield Finding("ok", "prompts", f"your own {', '.join(used)} in place of amem's")
+    try:
+        rules(settings.home)
+    except InvalidInput as error:
+        yield Finding("error", "rules", str(error), error.hint)
 
 
 def _budget(store: Store, settings: Settings) -> Iterator[Finding]:

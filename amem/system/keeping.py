@@ -7,6 +7,7 @@ from copy import copy
 from typing import TYPE_CHECKING
 
 from amem.collection import collection_names, folder_of
+from amem.conversation.rules import load_rules
 from amem.errors import CollectionExists, InvalidInput
 from amem.maintenance.doctor import Finding, examine
 from amem.maintenance.index import embed_missing, reindex
@@ -43,7 +44,7 @@ class Keeping(Wiring):
 
     def doctor(self, *, repair: bool = False) -> list[Finding]:
         """Check the database, the index, the models and what waits; with `repair`, mend what can be mended."""
-        return examine(self._store, self._dense, self._vectorizer, self.settings, repair=repair)
+        return examine(self._store, self._dense, self._vectorizer, self.settings, repair=repair, rules=load_rules)
 
     def copy(self, name: str) -> Path:
         """Copy the collection, consistent even while it is written to, to a new one in the same home.

@@ -16,7 +16,7 @@ import numpy as np
 
 from amem.analysis import Evolution
 from amem.clock import zone
-from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable
+from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.llm.usage import Spent
 from amem.receipt import Cost
 from amem.writing.neighbours import Candidate, Shown, sharing, show
@@ -150,7 +150,7 @@ class Thinker:
                 if not stand_in:
                     raise
                 _log.warning("%s by %s failed: %s", step, analyst.name, error)
-                thought.errors.append(f"{step} by {analyst.name}: {error}")
+                thought.errors.append(f"{step} by {analyst.name}: {with_hint(error)}")
                 thought.nobody = isinstance(error, NOBODY)
             finally:
                 thought.spent += spent_by(analyst) - before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound
+from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound, with_hint
 from amem.note import Enrichment, Status
 from amem.writing.ahead import ahead
 from amem.writing.apply import write_down
@@ -85,7 +85,7 @@ class Upgrader:
                     break
                 except Exception as error:  # whatever an analyst does, the note and those after it are none the worse
                     if isinstance(error, AmemError):
-                        why = str(error)
+                        why = with_hint(error)
                     else:
                         _log.exception("note %s could not be redone", id[:8])
                         why = f"{type(error).__name__}: {error}"
