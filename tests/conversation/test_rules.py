@@ -171,6 +171,7 @@ def test_secrets_are_taken_out_of_what_is_said(said: str, stored: str) -> None:
         "my phone is 13812345678",
         "order 1234 5678 9012 3456 arrived",
         "The meeting is at 10:30 in room 4111",
+        "The rows are 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40.",
         "The token budget is 2000 per turn",
         "https://example.com/a/very-long-path/with-many-parts-2026",
         "0000 0000 0000 0000",

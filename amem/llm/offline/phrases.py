@@ -167,5 +167,7 @@ def _collocations(reading: Reading) -> set[tuple[str, ...]]:
     finder = BigramCollocationFinder.from_words([word.key for word in reading.words if not word.cjk])
     finder.apply_freq_filter(2)
     finder.apply_word_filter(lambda key: key not in content)
+    # A word that stands beside itself says nothing of a pair, and where it fills the note the ratio has no value.
+    finder.apply_ngram_filter(lambda first, second: first == second)
     # 10.83 is the 0.1 % point of chi-squared with one degree of freedom.
     return {pair for pair, ratio in finder.score_ngrams(BigramAssocMeasures.likelihood_ratio) if ratio > 10.83}
