@@ -253,6 +253,6 @@ def test_the_same_note_is_read_the_same_way_every_time(analyst: OfflineAnalyst, 
         assert analyst.analyze(Draft(content), empty) == OfflineAnalyst().analyze(Draft(content), empty)
 
 
-@pytest.mark.parametrize("text", ["kettle " * 10_000, "水 kettle " * 2_000])
+@pytest.mark.parametrize("text", ["kettle " * 10_000, "水 kettle " * 2_000], ids=["kettles", "水 kettles"])
 def test_a_note_of_one_word_over_and_over_is_analysed(analyst, empty, text):
     assert "kettle" in analyst.analyze(Draft(text), empty).keywords

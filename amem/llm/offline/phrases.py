@@ -22,6 +22,8 @@ _NUMBERED = words("port room line chapter version floor gate bus issue ticket pa
 _TAILS = frozenset(
     "机器员师家店馆院室厅桥路街区市省县国语文学法术性率度量值表库网站版型式费额卡票证单书本图画片车船酒饭面汤肉鱼果汁课班队组会展节赛剧歌曲琴棋"
 )
+#: Where so many words follow each other that may all be nouns, nobody wrote a phrase.
+_LONGEST_RUN = 24
 _LONGEST_CHINESE = 8
 
 
@@ -134,6 +136,9 @@ def _cut(run: tuple[Word, ...], bound: frozenset[tuple[str, ...]]) -> list[tuple
         return [run] if len(run) > 1 or len(run[0].text) > 1 or run[0].text in CHINESE_SINGLE_WORDS else []
     if len(run) <= 2:
         return [run]
+    if len(run) > _LONGEST_RUN:
+        pieces = (run[start : start + _LONGEST_RUN] for start in range(0, len(run), _LONGEST_RUN))
+        return [phrase for piece in pieces for phrase in _cut(piece, bound)]
     for size in (3, 2):
         for start in range(len(run) - size + 1):
             if tuple(word.key for word in run[start : start + size]) in bound:
