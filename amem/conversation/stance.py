@@ -10,6 +10,7 @@ is lost, and one that is let through has all other guards before it.
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache
@@ -161,7 +162,23 @@ def answered(question: Iterable[Part], stance: Stance) -> tuple[Part, ...]:
     return tuple(turned)
 
 
-def against(claim: str, grounds: Sequence[Part], people: Collection[str], *, orders: bool = False) -> str | None:
+class Grounds:
+    """Parts that claims are held against, found by their terms: a page pasted into a chat has thousands of them."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self._parts = tuple(parts)
+        self._holding: defaultdict[str, list[int]] = defaultdict(list)
+        for at, part in enumerate(self._parts):
+            for term in part.terms:
+                self._holding[term].append(at)
+
+    def sharing(self, terms: Iterable[str]) -> list[tuple[int, Part]]:
+        """The parts that share terms with these, in their order, each with how many."""
+        counts = Counter(at for term in terms for at in self._holding.get(term, ()))
+        return [(counts[at], self._parts[at]) for at in sorted(counts)]
+
+
+def against(claim: str, grounds: Grounds, people: Collection[str], *, orders: bool = False) -> str | None:
     """Why `claim` is not what its grounds say of its words, or None.
 
     `people` are terms that name who speaks, which every sentence may be about. With `orders` a claim may say what was
@@ -172,9 +189,9 @@ def against(claim: str, grounds: Sequence[Part], people: Collection[str], *, ord
         terms = part.terms - set(people)
         if part.stance not in _OTHER or not terms:
             continue
-        carried = [(len(terms & ground.terms), ground) for ground in grounds]
+        carried = grounds.sharing(terms)
         most = max((count for count, _ in carried), default=0)
-        holding = [ground for count, ground in carried if count]
+        holding = [ground for _, ground in carried]
         if not reports and holding and all(ground.stance is Stance.ASKED for ground in holding):
             return "it was asked, not said"
         if most <= _CARRIED * len(terms):

@@ -10,11 +10,12 @@ to its words, but it stops the inventions that do most harm: a name, a date or a
 from __future__ import annotations
 
 import re
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from amem.conversation.stance import Part, Stance, against, answered, parts
+from amem.conversation.stance import Grounds, Part, Stance, against, answered, parts
 from amem.llm.offline.entities import names
 from amem.llm.offline.reading import read
 from amem.llm.offline.times import with_dates
@@ -83,6 +84,38 @@ _SHARED = 0.2
 _ROLES = frozenset(("user", "users", "the user", "assistant", "the assistant", "speaker", "用户", "助手", "我"))
 
 
+class _Cited:
+    """What stands in the messages that a statement names. Many statements name the same ones."""
+
+    def __init__(self, messages: Sequence[Message], words: str, parts: Iterable[Part]) -> None:
+        self.people = [message for message in messages if message.role is Role.USER]
+        self.roles = sorted({str(message.role) for message in messages})
+        self.words = words
+        self.parts = Grounds(parts)
+
+    def with_words(self, known: str) -> _Cited:
+        """The same with more words that may be repeated."""
+        if not known:
+            return self
+        other = copy(self)
+        other.words = f"{self.words}\n{known}"
+        for name in ("numbers", "terms", "folded"):
+            other.__dict__.pop(name, None)
+        return other
+
+    @cached_property
+    def numbers(self) -> set[str]:
+        return _numbers(self.words, spelled=True)
+
+    @cached_property
+    def terms(self) -> set[str]:
+        return set(index_terms(self.words))
+
+    @cached_property
+    def folded(self) -> str:
+        return self.words.casefold()
+
+
 class Said:
     """A passage as evidence. `people` are further names of those who speak (what the user is called)."""
 
@@ -93,6 +126,7 @@ class Said:
             message.speaker.casefold() for message in (*said, *earlier) if message.speaker
         }
         self._round = [message for message in (*earlier, *said) if message.role is Role.USER]
+        self._named: dict[tuple[frozenset[str], bool], _Cited] = {}
 
     def cited(self, handles: Sequence[str]) -> list[Message]:
         """The messages under these handles, in their order; system messages and unknown handles are left out."""
@@ -110,27 +144,33 @@ class Said:
         did counts as well, as long as a person had a part in it: a procedure is often shown rather than told. With
         `orders` people may have asked for what `text` says, as they do for a step of a procedure.
         """
-        cited = self.cited(handles)
-        if not cited:
+        cited = self._cited(handles, all_roles)
+        if not cited.roles:
             return "it names no message that was shown"
-        people = [message for message in cited if message.role is Role.USER]
-        if not people:
-            roles = sorted({str(message.role) for message in cited})
-            return f"only the {' and the '.join(roles)} said so"
-        grounds = [_dated(message) for message in (cited if all_roles else [*people, *self._answered(people)])]
-        words = "\n".join([*grounds, known])
-        otherwise = None if all_roles else against(text, self._parts(people), self._speakers, orders=orders)
-        if otherwise or text in words:
+        if not cited.people:
+            return f"only the {' and the '.join(cited.roles)} said so"
+        cited = cited.with_words(known)
+        otherwise = None if all_roles else against(text, cited.parts, self._speakers, orders=orders)
+        if otherwise or text in cited.words:
             return otherwise
         numbers = _claimed(text)
-        missing = numbers and numbers - _numbers(words, spelled=True) - self._numbers_round
+        missing = numbers and numbers - cited.numbers - self._numbers_round
         if missing:
             return f"nobody said {sorted(missing)[0]}"
-        held = set(index_terms(words))
         for name in _names(text):
-            if name.casefold() not in words.casefold() and not self._is_named(name, held):
+            if name.casefold() not in cited.folded and not self._is_named(name, cited.terms):
                 return f"nobody spoke of {name}"
-        return None if self._shares_words(text, held) else "it is not in the messages it names"
+        return None if self._shares_words(text, cited.terms) else "it is not in the messages it names"
+
+    def _cited(self, handles: Sequence[str], all_roles: bool) -> _Cited:
+        key = frozenset(handles), all_roles
+        if key not in self._named:
+            cited = self.cited(handles)
+            people = [message for message in cited if message.role is Role.USER]
+            grounds = cited if all_roles else [*people, *self._answered(people)]
+            parts = () if all_roles else self._parts(people)
+            self._named[key] = _Cited(cited, "\n".join(_dated(message) for message in grounds), parts)
+        return self._named[key]
 
     @cached_property
     def _told_round(self) -> str:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 from learning_home import LearningHome
 
+from amem.conversation import stated
 from amem.conversation.rules import FILE_NAME, read_rules
 from amem.conversation.secrets import DETECTORS, REMOVED, without
 from amem.errors import InvalidInput
 from amem.llm.offline import OfflineAnalyst
+from amem.message import Message, Role
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +73,25 @@ def test_pages_of_blanks_and_repetitions_are_read_in_no_time(tmp_path: Path, tex
 def test_keys_are_found_however_much_space_stands_before_them(text: str) -> None:
     assert "a8f3k2m9x7q1w5" not in without(text, tuple(DETECTORS))
     assert REMOVED in without(text, tuple(DETECTORS))
+
+
+@pytest.mark.parametrize("sentence", ["I like tea and Anna lives in Paris. ", "我喜欢喝茶，也喜欢在巴黎散步。"])
+def test_a_page_that_says_one_thing_a_thousand_times_says_it_once(tmp_path: Path, sentence: str) -> None:
+    with LearningHome(tmp_path, OfflineAnalyst()) as home:
+        started = monotonic()
+        report = home.learner.remember([{"role": "user", "content": sentence * 2_000}])
+        assert monotonic() - started < 2 * _SOON
+        assert (report.stored, len(report.duplicates)) == (1, 0)
+
+
+def test_each_sentence_of_a_long_message_is_held_against_it_in_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    dated: list[int] = []
+    monkeypatch.setattr(stated, "_dated", lambda message: dated.append(1) or message.content)
+    sentences = [f"I bought {number} books in Paris with Anna." for number in range(300)]
+    said = stated.Said([Message(Role.USER, " ".join(sentences))], [], [])
+    assert all(said.refuses(sentence, ["m1"]) is None for sentence in sentences)
+    assert said.refuses("I bought 999 books in Paris with Anna.", ["m1"]) == "nobody said 999"
+    assert len(dated) <= 3
 
 
 def test_a_rule_that_would_take_for_ever_ends_in_time_and_forbids_what_it_could_not_judge(

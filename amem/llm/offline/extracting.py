@@ -116,7 +116,7 @@ def _statements(message: Message, handle: str) -> Iterator[Statement]:
                 stated[-1] += ("" if written_in_cjk(text) else " ") + text
             else:
                 stated.append(text)
-    for text in stated:
+    for text in dict.fromkeys(stated):  # a page that says one thing a thousand times says it once
         for piece in split_text(text, _LONGEST):
             kind = kind_of(read(piece))
             yield Statement(piece, Kind.FACT if kind in (Kind.CHITCHAT, Kind.QUESTION) else kind, (handle,))
