@@ -264,7 +264,7 @@ class Assistant:
                 tokens_in=prepared.fitted.size if prepared and prepared.fitted and saying.model else 0,
                 tokens_out=tokens(text),
             )
-        if self._memory.settings.chat_learning == "turn" and ended.learning is Learning.WAITING:
+        if ended.learning is Learning.WAITING:
             self._learning.soon(ended)
         return reply
 

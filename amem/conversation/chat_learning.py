@@ -14,10 +14,12 @@ from amem.clock import start_of_day, zone
 from amem.conversation.background import Background
 from amem.conversation.reply import Learnt
 from amem.conversation.segment import GAP, LEAST_TOKENS, TOKENS, segment
+from amem.conversation.teaching import queue_lesson
 from amem.errors import AmemError, Cancelled
 from amem.llm.showing import EARLIER
 from amem.message import Message, Role
 from amem.storage.chats import Learning, TurnState
+from amem.text.tokens import tokens
 from amem.writing.owners import Owner, is_gone
 from amem.writing.waiting import Patience
 
@@ -70,7 +72,7 @@ class ChatLearning:
         return self._learner is not None
 
     def soon(self, turn: Turn) -> None:
-        """Learn from the turn in the background, after those before it."""
+        """Learn from the turn in the background, after those before it; at ``night`` only sum up what is over."""
         if self._learner is not None:
             self._background.put(turn)
 
@@ -84,7 +86,7 @@ class ChatLearning:
 
     def _learn_one(self, turn: Turn) -> None:
         try:
-            learnt = self._learn([turn], episodes=False)
+            learnt = self._close_episodes(turn.session) if self._by_night else self._learn([turn], episodes=False)
         except Exception as error:  # a thread has nobody to raise to; the turn waits for the next time
             _log.warning("a turn was not learnt from: %s", error, exc_info=True)
             learnt = Learnt(error=str(error) or type(error).__name__, waiting=1)
@@ -160,7 +162,10 @@ class ChatLearning:
         for turns in self._portions(waiting, alone=again or not self._by_night):
             if cancelled is not None and cancelled.is_set():
                 break
-            total += self._learn(turns, episodes=self._by_night and not again, owner=owner, cancelled=cancelled)
+            if _is_summed_up(turns[0]):
+                total += self._learn_episode(turns, owner=owner, cancelled=cancelled)
+            else:
+                total += self._learn(turns, episodes=self._by_night and not again, owner=owner, cancelled=cancelled)
             done += len(turns)
             if progress is not None:
                 progress(done, len(waiting))
@@ -171,13 +176,12 @@ class ChatLearning:
         return self._settings.chat_learning == "night"
 
     def _portions(self, waiting: Sequence[Turn], *, alone: bool) -> Iterable[list[Turn]]:
-        """What is learnt from in one go: each turn `alone`, or a chat's together."""
-        if alone:
-            return [[turn] for turn in waiting]
-        chats: dict[str, list[Turn]] = {}
+        """What is learnt from in one go: each turn `alone`, or a chat's together; an episode's are together anyway."""
+        portions: dict[object, list[Turn]] = {}
         for turn in waiting:
-            chats.setdefault(turn.session, []).append(turn)
-        return chats.values()
+            of = turn.episode if _is_summed_up(turn) else turn.key if alone else turn.session
+            portions.setdefault(of, []).append(turn)
+        return portions.values()
 
     # -- one portion -------------------------------------------------------------------------------------------
 
@@ -192,7 +196,11 @@ class ChatLearning:
         assert self._learner is not None
         with self._store.write() as session:
             holder = owner or self._owner.one_more()
-            got = session.chats.claim([turn.key for turn in turns], holder, seconds=_LEASE_SECONDS)
+            now = session.chats.turns(turns[0].session, recalled=False) if self._by_night else ()
+            # One that was summed up meanwhile is learnt from with its episode.
+            with_episode = {turn.key for turn in now if _is_summed_up(turn)}
+            keys = [turn.key for turn in turns if turn.key not in with_episode]
+            got = session.chats.claim(keys, holder, seconds=_LEASE_SECONDS)
         mine = [turn for turn in turns if turn.key in got]
         if not mine:
             return Learnt()
@@ -219,6 +227,36 @@ class ChatLearning:
             why = str(error) or type(error).__name__
             return Learnt(error="" if isinstance(error, Cancelled) else why, waiting=len(mine))
         return self._settle(mine, made, episodes=episodes) + self._close_episodes(mine[0].session)
+
+    def _learn_episode(self, turns: Sequence[Turn], *, owner: str, cancelled: Event | None) -> Learnt:
+        """Learn from an episode that was summed up before it was learnt from.
+
+        From the moment its turns are settled that is a job of its own, which the learner keeps.
+        """
+        assert self._learner is not None
+        episode = str(turns[0].episode)
+        with self._store.write() as session:
+            holder = owner or self._owner.one_more()
+            waiting = [
+                turn
+                for turn in session.chats.turns(turns[0].session, recalled=False)
+                if turn.episode == episode and turn.learning is Learning.WAITING
+            ]
+            got = session.chats.claim([turn.key for turn in waiting], holder, seconds=_LEASE_SECONDS)
+            if len(got) < len(waiting):
+                session.chats.release(list(got))
+                return Learnt()
+            session.chats.learnt(list(got), Learning.DONE, operation=queue_lesson(session, episode))
+        try:
+            made = self._learner.learn_from(episode, cancelled=cancelled or self._background.called_off)
+        except Exception as error:
+            if isinstance(error, AmemError):
+                _log.info("episode %s goes on waiting to be learnt from: %s", episode[:8], error)
+            else:
+                _log.exception("episode %s could not be learnt from and goes on waiting", episode[:8])
+            why = str(error) or type(error).__name__
+            return Learnt(error="" if isinstance(error, Cancelled) else why, waiting=len(got))
+        return learnt_of(made, len(got))
 
     def _give_back(self, turns: Sequence[Turn]) -> None:
         with self._store.write() as session:
@@ -265,16 +303,18 @@ class ChatLearning:
         """Make the notes of episodes that have ended: all but the last, and the last when it has been quiet for long.
 
         They hold whole turns: one that is cut between question and answer belongs to the earlier episode.
-        A turn that still waits to be learnt from ends what can be told: what comes after it is left for later.
+        A turn that still waits to be learnt from ends what can be told: what comes after it is left for later. Only
+        at ``night``, when all of them wait, they are summed up before they are learnt from once they take much room.
         One of which somebody undid what it taught is in no episode: its summary would say it again.
         """
         assert self._learner is not None
         with self._store.read() as session:
             turns = session.chats.open_turns(chat)
-        told = _until(turns, lambda each: each.learning is Learning.WAITING)
+        most = max(LEAST_TOKENS, min(TOKENS, self._settings.llm_context // _OF_WINDOW))
+        early = self._by_night and sum(tokens(each.question) + tokens(each.answer) for each in turns) > most
+        told = _until(turns, lambda each: each.learning is Learning.WAITING and not early)
         open_ = [turn for turn in told if not turn.undone]
         by_message = {message.id: turn for turn in open_ for message in self._messages(turn)}
-        most = max(LEAST_TOKENS, min(TOKENS, self._settings.llm_context // _OF_WINDOW))
         found = segment([message for turn in open_ for message in self._messages(turn)], tokens=most)
         quiet = bool(told) and self._clock.now() - told[-1].at > GAP
         over = quiet and len(told) == len(turns)
@@ -284,13 +324,27 @@ class ChatLearning:
         total = Learnt()
         for episode in found if over else found[:-1]:
             held = {turn.key: turn for message in episode.messages for turn in (by_message[message.id],)}
-            said = [message for turn in held.values() for message in self._messages(turn)]
+            total += self._sum_up(chat, list(held.values()))
+        return total
+
+    def _sum_up(self, chat: str, turns: Sequence[Turn]) -> Learnt:
+        """Make the note of an episode, unless somebody is learning from it now."""
+        assert self._learner is not None
+        waiting = [turn.key for turn in turns if turn.learning is Learning.WAITING]
+        with self._store.write() as session:
+            got = session.chats.claim(waiting, self._owner.one_more(), seconds=_LEASE_SECONDS)
+        try:
+            if len(got) < len(waiting):
+                return Learnt()
+            said = [message for turn in turns for message in self._messages(turn)]
             made = self._learner.remember(
                 said, conversation=chat, episodes=True, extract=False, cancelled=self._background.called_off
             )
-            self._assign(list(held.values()), made)
-            total += Learnt(episodes=len(made.episodes))
-        return total
+            self._assign(turns, made)
+        finally:
+            with self._store.write() as session:
+                session.chats.release(list(got))
+        return Learnt(episodes=len(made.episodes))
 
     # -- turns as messages -------------------------------------------------------------------------------------
 
@@ -308,6 +362,11 @@ class ChatLearning:
         with self._store.read() as session:
             turns = session.chats.turns(turn.session, last=EARLIER, before=turn.number, recalled=False)
         return [message for each in turns if not each.undone for message in self._messages(each)][-EARLIER:]
+
+
+def _is_summed_up(turn: Turn) -> bool:
+    """Whether the turn waits although there is a note of its episode."""
+    return bool(turn.episode) and turn.learning is Learning.WAITING
 
 
 def learnt_of(made: Remembered, turns: int) -> Learnt:

@@ -129,6 +129,22 @@ class Learner:
             report = report.with_lesson(lesson)
         return report
 
+    def learn_from(self, episode: str, *, cancelled: Event | None = None) -> RememberReport:
+        """Learn from an episode that has a job (`queue_lesson`); what is not done waits for `work`.
+
+        Raises Cancelled when the model was called off, StorageError and its kin.
+        """
+        owner = self._owner.one_more()
+        with self._store.write() as session:
+            stands = episode in session.notes.get_many([episode], history=False, usage=False)
+            job = session.jobs.claim(EXTRACT_JOB, episode, owner, seconds=LEASE_SECONDS) if stands else None
+            if job is not None and cancelled is not None and cancelled.is_set():
+                session.jobs.give_back(owner)
+                job = None
+        if job is None:
+            return RememberReport(None, "", waiting=1)
+        return RememberReport(job.operation, "").with_lesson(self._work_on(job, owner))
+
     def expand(self, note: str) -> list[Message]:
         """The messages a note was made from, in their order: an episode word for word. Raises NoteNotFound."""
         with self._store.read() as session:

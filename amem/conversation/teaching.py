@@ -217,6 +217,18 @@ class Teacher:
             session.jobs.settle(EXTRACT_JOB, now.id, lot.owner, error=error or "")
 
 
+def queue_lesson(session: Session, episode: str) -> int | None:
+    """Have an episode that was only summed up learnt from; the operation that made its note, None when that is purged.
+
+    While the note is deleted its job waits with it.
+    """
+    if not session.notes.keys_of([episode]):
+        return None
+    operation = session.operations.history(episode)[0].operation
+    session.jobs.put_new(EXTRACT_JOB, episode, operation)
+    return operation
+
+
 def _sorted(
     admitted: Admitted, known: Known
 ) -> tuple[list[AdmittedProcedure], list[tuple[AdmittedProcedure, MemoryNote]]]:

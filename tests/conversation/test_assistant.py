@@ -569,11 +569,13 @@ def test_a_long_chat_is_shown_its_episodes_instead_of_its_oldest_turns(tmp_path:
         assert any(each.part == "episode" and each.text.startswith("Episode of") for each in played.recalled)
 
 
+@pytest.mark.parametrize("learning", ["turn", "night"])
 def test_in_one_long_sitting_no_turn_is_lost_between_the_fresh_ones_and_the_summaries(
-    tmp_path: Path, clock: FrozenClock
+    tmp_path: Path, clock: FrozenClock, learning: str
 ) -> None:
     chat = ScriptedChat("The lamps on the harbour were lit again, as they are each evening of the week. " * 4)
-    with open_memory(tmp_path / "home", clock, llm_context=4096) as memory, memory.assistant(chat=chat) as talk:
+    options = {"llm_context": 4096, "chat_learning": learning}
+    with open_memory(tmp_path / "home", clock, **options) as memory, memory.assistant(chat=chat) as talk:
         for number in range(40):
             talk.say(
                 f"Number {number}: the harbour and its lamps were quiet when boat {number} came in, 第{number}条船。"
