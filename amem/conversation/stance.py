@@ -145,10 +145,18 @@ _REPORTS = re.compile(
 )
 
 
-@lru_cache(maxsize=512)
 def parts(text: str) -> tuple[Part, ...]:
-    """What a text says, denies and asks. Cached, since every statement is held against the same messages."""
+    """What a text says, denies and asks."""
+    # A text of pages is not kept in memory for the sake of the next question about it.
+    return _remembered(text) if len(text) <= 4 * _LONGEST else _taken_apart(text)
+
+
+def _taken_apart(text: str) -> tuple[Part, ...]:
     return tuple(part for sentence in sentences(text) for part in _parts(sentence[:_LONGEST]))
+
+
+#: Every statement is held against the same few messages.
+_remembered = lru_cache(maxsize=512)(_taken_apart)
 
 
 def answered(question: Iterable[Part], stance: Stance) -> tuple[Part, ...]:
