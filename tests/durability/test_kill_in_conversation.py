@@ -7,6 +7,7 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
 from sqlalchemy import func, select
 
 from amem import AgenticMemorySystem, load_settings
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 
     from conftest import Workers
 
-ROUNDS = 22
+ROUNDS = 20
 #: A worker is killed so many seconds after it said so many things, at most.
-LONGEST, MOST = 0.12, 3
+LONGEST, MOST = 0.08, 2
 
 
 class Later(SystemClock):
@@ -61,6 +62,7 @@ def left(memory: AgenticMemorySystem) -> dict[str, int]:
         }
 
 
+@pytest.mark.slow
 def test_conversations_and_turns_survive_kills_at_random_moments_and_are_learnt_from_once(
     workers: Workers, tmp_path: Path
 ) -> None:
