@@ -46,7 +46,7 @@ def memory(tmp_path: Path) -> Iterator[AgenticMemorySystem]:
 @pytest.mark.parametrize("fault", list(Fault))
 def test_no_fault_costs_a_word_or_raises(memory: AgenticMemorySystem, fault: Fault) -> None:
     with FakeOllama("Your landlord is called Amélia, I am sure of it.", fault=fault, pace=0.01) as ollama:
-        talk = assistant(memory, OllamaChat("llama3.2", host=ollama.host, timeout=0.5))
+        talk = assistant(memory, OllamaChat("llama3.2", host=ollama.host, timeout=0.5 if fault is Fault.SLOW else 30))
         reply = talk.say("What is my landlord called?")
     assert reply.state is OUTCOMES.get(fault, ANSWERED)
     assert bool(reply.error) == (reply.state is not ANSWERED)

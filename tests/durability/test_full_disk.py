@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import event
 
 from amem import AgenticMemorySystem, load_settings
 from amem.errors import StorageFull
@@ -43,12 +44,16 @@ def test_a_database_that_may_not_grow_refuses_the_note_and_goes_on_when_it_may(t
         kept = memory.add_note("the one that was there before")
         with memory._store.read() as session:
             pages = session.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-            # The pool hands the same connection to the next write of this thread.
-            session.connection.exec_driver_sql(f"PRAGMA max_page_count = {pages + 1}")
+        room = [pages + 1]
+        # Whichever connection a thread is handed, it may not grow the file.
+        event.listen(
+            memory._store._database._engine,
+            "checkout",
+            lambda raw, *_: raw.execute(f"PRAGMA max_page_count = {room[0]}"),
+        )
         with pytest.raises(StorageFull, match=r"amem\.db"):
             memory.add_notes([f"number {number} " + "takes a lot of room " * 500 for number in range(100)])
         assert memory.read(kept) is not None
         assert [hit.id for hit in memory.search("that was there before")] == [kept]
-        with memory._store.read() as session:
-            session.connection.exec_driver_sql("PRAGMA max_page_count = 1073741823")
+        room[0] = 1073741823
         assert memory.add("and now there is room").stored

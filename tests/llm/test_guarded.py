@@ -234,7 +234,7 @@ def test_a_cost_that_cannot_be_written_down_does_not_cost_the_answer(monkeypatch
     with FakeOllama("four words are said") as ollama:
         chat = guarded(ollama, budget=7, ledger=ledger)
         with monkeypatch.context() as patch, caplog.at_level(logging.WARNING, "amem"):
-            patch.setattr(store, "write", lambda: (_ for _ in ()).throw(StorageFull("the disk is full")))
+            patch.setattr(store, "write", lambda **_: (_ for _ in ()).throw(StorageFull("the disk is full")))
             assert chat.complete("two words") == "four words are said"
         assert "the disk is full" in caplog.text
         assert ledger.spent_today() == 6

@@ -13,16 +13,17 @@ import time
 import pytest
 from typer.testing import CliRunner
 
+from amem import AgenticMemorySystem
 from amem.cli.app import app
+from amem.clock import zone
 from amem.errors import InvalidInput, MissingModel, ServiceUnavailable
 from amem.ledger import StoreLedger
 from amem.llm.ollama_pull import pull
 from amem.llm.survey import survey
 from amem.llm.usage import Spent
-from amem.maintenance.doctor import examine
 from amem.settings import load_settings
 from amem.storage import Store
-from amem.testing import FakeOllama, Fault, FrozenClock
+from amem.testing import FakeOllama, Fault, FrozenClock, HashEmbedder
 
 MODELS = ("qwen3:4b", "llama3.2:latest", "nomic-embed-text:latest", "gpt-oss:120b-cloud")
 
@@ -91,7 +92,7 @@ def test_models_without_an_ollama_names_the_offline_rules_and_is_no_error(amem):
 
 
 def test_models_shows_what_was_spent_today(amem, tmp_path):
-    from amem.clock import SystemClock, zone
+    from amem.clock import SystemClock
 
     store = Store(tmp_path / "memories", SystemClock())
     ledger = StoreLedger(store, SystemClock(), zone("UTC"))
@@ -174,22 +175,10 @@ def test_doctor_tells_when_the_day_s_tokens_are_spent(tmp_path, spent, level):
 
 def finding_about(what, settings, spent=0):
     """The finding of a check-up of an empty collection."""
-
-    class Nothing:
-        def __getattr__(self, name):
-            return lambda *_, **__: {}
-
-        def __len__(self):
-            return 0
-
     clock = FrozenClock()
-    store = Store(None, clock)
-    from amem.clock import zone
-
-    StoreLedger(store, clock, zone(settings.timezone)).add("m", Spent(1, spent, 0))
-    findings = examine(store, Nothing(), Nothing(), settings, repair=False)
-    store.close()
-    (found,) = [finding for finding in findings if finding.about == what]
+    with AgenticMemorySystem(settings=settings, clock=clock, embedder=HashEmbedder()) as memory:
+        StoreLedger(memory._store, clock, zone(settings.timezone)).add("m", Spent(1, spent, 0))
+        (found,) = [finding for finding in memory.doctor() if finding.about == what]
     return found
 
 
