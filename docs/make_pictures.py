@@ -17,6 +17,7 @@ import sys
 import tempfile
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -75,8 +76,8 @@ def chat(home: str) -> str:
 
     from amem.testing import FakeOllama, willing_model
 
-    def answers(request: dict[str, object]) -> object:
-        said = request["messages"][-1]["content"]  # type: ignore[index]
+    def answers(request: dict[str, Any]) -> Any:
+        said = request["messages"][-1]["content"]
         if request.get("format"):
             return willing_model(request)
         return next(answer for question, answer in SAID.items() if question in said)

@@ -43,7 +43,10 @@ _ENGLISH_ROUND = re.compile(
     r"\b(\d+|" + "|".join(word for word in _IN_WORDS if word.isascii()) + r")[ -]?(hundred|thousand|million|k)\b",
     re.IGNORECASE,
 )
-_TENS = {word: 10 * ten for ten, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}  # noqa: SIM905
+_TENS = {
+    word: 10 * ten
+    for ten, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
+}
 _ENGLISH_TENS = re.compile(
     rf"\b({'|'.join(_TENS)})(?:[ -](one|two|three|four|five|six|seven|eight|nine))?\b", re.IGNORECASE
 )

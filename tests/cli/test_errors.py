@@ -164,7 +164,7 @@ def test_storage_errors_are_one_line_with_a_hint(error: Exception, capsys: pytes
         raise error
 
     assert guarded(fail, debug=False) == 1
-    assert capsys.readouterr().err == f"error: {error} ({error.hint})\n"  # type: ignore[attr-defined]
+    assert capsys.readouterr().err == f"error: {error} ({error.hint})\n"
 
 
 def test_a_damaged_collection_says_so_and_doctor_names_it(cli: Cli) -> None:

@@ -276,7 +276,7 @@ def test_closing_the_stream_keeps_what_was_said_and_ends_the_call(memory: Agenti
     for piece in stream:
         if piece.text.strip() == "two":
             break
-    stream.close()  # type: ignore[attr-defined]
+    stream.close()
     (turn,) = talk.turns()
     assert (turn.state, turn.answer) == (TurnState.INTERRUPTED, "one two")
 
@@ -434,7 +434,7 @@ def test_what_was_recalled_is_kept_without_its_text(memory: AgenticMemorySystem)
 def test_only_notes_that_were_shown_to_the_model_count_as_used(memory: AgenticMemorySystem) -> None:
     talk = assistant(memory, ScriptedChat("..."))
     reply = talk.say("What is my landlord called?")
-    used = {each.note: memory.read(each.note).retrieval_count for each in reply.recalled}  # type: ignore[union-attr]
+    used = {each.note: memory.read(each.note).retrieval_count for each in reply.recalled}
     assert used == {each.note: int(each.injected) for each in reply.recalled}
     talk.say("What is my blood type?")
     assert sum(note.retrieval_count for note in memory.list()) == sum(used.values())

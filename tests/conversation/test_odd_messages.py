@@ -76,8 +76,8 @@ def test_what_is_no_list_of_messages_is_refused(tmp_path: Path, messages: Any) -
         say("too late", at=datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))),
         say("a number", at=1_700_000_000),
         say("not even a number", at=float("nan")),
-        Message("bot", "an unknown role"),  # type: ignore[arg-type]
-        Message(Role.USER, "a number", 1_700_000_000),  # type: ignore[arg-type]
+        Message("bot", "an unknown role"),
+        Message(Role.USER, "a number", 1_700_000_000),
         {"role": ["user"], "content": "a list"},
         {"role": "USER", "content": "shouted"},
         say("half \ud800 of a pair"),
@@ -97,7 +97,7 @@ def test_a_message_that_cannot_be_used_is_named_and_nothing_of_the_others_is_sto
 
 def test_a_message_whose_role_is_plain_text_is_learnt_from(tmp_path: Path) -> None:
     with LearningHome(tmp_path, OfflineAnalyst()) as home:
-        report = home.learner.remember([Message("user", "My cat is grey and likes tuna.")])  # type: ignore[arg-type]
+        report = home.learner.remember([Message("user", "My cat is grey and likes tuna.")])
         assert report.stored == 1
 
 

@@ -253,7 +253,7 @@ def test_a_summary_that_names_what_nobody_spoke_of_is_not_taken(tmp_path: Path) 
     with LearningHome(tmp_path, model(Extraction("Ana and Pedro talked of Madrid.", ()))) as home:
         report = home.learner.remember(CHAT[:1])
         assert [sentence for sentence in report.dropped if "summary" in sentence]
-        assert "Lisbon" in home.memory.read(report.episodes[0]).content  # type: ignore[union-attr]
+        assert "Lisbon" in home.memory.read(report.episodes[0]).content
 
 
 def test_nothing_is_learnt_from_a_system_message_and_no_model_is_shown_one(tmp_path: Path) -> None:
@@ -389,7 +389,7 @@ def test_a_procedure_that_a_person_edited_is_only_proposed_to_change(tmp_path: P
         assert [item.id for item in report.queued] == [note.id]
         (review,) = home.memory.reviews()
         home.memory.accept(review.id)
-        assert "2. Back up the database." in home.memory.read(note.id).content  # type: ignore[union-attr]
+        assert "2. Back up the database." in home.memory.read(note.id).content
 
 
 @pytest.mark.parametrize("agrees", [False, True])
@@ -434,7 +434,7 @@ def test_a_model_that_is_down_costs_no_word_and_the_rules_stand_in_until_it_answ
         assert "nobody answers" in report.error
         assert "I am allergic to peanuts!" in home.facts()
         (episode,) = report.episodes
-        assert home.memory.read(episode).enrichment is Enrichment.DEGRADED  # type: ignore[union-attr]
+        assert home.memory.read(episode).enrichment is Enrichment.DEGRADED
         assert (home.waiting(), report.cost.rungs) == (1, {"offline": 1 + 2 * report.stored})
 
         analyst.fail = None
@@ -679,7 +679,7 @@ def test_a_chinese_conversation_teaches_in_chinese_without_a_model(tmp_path: Pat
         assert "我上周搬到了杭州，对花生过敏。" in home.facts()
         assert "谢谢！" not in home.facts(), "thanks are no note, but stay in what was said"
         assert (report.degraded, report.analyst) == (False, "offline")
-        assert "杭州" in home.memory.read(report.episodes[0]).content  # type: ignore[union-attr]
+        assert "杭州" in home.memory.read(report.episodes[0]).content
 
 
 def test_a_model_that_talks_nonsense_is_a_model_that_is_down(tmp_path: Path) -> None:

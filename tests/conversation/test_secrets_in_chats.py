@@ -63,7 +63,7 @@ def test_an_answer_that_breaks_off_keeps_no_secret_either(tmp_path: Path) -> Non
             said += piece.text
             if "hunter2" in said:
                 break
-        pieces.close()  # type: ignore[attr-defined]
+        pieces.close()
         (turn,) = talk.turns()
         assert REMOVED in turn.answer
         assert b"hunter2" not in stored(tmp_path)

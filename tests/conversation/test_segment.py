@@ -37,7 +37,7 @@ def said(*texts: str, at: datetime | None = NINE, role: Role = Role.USER, every:
 
 
 def sizes(messages: list[Message], **limits: object) -> list[int]:
-    episodes = segment(messages, **limits)  # type: ignore[arg-type]
+    episodes = segment(messages, **limits)
     assert [message for episode in episodes for message in episode.messages] == messages
     return [len(episode.messages) for episode in episodes]
 

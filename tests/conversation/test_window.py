@@ -29,7 +29,7 @@ def long_chat(turns: int, per_episode: int = 10, text: str = "") -> tuple[list[P
 
 def ask(past: list[Past], summaries: list[Summary], **given: object) -> Fitted:
     how = {"window": WINDOW, "answer": ANSWER, "system": "Be brief.", "question": "And now?"} | given
-    return fit(past=past, summaries=summaries, **how)  # type: ignore[arg-type]
+    return fit(past=past, summaries=summaries, **how)
 
 
 def test_500_turns_in_two_languages_fit_at_every_length() -> None:

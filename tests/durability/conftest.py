@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _PATIENCE = 120.0
 
@@ -63,16 +63,16 @@ class Worker:
 
     def has_stored(self, count: int) -> None:
         """Wait until so many notes have been acknowledged."""
-        with self.changed:
-            enough = lambda: self.status is not None or sum("stored" in each for each in self.said) >= count  # noqa: E731
-            assert self.changed.wait_for(enough, _PATIENCE), f"{self.name} never stored {count} notes"
-        assert self.status is None, self.saying("failed")
+        self._until(lambda: sum("stored" in each for each in self.said) >= count, f"stored {count} notes")
 
     def has_said(self, count: int) -> None:
         """Wait until it has said so many things of what it does."""
+        self._until(lambda: len(self.said) > count, f"said {count} things")
+
+    def _until(self, enough: Callable[[], bool], what: str) -> None:
         with self.changed:
-            enough = lambda: self.status is not None or len(self.said) > count  # noqa: E731
-            assert self.changed.wait_for(enough, _PATIENCE), f"{self.name} never said {count} things"
+            over = self.changed.wait_for(lambda: self.status is not None or enough(), _PATIENCE)
+            assert over, f"{self.name} never {what}"
         assert self.status is None, self.saying("failed")
 
     def saying(self, key: str) -> list[Any]:

@@ -37,7 +37,7 @@ class Later(SystemClock):
 def times(memory: AgenticMemorySystem, column: object, texts: Sequence[str]) -> dict[str, int]:
     """How often each text is stored in that column."""
     with memory._store.read() as session:
-        held = session.connection.execute(select(column, func.count()).group_by(column))  # type: ignore[call-overload]
+        held = session.connection.execute(select(column, func.count()).group_by(column))
         found = {text: count for text, count in held}
     return {text: found.get(text, 0) for text in texts}
 

@@ -28,7 +28,7 @@ FOUND = Analysis(("boiler",), "By the model.", ("house",))
 
 
 def model(analysis: object = FOUND, **options: object) -> ScriptedAnalyst:
-    return ScriptedAnalyst(analysis, local=False, **options)  # type: ignore[arg-type]
+    return ScriptedAnalyst(analysis, local=False, **options)
 
 
 def states(memory: AgenticMemorySystem) -> list[str]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     Open = Callable[..., AgenticMemorySystem]
 
-ANIMALS = "cat dog fish horse goat mouse rabbit parrot turtle hamster".split()  # noqa: SIM905
-COLOURS = "grey brown red white black golden".split()  # noqa: SIM905
+ANIMALS = ("cat", "dog", "fish", "horse", "goat", "mouse", "rabbit", "parrot", "turtle", "hamster")
+COLOURS = ("grey", "brown", "red", "white", "black", "golden")
 
 
 class Statements:
@@ -48,7 +48,7 @@ def test_undo_and_redo_of_a_long_conversation_ask_a_few_statements_for_each_note
     changed = []
     most = 0
     for work in (memory.undo, memory.redo):
-        asked = counted.during(lambda work=work: changed.append(work()))  # type: ignore[misc]
+        asked = counted.during(lambda work=work: changed.append(work()))
         links = sum(item.startswith("link") for _, item in changed[-1].reverted)
         assert links > len(said)
         most = max(most, asked - 4 * links)
