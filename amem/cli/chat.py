@@ -88,7 +88,6 @@ def _talk(
             from amem.cli.chat_lines import answer_lines
 
             code = answer_lines(assistant, as_json=as_json)
-            assistant.wait()
     if code:
         raise typer.Exit(code)
 

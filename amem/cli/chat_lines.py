@@ -33,6 +33,7 @@ def answer_lines(assistant: Assistant, *, as_json: bool) -> ExitCode:
             code = ExitCode.UNREACHABLE
         elif reply.state is TurnState.INTERRUPTED and not reply.error:
             return ExitCode.INTERRUPTED
+        assistant.wait()  # nobody types meanwhile, and the next line may ask for what this one taught
     return code
 
 

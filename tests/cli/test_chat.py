@@ -86,6 +86,11 @@ class TestPipe:
         assert "绿茶" in first["recalled"][0]["text"]
         assert (first["session"], first["turn"], second["turn"]) == (second["session"], 1, 2)
 
+    def test_a_line_is_answered_from_what_the_line_before_it_taught(self, chat: Cli) -> None:
+        printed = chat.ok("chat", input="Wen is allergic to shrimp.\nWhat is Wen allergic to?\n")
+
+        assert "shrimp" in printed.splitlines()[1]
+
     def test_what_memory_does_not_hold_is_said_to_be_so(self, chat: Cli) -> None:
         assert chat.ok("chat", input="What is the name of my dog?\n").startswith("That is not in memory.\n")
         assert chat.ok("chat", input="我的狗叫什么名字？\n").startswith("记忆里没有这件事。\n")
