@@ -150,3 +150,59 @@ class Extraction:
     procedures: tuple[Procedure, ...] = ()
     dropped: tuple[str, ...] = ()
     prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two notes to compare, under a handle of their own (``c1``, ``c2``, ...)."""
+
+    handle: str
+    older: str
+    newer: str
+    older_at: datetime | None = None
+    newer_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What the newer note of a pair is to the older: a ``Label``; `confidence` in 0..1."""
+
+    handle: str
+    verdict: str
+    confidence: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """At most one verdict a pair; a pair the model said nothing about has none. `dropped` and `prompt` as elsewhere."""
+
+    verdicts: tuple[PairVerdict, ...] = ()
+    dropped: tuple[str, ...] = ()
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageNote:
+    """A note that a page may cite, under a handle: `new` to it, on it already, or `gone`, that is no longer so."""
+
+    handle: str
+    text: str
+    at: datetime | None = None
+    new: bool = True
+    gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PageDraft:
+    """What a model made of it: `statements` are (text, handles), `gone` the handles of what no longer holds.
+
+    `title` and `summary` are '' where they were of no use; `dropped` and `prompt` as elsewhere.
+    """
+
+    title: str
+    summary: str
+    statements: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    gone: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    prompt: str = ""

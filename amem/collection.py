@@ -48,6 +48,11 @@ def collection_names(home: Path) -> list[str]:
     return sorted(entry.name for entry in home.iterdir() if (entry / FILE_NAME).is_file())
 
 
+def folder_size(folder: Path) -> int:
+    """Bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
 class StoreFeed:
     """The store as the dense leg sees it (the ``VectorFeed`` protocol)."""
 

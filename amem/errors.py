@@ -16,6 +16,7 @@
     ├── Conflict                       the state of the collection forbids it
     │   ├── StaleNote
     │   ├── EmbedderMismatch
+    │   ├── MaintenanceRunning
     │   └── NothingToUndo
     ├── StorageError                   the disk or the database said no
     │   ├── StorageBusy
@@ -108,6 +109,10 @@ class StaleNote(Conflict):
 
 class EmbedderMismatch(Conflict):
     """The collection was embedded with another model or recipe."""
+
+
+class MaintenanceRunning(Conflict):
+    """Another process is maintaining the collection."""
 
 
 class NothingToUndo(Conflict):

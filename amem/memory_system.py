@@ -11,10 +11,14 @@ from amem.note import MemoryNote
 from amem.system.adding import Adding
 from amem.system.editing import Editing
 from amem.system.enriching import Enriching
+from amem.system.fading import Fading
 from amem.system.keeping import Keeping
+from amem.system.knowing import Knowing
+from amem.system.maintaining import Maintaining
 from amem.system.reading import Reading
 from amem.system.recalling import Recalling
 from amem.system.remembering import Remembering
+from amem.system.settling import Settling
 from amem.system.undoing import Undoing
 
 if TYPE_CHECKING:
@@ -31,7 +35,20 @@ if TYPE_CHECKING:
 __all__ = ["AgenticMemorySystem", "MemoryNote"]
 
 
-class AgenticMemorySystem(Enriching, Adding, Remembering, Keeping, Editing, Reading, Recalling, Undoing):
+class AgenticMemorySystem(
+    Enriching,
+    Adding,
+    Remembering,
+    Maintaining,
+    Fading,
+    Keeping,
+    Editing,
+    Reading,
+    Knowing,
+    Recalling,
+    Settling,
+    Undoing,
+):
     """One collection of notes that analyse, link and evolve themselves, and can be found again.
 
     The first five arguments are A-Mem's; None leaves each to the settings. `directory` is the home that holds the
@@ -41,8 +58,9 @@ class AgenticMemorySystem(Enriching, Adding, Remembering, Keeping, Editing, Read
     replace the real ones; `notify` hears one line when something takes its time or a choice is made.
     ``background=False`` leaves what ``wait=False`` puts off to other processes (``amem work``).
 
-    What it can do, by class: `Adding`, `Enriching` and `Remembering` write, `Editing` and `Undoing` correct, `Reading`
-    and `Recalling` find, `Keeping` looks after the collection.
+    What it can do, by class: `Adding`, `Enriching` and `Remembering` write; `Editing`, `Settling` and `Undoing`
+    correct; `Reading`, `Recalling` and `Knowing` find; `Keeping` and `Maintaining` look after the collection; `Fading`
+    tells what would be forgotten.
 
     Safe to use from many threads. Close it, or use it in a ``with`` statement.
     """

@@ -83,7 +83,10 @@ class LinkType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A directed, typed link between two notes, with its reason and its maker."""
+    """A directed, typed link between two notes, with its reason and its maker.
+
+    `weight` is what use says of it, a factor on its confidence: above 1 where both ends are recalled often.
+    """
 
     source: str
     target: str
@@ -92,6 +95,7 @@ class Link:
     confidence: float
     made_by: str
     at: datetime
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +117,19 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a note states, as subject, predicate and object: ("Ana", "lives_in", "Lisbon")."""
+    """What a note states, as subject, predicate and object: ("Ana", "lives_in", "Lisbon").
+
+    With `holds` False the note says that it is not so, or no longer ("Ana left Lisbon"). `valid_from` is since when
+    (of one that does not hold: since when it does not), `valid_to` until when; None leaves both to the note's own
+    times. A fact that does not hold may leave its `object` empty: then it ends whatever was so ("Ana quit her job").
+    """
 
     subject: str
     predicate: str
     object: str
+    holds: bool = True
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
 @dataclass(slots=True)

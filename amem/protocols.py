@@ -12,13 +12,34 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from amem.analysis import Analysis, Draft, Evolution, Extraction, Neighbour, Passage
+    from amem.analysis import (
+        Analysis,
+        Draft,
+        Evolution,
+        Extraction,
+        Judgement,
+        Neighbour,
+        PageDraft,
+        PageNote,
+        Pair,
+        Passage,
+    )
     from amem.message import Message
 
     Vector = NDArray[np.float32]
     Matrix = NDArray[np.float32]
 
-__all__ = ["Analyst", "ChatModel", "Clock", "Embedder", "VectorIndex", "Vocabulary"]
+__all__ = [
+    "Analyst",
+    "ChatModel",
+    "Clock",
+    "Embedder",
+    "Entailment",
+    "Judge",
+    "PageWriter",
+    "VectorIndex",
+    "Vocabulary",
+]
 
 
 @runtime_checkable
@@ -83,6 +104,27 @@ class Analyst(Protocol):
 
 
 @runtime_checkable
+class Judge(Protocol):
+    """An analyst that can also say what one note is to another."""
+
+    def judge(self, pairs: Sequence[Pair]) -> Judgement:
+        """What the newer note of each pair is to the older, in one call; it may say nothing of some."""
+        ...
+
+
+@runtime_checkable
+class PageWriter(Protocol):
+    """An analyst that can also write the page of a topic."""
+
+    @property
+    def name(self) -> str: ...
+
+    def page(self, title: str, present: str, notes: Sequence[PageNote]) -> PageDraft:
+        """The page anew, in one call: the `present` one, which cites `notes` by handle, with all of these in it."""
+        ...
+
+
+@runtime_checkable
 class ChatModel(Protocol):
     """A language model behind some server."""
 
@@ -104,6 +146,14 @@ class ChatModel(Protocol):
 
         Raises what `complete` raises, also in the middle of an answer.
         """
+        ...
+
+
+class Entailment(Protocol):
+    """Says of two texts whether the second follows from the first. Loads its model on first use."""
+
+    def compare(self, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, float]]:
+        """For each pair (premise, hypothesis) the probability of entailment, neutral and contradiction, by name."""
         ...
 
 

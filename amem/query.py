@@ -18,8 +18,13 @@ class Filter:
     """Which notes may answer. Empty fields do not filter; several values of one field are alternatives.
 
     Tags are the exception: a note must carry all of them. `since` and `until` bound the time a note speaks of
-    (``at``; until is exclusive). `as_of` asks for what was true then: notes that are about an earlier time and were
-    not yet superseded by that time. `minimum_cosine` bounds the dense similarity (-1..1).
+    (``at``; until is exclusive).
+
+    `as_of` asks for what was true then: notes that are about an earlier time and were not yet superseded by that time,
+    as we know it now. `known_at` asks for what was known then: notes that had arrived, with the status and the times
+    of their truth that they had, whatever was changed or undone since; the other conditions look at notes as they
+    are. Both together: what one held at `known_at` to be true at `as_of`. `minimum_cosine` bounds the dense similarity
+    (-1..1).
     """
 
     tags: tuple[str, ...] = ()
@@ -30,6 +35,7 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
     as_of: datetime | None = None
+    known_at: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
     minimum_cosine: float | None = None

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.note import Enrichment, Link
+    from amem.verdict import Conflict
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,9 @@ class Receipt:
 
     `enrichment` is ``done``, ``pending`` or ``degraded``; when degraded, `error` says what failed. `dropped` lists in
     words what an analyst answered and amem refused.
+
+    `superseded` are ids of notes that no longer hold because of this one; `superseded_by` is set where the note was
+    overturned before it came, by what was true after it. `conflicts` says why, also of what stays in doubt.
     """
 
     id: str
@@ -86,6 +90,8 @@ class Receipt:
     evolved: tuple[Evolved, ...] = ()
     queued: tuple[Queued, ...] = ()
     superseded: tuple[str, ...] = ()
+    superseded_by: str | None = None
+    conflicts: tuple[Conflict, ...] = ()
     dropped: tuple[str, ...] = ()
     error: str | None = None
     cost: Cost = field(default_factory=Cost)
@@ -127,6 +133,8 @@ class Receipt:
             ],
             "queued": [{"review": item.review, "id": item.id, "reason": item.reason} for item in self.queued],
             "superseded": list(self.superseded),
+            "superseded_by": self.superseded_by,
+            "conflicts": [conflict.to_dict() for conflict in self.conflicts],
             "dropped": list(self.dropped),
             "error": self.error,
             "cost": self.cost.to_dict(),

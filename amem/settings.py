@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -70,6 +70,8 @@ class Settings(BaseSettings):
     """The constant of reciprocal rank fusion."""
     prior_floor: float = Field(default=0.95, ge=0, le=1)
     """Least factor that retention and trust can put on a hit's relevance."""
+    prior_floor_temporal: float = Field(default=0.7, ge=0, le=1)
+    """That floor for a question that asks for what is recent ("lately", 最近)."""
 
     llm_backend: Literal["auto", "ollama", "openai", "litellm", "offline"] = "auto"
     """Who analyses notes; auto takes Ollama when it answers and has a model, else the offline rules."""
@@ -118,6 +120,47 @@ class Settings(BaseSettings):
     """Rewrites below this confidence wait in the review queue."""
     review_days: int = Field(default=30, ge=1)
     """Days after which an open review expires."""
+    conflict_neighbours: int = Field(default=10, ge=0, le=50)
+    """Nearest notes that a new one is held against for conflicts, besides all that fill the same slot."""
+    conflict_score: float = Field(default=0.55, ge=0, le=1)
+    """Least score of the heuristic that calls two notes a conflict (see ``amem.writing.conflict``)."""
+    conflict_cosine: float = Field(default=0.4, ge=-1, le=1)
+    """Least cosine between two notes at which a language model's verdict on them counts."""
+    supersede_confidence: float = Field(default=0.8, ge=0, le=1)
+    """Verdicts below this confidence hide nothing: both notes stay, linked, for a person to decide."""
+    nli_model: str = "cross-encoder/nli-deberta-v3-small"
+    """Cross-encoder that judges conflicts where its weights are on this machine; empty: none."""
+    nli_confidence: float = Field(default=0.85, ge=0, le=1)
+    """Least probability at which the cross-encoder's verdict counts."""
+    trust_user: float = Field(default=0.9, ge=0, le=1)
+    """How far what a person said is believed, before witnesses; kept with a note when it arrives."""
+    trust_document: float = Field(default=0.8, ge=0, le=1)
+    """That of what comes from files."""
+    trust_tool: float = Field(default=0.8, ge=0, le=1)
+    """That of what a tool answered."""
+    trust_agent: float = Field(default=0.6, ge=0, le=1)
+    """That of what an agent inferred."""
+
+    decay_rate: float | None = Field(default=None, gt=0)
+    """Rate of forgetting for every note; none: ``stability ** -beta``, each kind at its own pace."""
+    long_term_from: float = Field(default=0.7, ge=0)
+    """Strength from which a note moves to long-term memory."""
+    short_term_below: float = Field(default=0.3, ge=0)
+    """Strength at and below which it moves back."""
+    fade_below: float = Field(default=0.1, ge=0)
+    """Strength below which a note that may fade is archived."""
+    fade_after_days: float = Field(default=60, ge=0)
+    """Days a note is left in peace before it may fade."""
+    merge_cosine: float = Field(default=0.9, ge=0, le=1)
+    """Least cosine between notes that are merged into one."""
+    merge_days: float = Field(default=45, ge=0)
+    """Most days between them."""
+    topic_size: int = Field(default=5, ge=2)
+    """Related notes that make a topic."""
+    nightly: bool = True
+    """Whether the assistant, when idle, runs the nightly maintenance that is due."""
+    idle_minutes: float = Field(default=5, ge=0)
+    """Minutes without a word after which it counts as idle."""
     near_duplicate: float = Field(default=0.95, ge=0, le=1)
     """Cosine from which a new note is linked as a near-duplicate."""
     evo_threshold: int = Field(default=100, ge=1)
@@ -144,6 +187,12 @@ class Settings(BaseSettings):
     def _known_zone(cls, value: str) -> str:
         zone(value)
         return value
+
+    @model_validator(mode="after")
+    def _layers_apart(self) -> Self:
+        if self.short_term_below >= self.long_term_from:
+            raise ValueError("short_term_below must be less than long_term_from, or notes would move to and fro")
+        return self
 
     @field_validator("ollama_host")
     @classmethod
@@ -176,7 +225,8 @@ def _toml_keys(path: Path) -> list[str]:
 
 def _complaint(error: ValidationError) -> str:
     first = error.errors()[0]
-    return f"setting {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    what = ".".join(str(part) for part in first["loc"])
+    return f"setting {what}: {first['msg']}" if what else f"settings: {first['msg'].removeprefix('Value error, ')}"
 
 
 def load_settings(home: str | Path | None = None, *, env_file: str | Path | None = None, **overrides: Any) -> Settings:

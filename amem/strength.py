@@ -1,17 +1,25 @@
 """How well a note is remembered and how far it is believed: pure functions of recorded inputs.
 
 Nothing here reads its own last result: a trust or strength that fed on itself would decay each time it is looked at.
+The formulas take one note's numbers or whole columns of them (numpy arrays) alike.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from amem.note import Kind, Layer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    Number = TypeVar("Number", float, NDArray[np.float64])
 
 #: Days until a note of this kind is kept at 1/e; infinite for what never decays.
 STABILITY_DAYS: Mapping[Kind, float] = {
@@ -28,62 +36,101 @@ STABILITY_DAYS: Mapping[Kind, float] = {
     Kind.PROCEDURE: math.inf,
     Kind.TOPIC: math.inf,
 }
-
-_BETA: Mapping[Layer, float] = {Layer.SHORT_TERM: 1.2, Layer.LONG_TERM: 0.8}
-_USE_GROWTH = 1.3
+#: How steeply a layer forgets: slowly at first and then fast, or the other way round.
+BETA: Mapping[Layer, float] = {Layer.SHORT_TERM: 1.2, Layer.LONG_TERM: 0.8}
+#: What each counted use makes of a note's stability.
+USE_GROWTH = 1.3
 _GROWTH_CAP_DAYS = 365.0
 
 
-def stability(kind: Kind, *, growth: float = 1.0, pinned: bool = False) -> float:
-    """Days until retention falls to 1/e; `growth` is the product of what each counted use added (x 1.3, cap 365 d)."""
-    if pinned:
-        return math.inf
-    base = STABILITY_DAYS[kind]
-    return base if math.isinf(base) else min(base * growth, max(base, _GROWTH_CAP_DAYS))
+def stability(base_days: Number, growth: Number) -> Number:
+    """Days until retention falls to 1/e: a kind's own (`STABILITY_DAYS`) times what uses made of it, at most 365."""
+    # A kind that is kept longer than that from the start stays so.
+    days: Number = np.minimum(base_days * growth, np.maximum(base_days, _GROWTH_CAP_DAYS))
+    return days
 
 
-def grown(growth: float) -> float:
-    """The growth factor after one more counted use."""
-    return growth * _USE_GROWTH
+def stability_of(kind: Kind, *, growth: float = 1.0, pinned: bool = False) -> float:
+    """`stability` of one note; a pinned one never decays."""
+    return math.inf if pinned else float(stability(STABILITY_DAYS[kind], growth))
 
 
-def retention(age_days: float, stability_days: float, layer: Layer, *, decay_rate: float | None = None) -> float:
-    """Share still remembered after `age_days` (0..1): ``exp(-decay_rate * age ** beta)``.
+def retention(age_days: Number, stability_days: Number, beta: Number, *, decay_rate: float | None = None) -> Number:
+    """Share still remembered after `age_days` (0..1): ``exp(-decay_rate * age ** beta)``, `beta` as in `BETA`.
 
-    beta is 1.2 short-term and 0.8 long-term; `decay_rate` defaults to ``stability ** -beta``, which makes retention
-    1/e at age = stability in either layer.
+    `decay_rate` defaults to ``stability ** -beta``, which makes retention 1/e at age = stability in either layer. What
+    has infinite stability never decays, at whatever rate.
     """
-    if math.isinf(stability_days) and decay_rate is None:
-        return 1.0
-    beta = _BETA[layer]
-    rate = stability_days**-beta if decay_rate is None else decay_rate
-    return math.exp(-rate * max(age_days, 0.0) ** beta)
+    lasting = np.isinf(stability_days)
+    rate = np.where(lasting, 0.0, np.power(stability_days, -beta) if decay_rate is None else decay_rate)
+    kept: Number = np.exp(-rate * np.power(np.maximum(age_days, 0.0), beta))
+    return kept
 
 
-def strength(
-    importance: float,
-    trust: float,
-    recalls: int,
-    age_days: float,
-    stability_days: float,
-    layer: Layer = Layer.SHORT_TERM,
-    *,
-    decay_rate: float | None = None,
-) -> float:
+def strength(importance: Number, trust: Number, recalls: Number, retention: Number) -> Number:
     """``importance * trust * (1 + ln(1 + recalls)) * retention``; at least 0, may exceed 1 for a note used often."""
-    kept = retention(age_days, stability_days, layer, decay_rate=decay_rate)
-    return importance * trust * (1.0 + math.log1p(recalls)) * kept
+    value: Number = importance * trust * (1.0 + np.log1p(recalls)) * retention
+    return value
 
 
-def trust(source: float, age_days: float, corroborations: int, contradictions: int) -> float:
+def trust(source: Number, age_days: Number, corroborations: Number, contradictions: Number) -> Number:
     """How far a note is believed, 0..1, from its source's reliability (0..1), its age in days and its witnesses.
 
     ``clamp(0.5*source + 0.15*max(0, 1 - age/90) + 0.15*min(corroborations, 5)/5 - 0.2*min(contradictions, 5)/5)``
     """
-    value = (
+    value: Number = (
         0.5 * source
-        + 0.15 * max(0.0, 1.0 - age_days / 90.0)
-        + 0.15 * min(corroborations, 5) / 5
-        - 0.2 * min(contradictions, 5) / 5
+        + 0.15 * np.maximum(0.0, 1.0 - age_days / 90.0)
+        + 0.15 * np.minimum(corroborations, 5.0) / 5.0
+        - 0.2 * np.minimum(contradictions, 5.0) / 5.0
     )
-    return min(1.0, max(0.0, value))
+    believed: Number = np.clip(value, 0.0, 1.0)
+    return believed
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """How strong a note is at one moment, and what makes it so.
+
+    `age_days` counts from the later of arrival and last use; `stability_days` is infinite for what does not decay.
+    """
+
+    importance: float
+    trust: float
+    recalls: int
+    age_days: float
+    stability_days: float
+    retention: float
+    layer: Layer
+    decay_rate: float | None = None
+
+    @property
+    def value(self) -> float:
+        """``importance * trust * (1 + ln(1 + recalls)) * retention``."""
+        return float(strength(self.importance, self.trust, float(self.recalls), self.retention))
+
+    def kept_after(self, days: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Its retention so many days from that moment on, if nothing recalls it: a curve to draw."""
+        stability, beta = np.full_like(days, self.stability_days), np.full_like(days, BETA[self.layer])
+        return retention(self.age_days + days, stability, beta, decay_rate=self.decay_rate)
+
+    def words(self) -> str:
+        """For people: ``strength 0.28 (importance 0.50, trust 0.57, recalled 3x, 41% kept after 80 days)``."""
+        recalls = "never recalled" if not self.recalls else f"recalled {self.recalls}x"
+        age = "1 day" if round(self.age_days) == 1 else f"{self.age_days:.0f} days"
+        kept = "does not decay" if math.isinf(self.stability_days) else f"{self.retention:.0%} kept after {age}"
+        inputs = f"importance {self.importance:.2f}, trust {self.trust:.2f}, {recalls}, {kept}"
+        return f"strength {self.value:.2f} ({inputs})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; `stability_days` is null for what does not decay."""
+        return {
+            "value": self.value,
+            "importance": self.importance,
+            "trust": self.trust,
+            "recalls": self.recalls,
+            "age_days": self.age_days,
+            "stability_days": None if math.isinf(self.stability_days) else self.stability_days,
+            "retention": self.retention,
+            "layer": str(self.layer),
+        }

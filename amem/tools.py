@@ -112,6 +112,7 @@ def _search(memory: AgenticMemorySystem, given: Mapping[str, Any]) -> Any:
 def _read(memory: AgenticMemorySystem, given: Mapping[str, Any]) -> Any:
     note = memory.read(memory.resolve(given["id"]))
     assert note is not None
+    memory.opened([note.id])
     return _plain(note)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.errors import BadModelAnswer, EmbedderMismatch
+from amem.note import Kind
 from amem.storage import Space, text_hash
 
 if TYPE_CHECKING:
@@ -22,7 +23,12 @@ _EMBEDDED = {"content": ("content", "speaker"), "paper": ("content", "context", 
 
 
 def embedded_text(note: MemoryNote, recipe: str) -> str:
-    """What of a note is embedded: who said what, or A-Mem's concatenation of all it knows (``paper``)."""
+    """What of a note is embedded: who said what, or A-Mem's concatenation of all it knows (``paper``).
+
+    Of a topic's page its title and summary: the rest are the words of its notes, which have vectors of their own.
+    """
+    if note.kind is Kind.TOPIC:
+        return "\n\n".join(note.content.split("\n\n", 2)[:2])
     if recipe == "content":
         # Questions name people, and what a person said seldom does (docs/adr/0005).
         return f"{note.speaker}: {note.content}" if note.speaker else note.content

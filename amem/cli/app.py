@@ -7,7 +7,26 @@ import typer
 from typer.core import TyperGroup
 
 from amem import __version__
-from amem.cli import ask, chat, demo, log, manage, models, read, review, rules, setup, transfer, write
+from amem.cli import (
+    ask,
+    chat,
+    conflicts,
+    demo,
+    facts,
+    fade,
+    health,
+    log,
+    maintain,
+    manage,
+    models,
+    read,
+    review,
+    rules,
+    setup,
+    topics,
+    transfer,
+    write,
+)
 from amem.cli.context import Invocation
 from amem.cli.exits import guarded
 
@@ -115,7 +134,10 @@ def _configure_logging(debug: bool) -> None:
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 
 
-for room in (setup, models, demo, chat, ask, write, read, log, review, rules, transfer, manage):
+_FIND = (read, facts, topics)
+_TRUST = (log, conflicts, review, rules)
+_LOOK_AFTER = (maintain, fade, health, manage)
+for room in (setup, models, demo, chat, ask, write, *_FIND, *_TRUST, transfer, *_LOOK_AFTER):
     room.register(app)
 
 

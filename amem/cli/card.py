@@ -18,7 +18,7 @@ from amem.cli.render import (
     when,
 )
 from amem.clock import zone
-from amem.note import Status
+from amem.note import LinkType, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
     from amem.receipt import Receipt
+    from amem.verdict import Conflict
 
 
 def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
@@ -59,11 +60,29 @@ def print_receipt(memory: AgenticMemorySystem, receipt: Receipt, *, mark: str = 
     )
     if note.context:
         print_wrapped(out, styled(note.context), indent=2)
-    done = [(f"{link.type} → ", link.target, link.reason) for link in receipt.links]
+    done = [_of_conflict(each, note.id) for each in receipt.conflicts]
+    told = {(each.later, each.earlier) for each in receipt.conflicts}
+    done += [
+        (f"{link.type} → ", link.target, link.reason)
+        for link in receipt.links
+        if (link.source, link.target) not in told or link.type not in (LinkType.CONTRADICTS, LinkType.SUPERSEDES)
+    ]
     done += [("rewrote ", each.id, f"{', '.join(each.fields)}: {each.reason}") for each in receipt.evolved]
     done += [("waits for review: ", each.id, each.reason) for each in receipt.queued]
     for what, id, reason in done:
         print_wrapped(out, styled(what, (short_id(id), "cyan"), f"  {reason}"), indent=2, hanging=2)
+
+
+def _of_conflict(conflict: Conflict, id: str) -> tuple[str, str, str]:
+    """What came of the note `id` and another: in words, the other, and why."""
+    label, reason = conflict.verdict.label, conflict.verdict.reason
+    mine = conflict.later == id
+    other = conflict.earlier if mine else conflict.later
+    if conflict.hides:
+        return "supersedes " if mine else "superseded by ", other, reason
+    if conflict.waits:
+        return f"may {'supersede' if mine else 'be superseded by'} ", other, f"{reason}; {conflict.waits}"
+    return f"{label} ", other, reason
 
 
 def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str, str]]:

@@ -15,12 +15,14 @@ from amem.cli.chat_replay import ended
 from amem.cli.chat_screen import Screen
 from amem.cli.render import count, short_id, when
 from amem.clock import zone
+from amem.conversation.idle import Idle
 from amem.conversation.reply import Learnt, PieceKind
 from amem.errors import AmemError
 from amem.storage.chats import TurnState
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from threading import Event
 
     from amem.cli.context import Invocation
     from amem.conversation.assistant import Assistant
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 #: A quick learner may say what it learnt before the next prompt; nobody waits longer for a slow one.
 _LEARNING_SECONDS = 1.0
+#: What is done while nobody types is called off within a page of notes; leaving waits no longer for it than this.
+_IDLE_SECONDS = 1.5
 #: So many of the last turns are shown when a chat goes on.
 _SHOWN_TURNS = 2
 
@@ -56,6 +60,9 @@ class TerminalChat:
         self._keyboard = Keyboard(plain=self._screen.plain)
         self._commands = Commands(assistant, memory, self._screen, self._keyboard)
         self._keyboard.complete_with(self._commands.names())
+        self._idle = Idle(self._while_idle, 60 * memory.settings.idle_minutes)
+        #: What was done meanwhile, to be said at the next opportunity.
+        self._done_meanwhile: SimpleQueue[str] = SimpleQueue()
         #: Why no model answers, as it was said last.
         self._why_nobody = ""
         #: Why the model did not learn, as it was said last.
@@ -69,9 +76,17 @@ class TerminalChat:
             try:
                 while True:
                     self._say_learnt()
-                    self._turn(self._read())
+                    self._idle.begin()
+                    try:
+                        said = self._read()
+                    finally:
+                        self._idle.end()
+                    self._say_done_meanwhile()
+                    self._turn(said)
             except Leave:
                 self._leave()
+            finally:
+                self._idle.end(_IDLE_SECONDS)
 
     # -- coming and going ---------------------------------------------------------------------------------------
 
@@ -202,6 +217,17 @@ class TerminalChat:
         if self._memory.settings.chat_learning == "turn" and not self._assistant.incognito:
             with suppress(KeyboardInterrupt):
                 self._assistant.wait(_LEARNING_SECONDS)
+
+    def _while_idle(self, stop: Event) -> None:
+        """In a thread of its own: the maintenance that is due, unless nothing is to be kept."""
+        if not self._assistant.incognito:
+            report = self._memory.maintain_when_quiet(stop)
+            if report is not None and (line := report.line()):
+                self._done_meanwhile.put(line)
+
+    def _say_done_meanwhile(self) -> None:
+        with suppress(Empty):
+            self._screen.say(self._done_meanwhile.get_nowait())
 
     def _say_learnt(self) -> None:
         """One line on what was learnt since the last."""

@@ -8,6 +8,7 @@ import shutil
 import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,21 +89,34 @@ def invocation(context: typer.Context) -> Invocation:
 
 
 def tell(line: str) -> None:
-    """Talk to the person at the terminal: one line on stderr."""
-    print(line, file=sys.stderr, flush=True)
+    """Talk to the person at the terminal: one line on stderr; where it is too long, with its command on the next."""
+    _say(folded(line, command=f"{program()} "))
 
 
 def inform(sentence: str) -> None:
-    """As `tell`, for a sentence without a command to be copied: at a terminal its lines end between words."""
-    if sys.stderr.isatty():
-        from rich.text import Text
+    """As `tell`, for a sentence without a command to be copied."""
+    _say(folded(sentence))
 
-        from amem.cli.render import breaks
 
-        room = shutil.get_terminal_size().columns
-        lines = Text(sentence).divide(breaks(sentence, room - 2, first=room))
-        sentence = "\n  ".join(line.plain.rstrip() for line in lines)
-    tell(sentence)
+def folded(sentence: str, *, command: str = "") -> str:
+    """A sentence for stderr: where that is a terminal too narrow for it, in lines that end between words.
+
+    From where `command` begins on it stays in one piece, to be copied.
+    """
+    from amem.cli.render import breaks, cell_width
+
+    room = shutil.get_terminal_size().columns
+    if not sys.stderr.isatty() or cell_width(sentence) <= room:
+        return sentence
+    at = sentence.find(command) if command else -1
+    prose, kept = (sentence, "") if at < 0 else (sentence[:at].rstrip(), sentence[at:])
+    ends = [0, *breaks(prose, room - 2, first=room), len(prose)]
+    lines = [prose[start:end].rstrip() for start, end in pairwise(ends)]
+    return "\n  ".join(filter(None, (*lines, kept)))
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def at_terminal() -> bool:

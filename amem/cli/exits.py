@@ -56,8 +56,10 @@ def _say(what: str, hint: str, code: int, debug: bool) -> int:
         import traceback
 
         traceback.print_exc(file=sys.stderr)
+    from amem.cli.context import folded
+
     line = " ".join(f"error: {what}{f' ({hint})' if hint else ''}".split())
-    print("".join(char if char.isprintable() else "?" for char in line), file=sys.stderr)
+    print(folded("".join(char if char.isprintable() else "?" for char in line)), file=sys.stderr)
     return code
 
 

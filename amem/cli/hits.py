@@ -19,10 +19,10 @@ _BAR = 24
 
 
 def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None) -> None:
-    """Each hit with its score, text and reasons; in a pipe ``id, score, time, content, reasons`` by tabs."""
+    """Each hit with its score, text and reasons; in a pipe ``id, score, day, content, reasons`` by tabs."""
     if out is None and not on_terminal():
         for hit in hits:
-            cells = (short_id(hit.id), f"{hit.score:.3f}", hit.timestamp, hit.content, hit.explanation.words())
+            cells = (short_id(hit.id), f"{hit.score:.3f}", said_on(hit, zone), hit.content, hit.explanation.words())
             print("\t".join(one_line(cell) for cell in cells))
         return
     out = out or console()

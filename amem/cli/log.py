@@ -101,10 +101,16 @@ def undo(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Take back the newest operation, or the one named, with all it set off; later work stays."""
-    with invocation(context).memory() as memory:
+    """Take back the newest operation that somebody asked for, or the one named, with all it set off.
+
+    Later work stays. Maintenance is taken back by its number only.
+    """
+    call = invocation(context)
+    with call.memory() as memory:
         report = memory.undo(operation)
         _print_report(memory, report, as_json)
+    if report.passed_over is not None:
+        tell(f"the maintenance since then stands; take it back with: {call.command('undo', str(report.passed_over))}")
 
 
 def redo(context: typer.Context, as_json: Json = False) -> None:

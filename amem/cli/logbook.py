@@ -53,6 +53,9 @@ _DID = {
     "import": "settled",
     "merge": "merged",
     "fade": "let fade",
+    "promote": "moved to long-term memory",
+    "demote": "moved back to short-term memory",
+    "return": "brought back",
 }
 #: These may come to nothing.
 _LEARNING = ("remember", "extract")

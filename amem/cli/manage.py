@@ -2,7 +2,6 @@
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -151,7 +150,7 @@ def doctor(
     repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Check the database, the index, the models and what waits."""
+    """Check that the database, the index and the models work, and mend them (how the notes are: amem health)."""
     from amem.errors import AmemError, CollectionNotFound
     from amem.maintenance.doctor import Finding
 
@@ -211,11 +210,18 @@ def collections(context: typer.Context, as_json: Json = False) -> None:
 def _collection(settings: "Settings", name: str) -> dict[str, Any]:
     """Name, path, size and number of notes; a collection that does not open says why and spoils no list."""
     from amem.clock import SystemClock
+    from amem.collection import folder_size
     from amem.errors import StorageError
     from amem.storage import Store
 
     folder = settings.home / name
-    found: dict[str, Any] = {"name": name, "notes": None, "bytes": _size(folder), "path": str(folder), "problem": None}
+    found: dict[str, Any] = {
+        "name": name,
+        "notes": None,
+        "bytes": folder_size(folder),
+        "path": str(folder),
+        "problem": None,
+    }
     try:
         store = Store(folder, SystemClock())
     except StorageError as error:
@@ -225,7 +231,3 @@ def _collection(settings: "Settings", name: str) -> dict[str, Any]:
             return found | {"notes": session.notes.count()}
     finally:
         store.close()
-
-
-def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

@@ -18,6 +18,8 @@ Conversation = Annotated[str | None, typer.Option("--conversation", help="Only t
 Since = Annotated[str | None, typer.Option("--since", help="About this time or later: 2026-03-01, 7d, yesterday.")]
 Until = Annotated[str | None, typer.Option("--until", help="About a time before this.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="What was true at this time.")]
+KnownAt = Annotated[str | None, typer.Option("--known-at", help="What was known at this time, by notes as they stood.")]
+Superseded = Annotated[bool, typer.Option("--superseded", help="Superseded notes too.")]
 Everything = Annotated[bool, typer.Option("--all", "-a", help="Superseded and archived notes too.")]
 Meta = Annotated[list[str] | None, typer.Option("--meta", help="Only notes with this metadata, key=value; repeatable.")]
 
@@ -76,6 +78,8 @@ def as_filter(
     since: str | None = None,
     until: str | None = None,
     as_of: str | None = None,
+    known_at: str | None = None,
+    superseded: bool = False,
     everything: bool = False,
     meta: list[str] | None = None,
 ) -> Any:
@@ -88,7 +92,9 @@ def as_filter(
         wanted = tuple(Kind(kind.strip().lower()) for kind in kinds or [])
     except ValueError as error:
         raise InvalidInput(f"{error}", hint=f"the kinds are {', '.join(Kind)}") from error
-    statuses = (Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED) if everything else (Status.ACTIVE,)
+    statuses: tuple[Status, ...] = (Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED)
+    if not everything:
+        statuses = (Status.ACTIVE, Status.SUPERSEDED) if superseded else (Status.ACTIVE,)
     return Filter(
         tags=tuple(tags or ()),
         category=category,
@@ -98,6 +104,7 @@ def as_filter(
         since=None if since is None else moment(since, timezone),
         until=None if until is None else moment(until, timezone),
         as_of=None if as_of is None else moment(as_of, timezone),
+        known_at=None if known_at is None else moment(known_at, timezone),
         metadata=pairs(meta),
         statuses=statuses,
     )

@@ -15,12 +15,15 @@ from amem.cli.options import (
     Ids,
     Json,
     Kinds,
+    KnownAt,
     Meta,
     Since,
     Speaker,
+    Superseded,
     Tags,
     Until,
     as_filter,
+    moment,
 )
 from amem.cli.render import count, one_line, print_json, print_table, short_id, when
 
@@ -48,7 +51,9 @@ def list_notes(
     since: Since = None,
     until: Until = None,
     as_of: AsOf = None,
+    known_at: KnownAt = None,
     meta: Meta = None,
+    superseded: Superseded = False,
     everything: Everything = False,
     deleted: Annotated[bool, typer.Option("--deleted", help="Only deleted notes.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = 30,
@@ -77,6 +82,8 @@ def list_notes(
             since=since,
             until=until,
             as_of=as_of,
+            known_at=known_at,
+            superseded=superseded,
             meta=meta,
             everything=everything,
         )
@@ -108,18 +115,24 @@ def list_notes(
         tell("no note passes" if total == 0 else "no more notes")
 
 
-def show(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
+def show(context: typer.Context, ids: Ids, known_at: KnownAt = None, as_json: Json = False) -> None:
     """Show notes whole: fields, links with their reasons, sources."""
+    from amem.errors import NoteNotFound
     from amem.interop.records import link_record, note_record, source_record
 
     with invocation(context).memory() as memory:
-        notes = [memory.read(id) for id in dict.fromkeys(memory.resolve(id) for id in ids)]
+        at = None if known_at is None else moment(known_at, memory.settings.timezone)
+        asked = dict.fromkeys(memory.resolve(id, deleted=at is not None) for id in ids)
+        notes = [memory.read(id, known_at=at) for id in asked]
+        if at is not None and not any(notes):
+            raise NoteNotFound(f"{', '.join(map(short_id, asked))} was not there at {known_at}")
         shown = [note for note in notes if note is not None]
         if not as_json:
             from amem.cli.card import print_card
 
             for note in shown:
                 print_card(memory, note)
+            memory.opened([note.id for note in shown])
             return
         sources = memory.sources([note.id for note in shown])
         records = [
@@ -131,6 +144,7 @@ def show(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
             }
             for note in shown
         ]
+        memory.opened([note.id for note in shown])
     print_json(records[0] if len(ids) == 1 else records)
 
 
@@ -146,7 +160,9 @@ def search(
     since: Since = None,
     until: Until = None,
     as_of: AsOf = None,
+    known_at: KnownAt = None,
     meta: Meta = None,
+    superseded: Superseded = False,
     everything: Everything = False,
     links: Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")] = True,
     minimum: Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")] = None,
@@ -170,6 +186,8 @@ def search(
             since=since,
             until=until,
             as_of=as_of,
+            known_at=known_at,
+            superseded=superseded,
             meta=meta,
             everything=everything,
         )

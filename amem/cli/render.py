@@ -97,6 +97,13 @@ def cut(line: str, width: int) -> str:
     return line if cell_len(line) <= width else f"{set_cell_size(line, width - 1).rstrip()}…"
 
 
+def cell_width(line: str) -> int:
+    """How many terminal cells a line takes; Chinese characters take two."""
+    from rich.cells import cell_len
+
+    return cell_len(line)
+
+
 def when(at: datetime | None, zone: tzinfo, *, minutes: bool = True) -> str:
     """A time in the reader's zone, to the minute or the day; empty for None."""
     if at is None:

@@ -2,18 +2,22 @@
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.context import at_terminal, invocation, tell
+from amem.cli.context import at_terminal, inform, invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import count, on_terminal, one_line, print_json, print_table, short_id
+from amem.cli.render import count, on_terminal, one_line, print_json, short_id
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from amem.memory_system import AgenticMemorySystem
     from amem.storage import Review
+    from amem.storage.flags import Flag
 
+_SHOWN = 160
 review = typer.Typer(help="Decide the changes that machines proposed.", invoke_without_command=True)
 Numbers = Annotated[list[int], typer.Argument(metavar="N...", help="Numbers of reviews.", show_default=False)]
 
@@ -70,21 +74,78 @@ def reject(context: typer.Context, numbers: Numbers, as_json: Json = False) -> N
         print_json({"rejected": numbers})
 
 
+@review.command()
+def flags(context: typer.Context, as_json: Json = False) -> None:
+    """List notes that lean on something that is no longer so (those that disagree: amem conflicts)."""
+    with invocation(context).browsed() as memory:
+        if as_json:
+            return print_json([flag_record(each) for each in (_leaning(memory) if memory else [])])
+        if memory is not None and not _list_flags(memory):
+            tell("nothing is flagged")
+
+
+def _list_flags(memory: "AgenticMemorySystem") -> int:
+    """Print the flagged notes, if there are any; returns how many flags there are."""
+    found = _leaning(memory)
+    for each in found:
+        note = memory.read(each.note)
+        words = note.content if note else ""
+        if on_terminal():
+            _print_block((short_id(each.note), words), (), f"may be out of date: {each.reason}")
+        else:
+            print("\t".join((short_id(each.note), one_line(words, 40), short_id(each.because), one_line(each.reason))))
+    if found:
+        inform("amem keep ID says that a note holds, amem edit ID mends it, amem retract ID takes it back")
+    return len(found)
+
+
+def _leaning(memory: "AgenticMemorySystem") -> "list[Flag]":
+    """The flags but those of pairs that disagree, which `amem conflicts` lists."""
+    apart = {(each.earlier, each.later) for each in memory.conflicts_open()}
+    return [flag for flag in memory.flags() if (flag.note, flag.because) not in apart]
+
+
+def _print_block(head: tuple[str, str], changes: "Sequence[str]", why: str) -> None:
+    """A note by its id or number, what is to change in it, and why."""
+    from amem.cli.render import console, print_wrapped, styled
+
+    out, (name, words) = console(), head
+    hanging = len(name) + 2
+    print_wrapped(out, styled((name, "cyan"), f"  {one_line(words, _SHOWN)}"), hanging=hanging)
+    for change in changes:
+        print_wrapped(out, styled((one_line(change), "bold")), indent=hanging, hanging=2)
+    print_wrapped(out, styled((one_line(why), "dim")), indent=hanging)
+
+
+def flag_record(flag: "Flag") -> dict[str, Any]:
+    """A flag as JSON-ready values."""
+    return {
+        "note": flag.note,
+        "because": flag.because,
+        "reason": flag.reason,
+        "at": flag.at.isoformat(),
+        "operation": flag.operation,
+    }
+
+
 def _list(memory: "AgenticMemorySystem | None", found: "list[Review]", as_json: bool) -> None:
     from amem.cli.render import in_words
     from amem.interop.records import review_record
 
     if as_json:
         return print_json([review_record(each) for each in found])
-    rows = []
+    if memory is None:
+        return
     for each in found:
-        note = memory.read(each.note) if memory else None
-        changes = "; ".join(f"{name}: {in_words(after)}" for name, (_, after) in each.changes.items())
-        words = one_line(note.content, 40) if note else ""
-        rows.append((str(each.id), short_id(each.note), words, changes, f"{each.confidence:.2f}", each.reason))
-    columns = ("n", "id", "note", "change", "sure", "why")
-    print_table(columns, rows, wide="change", spare=("sure", "why", "id", "note"))
-    if memory is not None and not found:
+        note = memory.read(each.note)
+        changes = [f"{name}: {in_words(after)}" for name, (_, after) in each.changes.items()]
+        words, sure = note.content if note else "", f"{each.confidence:.2f}"
+        if on_terminal():
+            _print_block((str(each.id), f"{short_id(each.note)}  {words}"), changes, f"because {each.reason} ({sure})")
+        else:
+            cells = (str(each.id), short_id(each.note), one_line(words, 40), "; ".join(changes), sure, each.reason)
+            print("\t".join(one_line(cell) for cell in cells))
+    if not _list_flags(memory) and not found:
         tell("nothing to decide")
 
 

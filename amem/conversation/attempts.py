@@ -8,6 +8,7 @@ from sqlalchemy import exists, select
 
 from amem.note import Status
 from amem.storage import tables
+from amem.writing.conflict.standing import free
 
 if TYPE_CHECKING:
     from amem.storage import Session
@@ -26,6 +27,8 @@ def take_back(session: Session, operation: int, own: int, cause: str | None) -> 
         made = [id for each in family for id in session.operations.get(each).created]
         for id, note in session.notes.get_many(made, history=False, usage=False).items():
             if note.status is Status.ACTIVE and not _touched(session, id) and not _confirmed(session, id, set(family)):
+                for overturned in session.notes.replaced_by([id]):
+                    free(session, overturned, own)
                 session.notes.change(id, {"status": str(Status.DELETED)}, own)
 
 

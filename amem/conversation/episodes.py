@@ -60,13 +60,16 @@ class EpisodeNotes:
         self._clock = clock
         self._vocabulary = StoreVocabulary(store, FrequencyCache())
 
-    def draft(self, episode: Episode, conversation: str, actor: str, rules: Rules) -> Drafted:
-        """A note that sums the episode up in a line, by rules."""
-        messages = episode.messages
-        heard = (_permitted(message, rules) for message in messages if message.role is not Role.SYSTEM)
+    def summary(self, messages: Sequence[Message], left: Sequence[Message], rules: Rules) -> str:
+        """A line on what is `left` of the messages of an episode, by rules; where nothing is, who talked."""
+        heard = (_permitted(message, rules) for message in left if message.role is not Role.SYSTEM)
         summary = self._fallback().extract(Passage(tuple(each for each in heard if each.content))).summary
-        if not summary.strip() or rules.forbids(summary):
-            summary = _bare_summary(messages)
+        return _bare_summary(messages) if not summary.strip() or rules.forbids(summary) else summary
+
+    def draft(self, episode: Episode, left: Sequence[Message], conversation: str, actor: str, rules: Rules) -> Drafted:
+        """A note that sums up what is `left` of the episode in a line, by rules."""
+        messages = episode.messages
+        summary = self.summary(messages, left, rules)
         at = next((message.at for message in messages if message.at is not None), None)
         about = {
             "participants": list(dict.fromkeys(message.speaker or str(message.role) for message in messages)),
@@ -91,7 +94,7 @@ class EpisodeNotes:
         return session.notes.insert(
             note,
             operation,
-            reliability=0.9,
+            reliability=self._settings.trust_user,
             text_hash=self._vectorizer.hash(note),
             given=("kind", "conversation_id", "metadata"),
         )
@@ -116,7 +119,7 @@ class EpisodeNotes:
         analyst = self._fallback()
         default_zone = zone(self._settings.timezone)
         analysis = analyst.analyze(draft_of(note, default_zone), self._vocabulary)
-        fill_in(note, analysis, ("kind",), default_zone)
+        fill_in(note, analysis, ("kind",), default_zone)  # the facts are those of the notes that it sums up
         note.analyst, note.enrichment = analyst.name, Enrichment.DONE
         try:
             return self._vectorizer.embed([self._vectorizer.text(note)])[0]

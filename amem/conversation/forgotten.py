@@ -51,19 +51,19 @@ def without_forgotten(session: Session, messages: Sequence[Message], ids: Sequen
     for message, id in zip(messages, ids, strict=True):
         mine = from_source.get(id, set())
         if message.role is Role.USER:
-            kept = "" if mine - seen else _without(message.content, [terms[note] for note in mine], frozenset())
+            kept = "" if mine - seen else without_sentences(message.content, [terms[note] for note in mine])
             emptied = not kept and bool(mine)
             answered = frozenset[str]().union(*(terms[note] for note in mine))
         elif message.role is Role.SYSTEM:
             kept = message.content
         else:
-            kept = "" if emptied else _without(message.content, terms.values(), answered)
+            kept = "" if emptied else without_sentences(message.content, terms.values(), answered)
         left.append(message if kept == message.content else replace(message, content=kept))
     return tuple(left)
 
 
-def _without(text: str, notes: Iterable[frozenset[str]], words: frozenset[str]) -> str:
-    """`text` without the sentences that say what a note says or hold any of these words."""
+def without_sentences(text: str, notes: Iterable[frozenset[str]], words: frozenset[str] = frozenset()) -> str:
+    """`text` without the sentences that say what a note of these terms says or hold any of these words."""
     told = list(notes)
     every = sentences(text)
     kept = [each for each in every if not (words & set(query_terms(each)) or any(_alike(note, each) for note in told))]

@@ -30,13 +30,17 @@ class Lot:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What came of one lot. `error` says why the analyst asked for could not do it; then the rules did."""
+    """What came of one lot. `error` says why the analyst asked for could not do it; then the rules did.
+
+    `retracted` are ids of notes that people took back in it.
+    """
 
     analyst: str
     enrichment: Enrichment
     receipts: tuple[Receipt, ...] = ()
     updated: tuple[str, ...] = ()
     queued: tuple[Queued, ...] = ()
+    retracted: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     error: str | None = None
     cost: Cost = field(default_factory=Cost)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
-#: What a message's source is called: a person's word is believed more than an assistant's (`RELIABILITY`).
+#: What a message's source is called: a person's word is believed more than an assistant's (settings ``trust_*``).
 KINDS = {Role.USER: "message", Role.ASSISTANT: "assistant", Role.TOOL: "tool", Role.SYSTEM: "system"}
 _ROLES = {kind: role for role, kind in KINDS.items()}
 #: A message that is remembered is kept raw and learnt from in parts: a document may be one, a library not.

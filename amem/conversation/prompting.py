@@ -18,7 +18,6 @@ from amem.conversation.window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.errors import InvalidInput
 from amem.llm.prompts import load_prompt
 from amem.query import Query
-from amem.strength import strength
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +83,7 @@ class Prompting:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
             verdict = self._judge(session, text, hits, core, past)
             older = session.chats.episodes(past[0].session, before=past[0].number) if past and past[0].number else []
-            summaries = _summaries(session, past, older)
+            summaries = _summaries(session, past, older, self._settings.decay_rate)
             beside = beside_the_point(hits, verdict)
             twice = told_by_others(session, notes, beside, verdict.notes)
         unknown = verdict.support is Support.NO and asks_memory(text)
@@ -185,18 +184,14 @@ def _past(turns: Sequence[Turn], said: Lines) -> list[Past]:
     ]
 
 
-def _summaries(session: Session, past: Sequence[Turn], older: Sequence[str]) -> list[Summary]:
+def _summaries(session: Session, past: Sequence[Turn], older: Sequence[str], decay_rate: float | None) -> list[Summary]:
     """The summaries of the chat's episodes, in its order."""
     ids = list(dict.fromkeys([*older, *(each.episode for each in past if each.episode)]))
     notes = session.notes.get_many(ids, history=False)
     keys = session.notes.keys_of(list(notes))
-    standing = session.usage.standing(list(keys.values()))
-    found = []
-    for id, note in notes.items():
-        idle = standing[keys[id]].idle_days
-        weight = strength(note.importance, note.trust, note.retrieval_count, idle, note.stability, note.layer)
-        found.append(Summary(id, f"- {note.content}", weight, note.version))
-    return found
+    standing = session.usage.standings(list(keys.values()))
+    weights = dict(zip(standing.keys.tolist(), standing.strength(session.now, decay_rate).tolist(), strict=True))
+    return [Summary(id, f"- {note.content}", weights[keys[id]], note.version) for id, note in notes.items()]
 
 
 def _shown_core(core: Sequence[MemoryNote], found: Sequence[Recalled]) -> list[Recalled]:

@@ -20,8 +20,10 @@ from amem.conversation.messages import check_name, message_of, name_conversation
 from amem.conversation.report import RememberReport
 from amem.conversation.rules import load_rules
 from amem.conversation.segment import segment
+from amem.conversation.takebacks import NAMED_WITHIN
 from amem.conversation.teaching import EXTRACT_JOB, Teacher
 from amem.conversation.transcript import Transcript
+from amem.conversation.withdrawn import only_takes_back, without_taken_back
 from amem.errors import AmemError, Cancelled, InvalidInput
 from amem.llm.showing import EARLIER
 from amem.message import Role
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from amem.clock import Clock
+    from amem.conversation.episodes import Drafted
     from amem.conversation.procedures import Finder
     from amem.conversation.rules import Rules
     from amem.message import Message
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.storage.records import Job
+    from amem.truth.predicates import Predicates
     from amem.vectorizer import Vectorizer
     from amem.writing.enrich import Enricher
     from amem.writing.owners import Owner
@@ -61,6 +65,7 @@ class Learner:
         finder: Finder,
         analyst: Callable[[], Analyst],
         fallback: Callable[[], Analyst],
+        predicates: Callable[[], Predicates],
         settings: Settings,
         clock: Clock,
         owner: Owner,
@@ -71,7 +76,7 @@ class Learner:
         self._owner = owner
         self._notes = EpisodeNotes(store, vectorizer, fallback, settings, clock)
         self._teacher = Teacher(
-            store, pipeline, enricher, vectorizer, finder, analyst, fallback, self._notes, settings, clock
+            store, pipeline, enricher, vectorizer, finder, analyst, fallback, self._notes, predicates, settings, clock
         )
 
     def remember(
@@ -117,10 +122,13 @@ class Learner:
         report = RememberReport(operation, name, tuple(lot.note for lot in lots if lot.note is not None), known=known)
         if operation is None or not extract:
             return report
-        if not wait:
-            return replace(report, waiting=len(lots))
         for number, lot in enumerate(lots):
-            if cancelled is not None and cancelled.is_set():
+            # What only takes back asks no model, so that it waits for none.
+            asks = lot.note is not None or not episodes
+            if asks and not wait:
+                report = replace(report, waiting=report.waiting + 1)
+                continue
+            if asks and cancelled is not None and cancelled.is_set():
                 if lot.note is None:
                     raise Cancelled("learning was called off")
                 return replace(report, waiting=report.waiting + len(lots) - number)
@@ -203,29 +211,39 @@ class Learner:
         ids = source_ids(messages, conversation)
         while True:
             with self._store.read() as session:
-                told = Transcript(session).remembered(ids, in_episodes=True)
+                transcript = Transcript(session)
+                told = transcript.remembered(ids, in_episodes=True)
+                places = transcript.ordinals(ids)
                 heard = dict(zip(ids, without_forgotten(session, messages, ids), strict=True))
+                later = transcript.after(conversation, max(places.values()), NAMED_WITHIN) if places else []
+            left = dict(zip(ids, without_taken_back([*heard.values()], later), strict=True))
             # What people forgot all of is in no episode any more; of the others its summary leaves that part out.
             fresh = [
                 (message, id) for message, id in zip(messages, ids, strict=True) if id not in told and heard[id].content
             ]
-            if not fresh:
+            passages: list[tuple[list[tuple[Message, str]], Drafted | None]] = []
+            for episode in segment([message for message, _ in fresh]):
+                mine, fresh = fresh[: len(episode.messages)], fresh[len(episode.messages) :]
+                # That something does not count is no news by itself: it is done, once, and makes no note.
+                if not only_takes_back(episode.messages):
+                    summed = [left[id] for _, id in mine]
+                    passages.append((mine, self._notes.draft(episode, summed, conversation, actor, rules)))
+                elif any(id not in places for _, id in mine):
+                    passages.append((mine, None))
+            if not passages:
                 return None, []
-            cut = segment([message for message, _ in fresh])
-            drafts, left = [], [heard[id] for _, id in fresh]
-            for episode in cut:
-                summed, left = left[: len(episode.messages)], left[len(episode.messages) :]
-                drafts.append(self._notes.draft(replace(episode, messages=tuple(summed)), conversation, actor, rules))
             with self._store.write() as session:
                 if Transcript(session).remembered(ids, in_episodes=True) != told:
                     continue  # another process is remembering the same conversation
-                operation = _begin(session, actor, len(fresh), conversation)
-                lots, rest = [], list(fresh)
-                for episode, draft in zip(cut, drafts, strict=True):
-                    mine, rest = rest[: len(episode.messages)], rest[len(episode.messages) :]
+                operation = _begin(session, actor, sum(len(mine) for mine, _ in passages), conversation)
+                lots = []
+                for mine, draft in passages:
                     lot, keys = _put(session, mine, conversation, operation)
-                    places = min(lot.ordinals), max(lot.ordinals)
-                    key = self._notes.store(session, draft, operation, *places, waits=extract)
+                    if draft is None:
+                        lots.append(lot)
+                        continue
+                    ends = min(lot.ordinals), max(lot.ordinals)
+                    key = self._notes.store(session, draft, operation, *ends, waits=extract)
                     for source in keys:
                         session.sources.attach(key, source, operation, gathered=True)
                     if extract:

@@ -17,8 +17,9 @@ class RememberReport:
     """What remembering a conversation did. `operation` undoes all of it; None when nothing in it was new.
 
     `episodes` are the ids of the episodes' notes, `learnt` the receipts of notes made from what was stated,
-    `duplicates` ids of notes that said so already, `renewed` procedures that have a newer form now and `queued` those
-    whose newer form waits for a person. `known` messages were remembered before; `waiting` episodes wait for a worker.
+    `duplicates` ids of notes that said so already, `renewed` procedures that have a newer form now, `queued` those
+    whose newer form waits for a person, and `retracted` ids of notes that people took back ("forget that"). `known`
+    messages were remembered before; `waiting` episodes wait for a worker.
     `degraded` means that the analyst asked for failed (`error` says how) and the rules did it for now.
     """
 
@@ -29,6 +30,7 @@ class RememberReport:
     duplicates: tuple[str, ...] = ()
     renewed: tuple[str, ...] = ()
     queued: tuple[Queued, ...] = ()
+    retracted: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     known: int = 0
     waiting: int = 0
@@ -50,7 +52,7 @@ class RememberReport:
     @property
     def superseded(self) -> int:
         """How many notes no longer hold because of what was stated."""
-        return len({id for receipt in self.learnt for id in receipt.superseded})
+        return len({*self.retracted, *(id for receipt in self.learnt for id in receipt.superseded)})
 
     @property
     def corroborated(self) -> int:
@@ -67,6 +69,7 @@ class RememberReport:
             "duplicates": list(self.duplicates),
             "renewed": list(self.renewed),
             "queued": [{"review": item.review, "id": item.id, "reason": item.reason} for item in self.queued],
+            "retracted": list(self.retracted),
             "dropped": list(self.dropped),
             "known": self.known,
             "waiting": self.waiting,
@@ -87,6 +90,7 @@ class RememberReport:
             duplicates=(*self.duplicates, *(receipt.id for receipt in lesson.receipts if not receipt.stored)),
             renewed=(*self.renewed, *lesson.updated),
             queued=(*self.queued, *lesson.queued),
+            retracted=(*self.retracted, *lesson.retracted),
             dropped=(*self.dropped, *lesson.dropped),
             degraded=self.degraded or lesson.error is not None,
             error="; ".join(dict.fromkeys(errors)),

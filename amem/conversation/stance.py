@@ -12,15 +12,17 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from amem.text import index_terms, query_terms, sentences, written_in_cjk
+from amem.text.clauses import DENIAL, Stance, clauses, stances, without_idioms
 from amem.text.stopwords import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
+
+    from amem.text.clauses import Clause
 
 #: Of a clause's telling words, more than this share has to stand in one place for that place to be what it is about.
 _CARRIED = 0.5
@@ -28,15 +30,6 @@ _CARRIED = 0.5
 _FRAGMENT_WORDS, _FRAGMENT_CHARACTERS = 4, 5
 #: Nobody says more in one sentence; what is longer is pasted.
 _LONGEST = 2_000
-
-
-class Stance(Enum):
-    """What a clause does with its words."""
-
-    SAID = "said"
-    DENIED = "denied"
-    ASKED = "asked"
-    UNCLEAR = "unclear"
 
 
 _OTHER = {Stance.SAID: Stance.DENIED, Stance.DENIED: Stance.SAID}
@@ -51,40 +44,6 @@ class Part:
     turning: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    text: str
-    opener: str
-    """What parts it from the clause before: marks, a conjunction, or both."""
-
-
-_BREAK = re.compile(
-    r"\s*[,;:()…，；：（）—–]+\s*(?:(?:and|but|or|so|because|since|although|though|while|who|which|whose|where|if)\b)?"
-    r"|\b(?:and|but|or|so|because|since|although|though|while|whereas|when|whenever|after|before|if|whether|unless|who"
-    r"|which|whose|where|without)\b"
-    # "That" begins what somebody baked, not what somebody does not think.
-    r"|(?<!think )(?<!believe )(?<!suppose )(?<!expect )(?<!guess )(?<!true )(?<!say )(?<!said )(?<!not )\bthat\b"
-    r"|但是?|不过(?!敏|期|来|去)|可是|而且|因为|所以|虽然|如果|要是",
-    re.IGNORECASE,
-)
-#: They hold the word "not" and deny nothing, or nothing that stands behind it.
-_NO_DENIAL = re.compile(
-    r"\b(?:not (?:only|just|to mention|long|far|bad)|can(?:'t|not) (?:wait|believe|help|complain|get enough|stop)"
-    r"|could(?:n't| not) (?:believe|help|agree more|be happier|be better|wait)|no (?:doubt|problem|worries|matter"
-    r"|wonder|\.|(?=\d))|why not|never mind|nothing but"
-    r"|(?:(?:do|does|did)(?:n't| not)|never) (?:forget|worry|hesitate|mind)"
-    r"|did(?:n't| not) (?:know|realise|realize)|or not)\b"
-    r"|^\W*(?:no|nope|nah)\b(?=\W*$|[,.!]|\s+(?:i|he|she|we|they|it|that|my|our)\b)"
-    r"|不错|不仅|不但|不只|不光|不管|不论|无论|不好意思|不知不觉|不得不|不用说|没关系|没问题|没错|没想到|别人|别的|特别|个别|区别|级别"
-    r"|分别|告别|性别|别墅|未来|未婚|无线|无聊|对不起|了不起|差不多|不久|不断|不然|要不|不少|忍不住|不禁|别忘|(?:不要|别)担心"
-    r"|(?:是|有|能|会|要|对|好|可)(?:不|没)(?:是|有|能|会|要|对|好|可以)",
-    re.IGNORECASE,
-)
-_DENIAL = re.compile(
-    r"\b(?:not|\w+n't|cannot|cant|dont|doesnt|didnt|isnt|arent|wasnt|wont|never|no|none|nobody|nothing|nowhere|neither|nor)\b"
-    r"|[不没無无别未勿]",
-    re.IGNORECASE,
-)
 #: What may turn or blur what a clause says. Where only one side has such a word nothing is concluded.
 _TURNING = re.compile(
     r"\b(?:hat\w+|dislik\w+|avoid\w*|refus\w+|stop\w*|quit\w*|gave up|giv\w+ up|used to|former\w*|ex|lack\w*|miss\w*"
@@ -99,44 +58,6 @@ _TURNING = re.compile(
 _LIKES = re.compile(
     r"\b(?:likes?|liked|loves?|loved|enjoys?|enjoyed|is fond of|am fond of|favou?rite)\b", re.IGNORECASE
 )
-_QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|吗[。!！\s]*$")
-_UNMARKED = re.compile(
-    r"(?:do|does|did|is|are|am|was|were|can|could|should|will|would|have|has) "
-    r"(?:i|you|we|they|he|she|it|my|your|our|his|her|the|there|this|that)\b"
-    r"|(?:what|where|who|when|why|how|which)(?:'s| (?:is|are|do|does|did|was|were|can|should|will|would)) ",
-    re.IGNORECASE,
-)
-_FIRST_WORDS = r"\W*(?:(?:and|but|so|or|well|oh|hey|hi|also|then|please|ok(?:ay)?|btw|by the way)\W+)*"
-_INVERTED = re.compile(
-    rf"{_FIRST_WORDS}(?:(?:do|does|did|is|are|am|was|were|can|could|should|shall|will|would|have|has|had|may|might|isn't"
-    r"|aren't|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't|haven't|hasn't)\b(?!\W*$)"
-    r"|(?:what|where|when|why|who|whom|whose|which|how)\b)",
-    re.IGNORECASE,
-)
-#: They ask somebody to take note, and so say what is to be noted.
-_TELLS = re.compile(
-    rf"{_FIRST_WORDS}(?:(?:can|could|would|will) you (?:please |kindly |pls )?(?:remember|note|keep in mind|remind|save"
-    r"|write down|memori[sz]e|store)(?: (?:me|us))?|did(?:n't)? (?:you|i) (?:know|tell you|mention|hear)"
-    r"|have(?:n't)? i (?:told you|mentioned)|do(?:n't)? you (?:remember|recall|know) that|guess what)\b"
-    r"(?! *(?:if|whether|what|where|who|when|which|how|why)\b)"
-    r"|\W*你?(?:能不能|可不可以|能|可以)?(?:请你?|麻烦你?|帮我)*(?:记住|记一下|记得|记下|提醒我)(?!.*(?:什么|哪|谁|是否|多少))",
-    re.IGNORECASE,
-)
-#: After a statement they ask no more than whether it was heard.
-_TAG = re.compile(
-    r"\W*(?:right|correct|huh|eh|ok(?:ay)?|yes|you know|(?:is|are|do|does|did|was|were|have|has|can|will)(?:n't)?"
-    r" (?:it|i|you|he|she|we|they)|don't you think|对吗|对吧|对不对|是吗|是吧|是不是|好吗|行吗|可以吗)\W*",
-    re.IGNORECASE,
-)
-_CONDITION = re.compile(
-    r"\W*(?:(?:if|whether|unless|suppose|assuming|whenever)\b|如果|要是|假如|假设|除非|是否)", re.IGNORECASE
-)
-_ASKS_ZH = re.compile(r"谁|什么|哪|怎么|怎样|如何|多少|几[个点次时]|吗|呢|为何|是不是|有没有|能不能|会不会|是否")
-_REASON = re.compile(r"(?:because|since|although|though|while)$|因为|虽然", re.IGNORECASE)
-_SPEAKS_OF_ONESELF = re.compile(r"\W*(?:i|i'm|i've|my|we|we're|our)\b", re.IGNORECASE)
-_RELATIVE = re.compile(r"(?:who|which|whose|where)$", re.IGNORECASE)
-#: After these "who lives in Porto" is what is asked; after a noun it says something of it.
-_ASKS_WHO = re.compile(r"(?:know|tell|me|us|ask|remember|wonder|guess|see|sure|say|about|of|you)\W*$", re.IGNORECASE)
 #: Claims that tell of a question.
 _REPORTS = re.compile(
     r"\b(?:ask\w*|wonder\w*|question\w*|inquir\w*|enquir\w*|request\w*|look\w* for|interested|curious|seek\w*|want\w*"
@@ -216,13 +137,13 @@ def _opposite(part: Part, ground: Part) -> bool:
 
 
 def _parts(sentence: str) -> Iterator[Part]:
-    clauses = _clauses(sentence)
-    asked = _asked(sentence, clauses)
+    parted = clauses(sentence)
+    asked = stances(sentence, parted)
     chinese = written_in_cjk(sentence)
     before = Stance.SAID
-    for clause, stance in zip(clauses, asked, strict=True):
-        text = _NO_DENIAL.sub(" ", clause.text.replace("’", "'"))
-        denial = _DENIAL.search(text)
+    for clause, stance in zip(parted, asked, strict=True):
+        text = without_idioms(clause.text)
+        denial = DENIAL.search(text)
         if stance is not Stance.SAID:
             yield _part(stance, text)
         elif denial is None and "without" in clause.opener.casefold():
@@ -231,12 +152,12 @@ def _parts(sentence: str) -> Iterator[Part]:
             goes_on = before is not Stance.SAID and _is_fragment(clause, chinese=chinese)
             stance = Stance.UNCLEAR if goes_on else Stance.SAID
             yield _part(stance, text)
-        elif len(_DENIAL.findall(text)) > 1:
+        elif len(DENIAL.findall(text)) > 1:
             stance = Stance.UNCLEAR
             yield _part(stance, text)
         elif chinese:
             stance = Stance.DENIED
-            yield _part(stance, _DENIAL.sub("", text))
+            yield _part(stance, DENIAL.sub("", text))
         else:
             stance = Stance.DENIED
             behind = _part(stance, text[denial.end() :], turned_by=text)
@@ -259,53 +180,7 @@ def _stops() -> frozenset[str]:
     return frozenset(index_terms(" ".join(ENGLISH)))
 
 
-def _clauses(sentence: str) -> list[_Clause]:
-    found: list[_Clause] = []
-    start, opener = 0, ""
-    for match in _BREAK.finditer(sentence):
-        if text := sentence[start : match.start()].strip():
-            found.append(_Clause(text, opener))
-            opener = ""
-        start, opener = match.end(), opener + match[0].strip()
-    if text := sentence[start:].strip():
-        found.append(_Clause(text, opener))
-    return found
-
-
-def _asked(sentence: str, clauses: Sequence[_Clause]) -> list[Stance]:
-    """For each clause whether it asks, says something, or only supposes it; denials are told apart later."""
-    asks = _QUESTION.search(sentence) or (_UNMARKED.match(sentence) and sentence[-1] not in ".!。！…,")
-    if not asks or _TELLS.match(sentence):
-        return [Stance.UNCLEAR if _supposes(clause) else Stance.SAID for clause in clauses]
-    found: list[Stance] = []
-    asking = False
-    for number, clause in enumerate(clauses):
-        last = number == len(clauses) - 1
-        if last and number and _TAG.fullmatch(clause.text):
-            found[-1] = Stance.UNCLEAR
-            found.append(Stance.UNCLEAR)
-        elif _RELATIVE.search(clause.opener) and asking and not _ASKS_WHO.search(clauses[number - 1].text):
-            found.append(Stance.UNCLEAR)
-        elif _REASON.search(clause.opener) or (asking and _turns_to_oneself(clause)):
-            found.append(Stance.SAID)
-        elif last or asking or _supposes(clause) or _INVERTED.match(clause.text) or _ASKS_ZH.search(clause.text):
-            asking = True
-            found.append(Stance.ASKED)
-        else:
-            found.append(Stance.SAID)
-    return found
-
-
-def _supposes(clause: _Clause) -> bool:
-    return _CONDITION.match(clause.text) is not None or _CONDITION.search(clause.opener.rpartition(",")[2]) is not None
-
-
-def _turns_to_oneself(clause: _Clause) -> bool:
-    """ "What should I see, I live in Porto?" """
-    return clause.opener in (",", "，", ";", "；", "—", "–", ":") and _SPEAKS_OF_ONESELF.match(clause.text) is not None
-
-
-def _is_fragment(clause: _Clause, *, chinese: bool) -> bool:
+def _is_fragment(clause: Clause, *, chinese: bool) -> bool:
     if chinese:
         return len(clause.text) <= _FRAGMENT_CHARACTERS
     return "but" not in clause.opener.casefold() and len(clause.text.split()) <= _FRAGMENT_WORDS

@@ -15,12 +15,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from amem.conversation.stance import Grounds, Part, Stance, against, answered, parts
+from amem.conversation.stance import Grounds, Part, against, answered, parts
 from amem.llm.offline.entities import names
 from amem.llm.offline.reading import read
 from amem.llm.offline.times import with_dates
 from amem.message import Role
 from amem.text import index_terms, query_terms, written_in_cjk
+from amem.text.clauses import Stance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

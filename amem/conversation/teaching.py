@@ -14,10 +14,13 @@ from amem.conversation.forgotten import without_forgotten
 from amem.conversation.lesson import Lesson, Lot
 from amem.conversation.procedures import Known, content_of, known_procedures, metadata_of, says_the_same
 from amem.conversation.renewing import Renewer
+from amem.conversation.takebacks import taken_back
+from amem.conversation.withdrawn import any_taken_back, renew_summaries
 from amem.errors import Cancelled, with_hint
 from amem.llm.usage import Spent
 from amem.message import Role
 from amem.note import Enrichment, Kind
+from amem.writing.conflict.takebacks import void, without_take_backs
 from amem.writing.intake import NewNote
 from amem.writing.thinking import OFFLINE, cost_of, spent_by
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from amem.protocols import Analyst
     from amem.settings import Settings
     from amem.storage import Session, Store
+    from amem.truth.predicates import Predicates
     from amem.vectorizer import Vectorizer
     from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline
@@ -58,6 +62,7 @@ class Teacher:
         analyst: Callable[[], Analyst],
         fallback: Callable[[], Analyst],
         notes: EpisodeNotes,
+        predicates: Callable[[], Predicates],
         settings: Settings,
         clock: Clock,
     ) -> None:
@@ -68,6 +73,7 @@ class Teacher:
         self._analyst = analyst
         self._fallback = fallback
         self._notes = notes
+        self._predicates = predicates
         self._settings = settings
         self._clock = clock
 
@@ -89,6 +95,8 @@ class Teacher:
         started = perf_counter()
         with self._store.read() as session:
             lot = replace(lot, messages=without_forgotten(session, lot.messages, lot.ids))
+            withdrawn = any_taken_back(session, lot)
+        lot = replace(lot, messages=tuple(_without_orders(message) for message in lot.messages))
         # What the system says is no part of the conversation: nobody is asked to learn from it.
         heard = tuple(message for message in lot.messages if message.content and message.role is not Role.SYSTEM)
         known = known_procedures(self._store, self._finder, heard)
@@ -99,7 +107,10 @@ class Teacher:
         if error is not None:
             spent += Spent(rungs=((OFFLINE, 1),))
         admitted = admit(extraction, passage, rules, [self._settings.user_name])
-        lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, replaces)
+        if withdrawn:
+            # Whoever summed up what was taken back would say it again; the rules' summary leaves it out.
+            admitted = replace(admitted, summary="")
+        lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, rules, replaces)
         cost = sum((receipt.cost for receipt in lesson.receipts), cost_of(spent))
         return replace(lesson, cost=replace(cost, seconds=perf_counter() - started))
 
@@ -131,6 +142,7 @@ class Teacher:
         made_by: str,
         error: str | None,
         operation: int,
+        rules: Rules,
         replaces: int | None,
     ) -> Lesson:
         cause = f"learnt from {lot.note or lot.conversation}"
@@ -155,6 +167,8 @@ class Teacher:
         ]
         dropped += [each.dropped for each in renewed if each.dropped]
         enrichment = Enrichment.DONE if error is None else Enrichment.DEGRADED
+        retracted = self._take_back(lot, own)
+        renew_summaries(self._store, self._notes, lot, rules, own)
         if lot.note is not None:
             self._settle(lot, admitted.summary if error is None else "", made_by, own, error, dropped)
         return Lesson(
@@ -163,9 +177,20 @@ class Teacher:
             tuple(receipts),
             updated=tuple(each.id for each in renewed if each.id is not None),
             queued=tuple(each.queued for each in renewed if each.queued is not None),
+            retracted=retracted,
             dropped=tuple(dropped),
             error=error,
         )
+
+    def _take_back(self, lot: Lot, operation: int) -> tuple[str, ...]:
+        """Hide what people take back in the lot; they said so themselves, so it is the rules' work, not a model's."""
+        with self._store.write() as session:
+            notes = taken_back(session, lot)
+            if notes:
+                own = session.begin("retract", "amem", "taken back while talking", parent=operation)
+                for note in notes:
+                    void(session, note, self._predicates(), own)
+        return tuple(note.id for note in notes)
 
     # -- new notes -------------------------------------------------------------------------------------------------
 
@@ -255,6 +280,12 @@ def _lost(session: Session, lot: Lot) -> str:
         session.jobs.give_back(lot.owner)
         return _GONE
     return ""
+
+
+def _without_orders(message: Message) -> Message:
+    """The message without the sentences that only take something back: that is done, and nothing to remember."""
+    kept = without_take_backs(message.content, bare=True) if message.role is Role.USER else message.content
+    return message if kept == message.content else replace(message, content=kept)
 
 
 def _position(messages: Sequence[Message], wanted: Message) -> int:

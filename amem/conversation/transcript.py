@@ -72,6 +72,16 @@ class Transcript:
         said = [message_of(source) for source in found]
         return list(without_forgotten(self._session, said, [source.id for source in found]))
 
+    def after(self, conversation: str, ordinal: int, count: int) -> list[Message]:
+        """Up to `count` messages of the conversation after that ordinal, in order."""
+        statement = (
+            select(_SOURCES)
+            .where(_SOURCES.c.conversation == conversation, _SOURCES.c.ordinal > ordinal)
+            .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
+            .limit(count)
+        )
+        return [message_of(read_source(row)) for row in self._run(statement).mappings()]
+
     def of(self, note: str) -> list[Source]:
         """What the note came from, in order. Raises NoteNotFound."""
         if not self._session.notes.keys_of([note]):

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.environment import defaults
 from amem.embedding.once import Once
 from amem.embedding.reason import first_line
 from amem.embedding.vectors import BATCH, unit_rows
+from amem.environment import defaults
 from amem.errors import MissingExtra, MissingModel
 
 if TYPE_CHECKING:

@@ -96,6 +96,7 @@ def undo_record(report: UndoReport) -> dict[str, Any]:
         "undone": report.undone,
         "reverted": [{"note": note, "item": item} for note, item in report.reverted],
         "kept": [{"note": each.note, "item": each.item, "operation": each.operation} for each in report.kept],
+        "passed_over": report.passed_over,
     }
 
 

@@ -9,17 +9,30 @@ from amem.analysis import Evolution
 from amem.llm import showing
 from amem.llm.answers import ANALYSIS_FIELDS, EVOLUTION_FIELDS, read_analysis, read_evolution
 from amem.llm.extracting import extract
+from amem.llm.judging import judge
 from amem.llm.ladder import Ladder, Question
 from amem.llm.paper_answers import FIELDS as PAPER_FIELDS
 from amem.llm.prompts import language_of
 from amem.llm.schemas import analysis_schema, evolution_schema
 from amem.llm.sections import analysis_lines, evolution_lines
+from amem.llm.topic_pages import write_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from amem.analysis import Analysis, Draft, Extraction, Neighbour, Passage, Rewrite
+    from amem.analysis import (
+        Analysis,
+        Draft,
+        Extraction,
+        Judgement,
+        Neighbour,
+        PageDraft,
+        PageNote,
+        Pair,
+        Passage,
+        Rewrite,
+    )
     from amem.llm.usage import Usage
     from amem.protocols import ChatModel, Vocabulary
 
@@ -106,6 +119,14 @@ class ModelAnalyst:
         return replace(
             answered.value, rewrites=tuple(change for change in changes if change is not None), prompt=answered.prompt
         )
+
+    def judge(self, pairs: Sequence[Pair]) -> Judgement:
+        """What the newer note of each pair is to the older; no call without pairs."""
+        return judge(self._ladder, pairs)
+
+    def page(self, title: str, present: str, notes: Sequence[PageNote]) -> PageDraft:
+        """The page of a topic anew, in one call."""
+        return write_page(self._ladder, title, present, notes)
 
     def extract(self, passage: Passage) -> Extraction:
         """What a piece of conversation states that is worth remembering; nothing that it does not state."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amem.llm.guarded import Ledger
     from amem.protocols import Analyst, ChatModel
     from amem.settings import Settings
+    from amem.truth.predicates import Predicates
 
     Notify = Callable[[str], None]
 
@@ -60,6 +61,7 @@ def choose(settings: Settings) -> Choice:
 
 def make_analyst(
     settings: Settings,
+    predicates: Callable[[], Predicates] | None = None,
     *,
     notify: Notify | None = None,
     ledger: Ledger | None = None,
@@ -68,13 +70,14 @@ def make_analyst(
     """The analyst that the settings ask for (see `choose`).
 
     What ``auto`` chose is logged and handed to `notify` as one sentence, so this is best called when the first note
-    arrives. `ledger` counts what the model costs against the day's budget; setting `cancelled` calls its work off.
+    arrives. `predicates` is the table that facts found by rules go by. `ledger` counts what the model costs against the
+    day's budget; setting `cancelled` calls its work off.
     """
     model = _chosen(settings, notify).model
     if not model:
         from amem.llm.offline import OfflineAnalyst
 
-        return OfflineAnalyst()
+        return OfflineAnalyst(predicates)
     from amem.llm.analyst import ModelAnalyst
 
     chat = chat_model(model, settings, max_tokens=min(_ANALYSIS_TOKENS, settings.llm_context // 2))

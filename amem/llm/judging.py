@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from amem.analysis import Judgement, PairVerdict
 from amem.errors import BadModelAnswer
 from amem.llm import showing
 from amem.llm.answers import confidence_in
@@ -20,40 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from amem.analysis import Pair
     from amem.llm.ladder import Ladder
 
 #: What small local models can weigh at once.
 MOST_PAIRS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two notes to compare, under a handle of their own (``c1``, ``c2``, ...)."""
-
-    handle: str
-    older: str
-    newer: str
-    older_at: datetime | None = None
-    newer_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What the newer note of a pair is to the older: one of ``schemas.VERDICTS``; `confidence` in 0..1."""
-
-    handle: str
-    verdict: str
-    confidence: float
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """At most one verdict a pair; a pair the model said nothing about has none. `dropped` and `prompt` as elsewhere."""
-
-    verdicts: tuple[Verdict, ...] = ()
-    dropped: tuple[str, ...] = ()
-    prompt: str = ""
 
 
 def judge(ladder: Ladder, pairs: Sequence[Pair]) -> Judgement:
@@ -85,11 +56,11 @@ def _note(text: str, at: datetime | None) -> str:
     return f"{day}<<<{showing.line(text, showing.NEIGHBOUR_WORDS)}>>>"
 
 
-def _read(answer: dict[str, Any], handles: Sequence[str]) -> tuple[tuple[Verdict, ...], tuple[str, ...]]:
+def _read(answer: dict[str, Any], handles: Sequence[str]) -> tuple[tuple[PairVerdict, ...], tuple[str, ...]]:
     if not isinstance(answer.get("verdicts"), list):
         raise BadModelAnswer("verdicts has to be a list")
     pairs, dropped = Handles(handles), Dropped()
-    found: dict[str, Verdict] = {}
+    found: dict[str, PairVerdict] = {}
     for item in dropped.objects(answer, "verdicts"):
         handle, verdict = pairs.find(item.get("pair")), verdict_named(item.get("verdict"))
         if handle is None:
@@ -99,7 +70,7 @@ def _read(answer: dict[str, Any], handles: Sequence[str]) -> tuple[tuple[Verdict
         elif handle in found:
             dropped.add(f"a second verdict on {handle}")
         else:
-            found[handle] = Verdict(handle, verdict, confidence_in(item), clean(item.get("reason"), REASON))
+            found[handle] = PairVerdict(handle, verdict, confidence_in(item), clean(item.get("reason"), REASON))
     if not found:
         raise BadModelAnswer("the answer holds no verdict on any pair that was shown")
     return tuple(found.values()), dropped.sentences

@@ -82,6 +82,12 @@ def topic_schema() -> dict[str, Any]:
     return _object(title=_STRING, summary=_STRING)
 
 
+def topic_page_schema(handles: tuple[str, ...]) -> dict[str, Any]:
+    """What `topic_page` asks for: a page whose every statement names the notes (``n1``, ...) that it rests on."""
+    shown = _list(_one_of(handles))
+    return _object(title=_STRING, summary=_STRING, statements=_list(_object(text=_STRING, notes=shown)), gone=shown)
+
+
 def _list(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 

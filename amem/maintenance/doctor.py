@@ -9,6 +9,7 @@ from amem.clock import start_of_day, zone
 from amem.errors import AmemError, InvalidInput
 from amem.ledger import day_of
 from amem.maintenance.index import embed_missing
+from amem.storage.disagreements import leaning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -49,20 +50,24 @@ def examine(
     *,
     repair: bool,
     rules: Callable[[Path], object],
+    predicates: Callable[[Path], object],
 ) -> list[Finding]:
-    """Check database, index, models, a user's own files and what waits; `rules` reads the rule file of a home.
+    """Check database, index, models, a user's own files and what waits.
 
-    With `repair`, embed what lacks a vector and rebuild the caches.
+    `rules` and `predicates` read a home's own files of these names. With `repair`, embed what lacks a vector and
+    rebuild the caches.
     """
     return [
         *_database(store),
         *_embedder(vectorizer, settings),
         *_model(settings),
-        *_own_files(settings, rules),
+        *_cross_encoder(settings),
+        *_own_files(settings, {"rules": rules, "predicates": predicates}),
         *_budget(store, settings),
         *_vectors(store, dense, vectorizer, repair=repair),
         *_waiting(store, settings),
         *_links(store),
+        *_truth(store),
     ]
 
 
@@ -104,8 +109,28 @@ def _model(settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "model", found.reason)
 
 
-def _own_files(settings: Settings, rules: Callable[[Path], object]) -> Iterator[Finding]:
-    """Prompts and rules that a user wrote: what asks with them fails where they cannot be used."""
+def _cross_encoder(settings: Settings) -> Iterator[Finding]:
+    """The judge of conflicts that is there only where somebody downloaded it."""
+    from amem.llm.entailment import local_entailment
+
+    name = settings.nli_model
+    if not name:
+        return
+    try:
+        found = local_entailment(name)
+    except AmemError as error:
+        yield Finding("warning", "conflicts", f"{error}; rules judge alone", error.hint)
+        return
+    if found is not None:
+        yield Finding("ok", "conflicts", f"rules and {name} judge which notes contradict each other")
+    else:
+        yield Finding(
+            "ok", "conflicts", f"rules judge which notes contradict each other; {name} is not on this machine"
+        )
+
+
+def _own_files(settings: Settings, readers: Mapping[str, Callable[[Path], object]]) -> Iterator[Finding]:
+    """Prompts, rules and predicates that a user wrote: what needs them fails where they cannot be used."""
     from amem.llm.prompts import check_prompts
 
     used = []
@@ -116,10 +141,11 @@ def _own_files(settings: Settings, rules: Callable[[Path], object]) -> Iterator[
             yield Finding("error", "prompts", str(problem), problem.hint)
     if used:
         yield Finding("ok", "prompts", f"your own {', '.join(used)} in place of amem's")
-    try:
-        rules(settings.home)
-    except InvalidInput as error:
-        yield Finding("error", "rules", str(error), error.hint)
+    for about, read in readers.items():
+        try:
+            read(settings.home)
+        except InvalidInput as error:
+            yield Finding("error", about, str(error), error.hint)
 
 
 def _budget(store: Store, settings: Settings) -> Iterator[Finding]:
@@ -201,3 +227,17 @@ def _links(store: Store) -> Iterator[Finding]:
         yield Finding("warning", "links", what)
     else:
         yield Finding("ok", "links", "every link resolves")
+
+
+def _truth(store: Store) -> Iterator[Finding]:
+    """What may not be so any more, and nobody has said."""
+    with store.read() as session:
+        flagged = len({flag.note for flag in leaning(session)})
+        lost = session.notes.behind_lost()
+    if flagged:
+        what = f"{flagged} note{'s' * (flagged != 1)} may be out of date"
+        yield Finding("warning", "flags", what, "amem review flags shows them")
+    if lost:
+        some = ", ".join(id[:8] for id in lost[:5]) + (", …" if len(lost) > 5 else "")
+        what = f"{len(lost)} superseded by a note that was deleted: {some}"
+        yield Finding("warning", "successors", what, "amem unsupersede ID makes one stand again")

@@ -1,8 +1,8 @@
 """Link expansion: what the best direct hits are linked to, scored on the same scale as the hits themselves.
 
 A neighbour is worth its hit's relevance times, for each link on the way, a factor for the link's type and the link's
-confidence. A note is then worth the better of what it is itself and what its best link is worth: many links of a
-well-connected note do not add up.
+confidence, weighed by use. A note is then worth the better of what it is itself and what its best link is worth: many
+links of a well-connected note do not add up.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _offers(links: Iterable[Link], frontier: Mapping[str, Reached], hop: int) ->
         for here, there in ((link.source, link.target), (link.target, link.source)):
             if here not in frontier or here == there:
                 continue
-            worth = frontier[here].relevance * FACTORS[link.type] * min(1.0, max(0.0, link.confidence))
+            worth = frontier[here].relevance * FACTORS[link.type] * min(1.0, max(0.0, link.confidence * link.weight))
             if there not in offers or worth > offers[there].relevance:
                 step = Via(here, str(link.type), hop, link.reason)
                 offers[there] = Reached(worth, (step, *frontier[here].via))

@@ -6,16 +6,23 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 #: What each leg calls its raw score, and how to say which leg it was.
-_RAW = {"dense": "cosine", "lexical": "BM25", "entity": "rarity", "source": "BM25"}
-_SAID = {"dense": "by meaning", "lexical": "by words", "entity": "by name", "source": "by its source's words"}
+_RAW = {"dense": "cosine", "lexical": "BM25", "entity": "rarity", "facts": "answered", "source": "BM25"}
+_SAID = {
+    "dense": "by meaning",
+    "lexical": "by words",
+    "entity": "by name",
+    "facts": "by facts",
+    "source": "by its source's words",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class LegShare:
     """One leg's part. `rank` counts from 1 and is None when the note was not among the leg's candidates.
 
-    `raw` is the leg's own score (cosine; BM25; summed rarity of the matched names); `share` is what the leg gave to
-    the final score; `matched` holds the words or names it found.
+    `raw` is the leg's own score (cosine; BM25; summed rarity of the matched names; how much of what is asked the
+    facts answer); `share` is what the leg gave to the final score; `matched` holds the words or names it found, or the
+    facts on the way to it.
     """
 
     leg: str
@@ -51,23 +58,33 @@ class Via:
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What the note's standing does to its relevance: ``floor + (1 - floor) * retention * trust``, all in 0..1."""
+    """What the note's standing does to its relevance: ``floor + (1 - floor) * retention * trust``, all in 0..1.
+
+    `recent` says that the question asks for what is recent, for which the floor is lower.
+    """
 
     retention: float
     trust: float
     floor: float
+    recent: bool = False
 
     @property
     def factor(self) -> float:
         """The factor on relevance, from `floor` to 1."""
         return self.floor + (1.0 - self.floor) * self.retention * self.trust
 
+    def words(self) -> str:
+        """For people: ``× 0.78 as you ask for what is recent (41 % remembered, trust 0.62)``."""
+        why = " as you ask for what is recent" if self.recent else ""
+        return f"× {self.factor:.2f}{why} ({self.retention:.0%} remembered, trust {self.trust:.2f})"
+
 
 @dataclass(frozen=True, slots=True)
 class KeptOut:
     """Why a note is not among the hits: `reason` is one word for programs, `detail` says it to people.
 
-    Reasons: deleted, superseded, archived, filtered, no_question, no_candidate, below_cosine, below_score, below_k.
+    Reasons: deleted, superseded, archived, page, filtered, no_question, no_candidate, below_cosine, below_score,
+    below_k.
     """
 
     reason: str
@@ -98,7 +115,9 @@ class Explanation:
         if self.link_share > 0:
             parts += [step.words() for step in self.via]
         if self.kept_out is None:
-            return _sentence(parts or ["found by no leg"])
+            # Otherwise standing hardly moves a note, and would only be noise.
+            standing = [self.prior.words()] if self.prior.recent else []
+            return _sentence([*(parts or ["found by no leg"]), *standing])
         parts = parts or [leg.words() for leg in self.legs]
         return " ".join([_sentence([self.kept_out.detail]), *([_sentence(parts)] if parts else [])])
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.note import Status
+from amem.note import Kind, Status
 from amem.query import Filter
 from amem.retrieval.explanation import KeptOut, LegShare, ordinal
 from amem.retrieval.lexical import matched_words
@@ -76,6 +76,8 @@ def _not_ranked(session: Session, query: Query, ranking: Ranking, key: int, note
     broken = _broken_conditions(session, query.filter, key)
     if "statuses" in broken or (not broken and note.status is Status.DELETED):
         return _by_status(note)
+    if note.kind is Kind.TOPIC and not broken:
+        return KeptOut("page", "it is the page of a topic: it answers when an overview, or its kind, is asked for")
     if broken:
         return KeptOut("filtered", f"it does not pass the filter on {', '.join(broken)}")
     return KeptOut("no_candidate", "no leg had it among its candidates")
@@ -93,15 +95,17 @@ def _by_status(note: MemoryNote) -> KeptOut:
 def _broken_conditions(session: Session, wanted: Filter, key: int) -> list[str]:
     """The fields of the filter that the note fails, each tried alone."""
     everything = tuple(Status)
-    default = Filter()
+    default = Filter(known_at=wanted.known_at)
+    if key not in session.notes.keys(replace(default, statuses=everything)):
+        return ["known_at"]  # it was not there yet
     broken = []
     for each in fields(Filter):
         value = getattr(wanted, each.name)
         if each.name == "minimum_cosine" or (value == getattr(default, each.name) and each.name != "statuses"):
             continue
-        alone = Filter(statuses=value) if each.name == "statuses" else Filter(statuses=everything, **{each.name: value})
-        if each.name == "statuses" and wanted.as_of is not None:
-            alone = Filter(statuses=(*value, Status.SUPERSEDED))
-        if key not in session.notes.keys(alone):
+        statuses = everything
+        if each.name == "statuses":
+            statuses = value if wanted.as_of is None else (*value, Status.SUPERSEDED)
+        if key not in session.notes.keys(replace(default, **{each.name: value, "statuses": statuses})):
             broken.append(each.name)
     return broken

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem import strength
 from amem.retrieval.explanation import Prior
+from amem.retrieval.intent import asks_for_recent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from amem.settings import Settings
     from amem.storage import Session
 
 
-def priors(session: Session, keys: Sequence[int], floor: float) -> Mapping[int, Prior]:
-    """The prior of each of these notes (see ``amem.strength``), as of the session's now."""
-    return {
-        key: Prior(
-            retention=strength.retention(
-                standing.idle_days,
-                strength.stability(standing.kind, growth=standing.growth, pinned=standing.pinned),
-                standing.layer,
-            ),
-            trust=strength.trust(
-                standing.reliability, standing.age_days, standing.corroborations, standing.contradictions
-            ),
-            floor=floor,
-        )
-        for key, standing in session.usage.standing(keys).items()
-    }
+class Priors:
+    """The priors that go with one question; `floor` is the least factor that any of them is."""
+
+    def __init__(self, question: str, settings: Settings) -> None:
+        self._recent = asks_for_recent(question)
+        self._decay_rate = settings.decay_rate
+        self.floor = settings.prior_floor_temporal if self._recent else settings.prior_floor
+
+    def of(self, session: Session, keys: Sequence[int]) -> Mapping[int, Prior]:
+        """The prior of each of these notes (see ``amem.strength``), as of the session's now."""
+        standing = session.usage.standings(keys)
+        retention = standing.retention(session.now, self._decay_rate).tolist()
+        trust = standing.trust(session.now).tolist()
+        return {
+            key: Prior(kept, believed, self.floor, self._recent)
+            for key, kept, believed in zip(standing.keys.tolist(), retention, trust, strict=True)
+        }

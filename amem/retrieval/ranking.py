@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.errors import InvalidInput
-from amem.note import Status
+from amem.note import Kind, Status
 from amem.retrieval.entity import EntityLeg
 from amem.retrieval.expand import Reached, spread
+from amem.retrieval.facts import FactsLeg
 from amem.retrieval.frequencies import Frequencies
 from amem.retrieval.fusion import Found, Part, fuse
+from amem.retrieval.intent import asks_for_overview
 from amem.retrieval.lexical import LexicalLeg
-from amem.retrieval.prior import priors
+from amem.retrieval.prior import Priors
 from amem.text import query_terms
 
 if TYPE_CHECKING:
@@ -28,8 +30,9 @@ if TYPE_CHECKING:
     from amem.retrieval.protocols import DenseIndex
     from amem.settings import Settings
     from amem.storage import Session
+    from amem.truth.predicates import Predicates
 
-LEGS = ("dense", "lexical", "entity")
+LEGS = ("dense", "lexical", "entity", "facts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Ranking:
     terms: list[str] = field(default_factory=list)
     rarities: dict[str, float] = field(default_factory=dict)
     matched: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    stated: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     too_far: dict[int, float] = field(default_factory=dict)
     candidates: set[int] = field(default_factory=set)
 
@@ -74,6 +78,7 @@ class Ranker:
         self,
         dense: DenseIndex,
         settings: Settings,
+        predicates: Callable[[], Predicates],
         recognise: Callable[[str], tuple[str, ...]] | None = None,
     ) -> None:
         self._dense = dense
@@ -81,6 +86,7 @@ class Ranker:
         self._frequencies = Frequencies()
         self.lexical = LexicalLeg(settings, self._frequencies)
         self.entity = EntityLeg(settings, self._frequencies, recognise)
+        self.facts = FactsLeg(settings, predicates)
 
     def rank(self, session: Session, query: Query, vector: Vector | None, *, every: bool = False) -> Ranking:
         """Everything that can be among the best `query.k`, or `every` candidate.
@@ -89,7 +95,8 @@ class Ranker:
         """
         ranking = Ranking()
         self._frequencies.follow(session)
-        gate = Gate(session, query.filter)
+        gate = Gate(session, query.filter, pages=asks_for_overview(query.text))
+        standing = Priors(query.text, self._settings)
         found = self._ask(session, query, vector, gate, ranking)
         parts = fuse(found, self._settings.rrf_k)
         parts = {key: parts[key] for key in gate.admit(parts)}
@@ -99,10 +106,10 @@ class Ranker:
         direct = {gate.rows[key].id: sum(part.share for part in held.values()) for key, held in parts.items()}
         reached: dict[str, Reached] = {}
         if query.expand:
-            bar = 0.0 if every else self._bar(direct.values(), query.k)
+            bar = 0.0 if every else _bar(direct.values(), query.k, standing.floor)
             reached = spread(session, direct, gate.admit_ids, least=bar)
         self._drop_distant(query.filter.minimum_cosine, vector, gate, parts, reached, ranking)
-        ranking.order = self._order(session, gate, parts, reached, None if every else query.k)
+        ranking.order = self._order(session, gate, parts, reached, standing, None if every else query.k)
         return ranking
 
     def _ask(self, session: Session, query: Query, vector: Vector | None, gate: Gate, ranking: Ranking) -> list[Found]:
@@ -119,6 +126,10 @@ class Ranker:
             named = self.entity.find(session, ranking.rarities, gate.wanted)
             ranking.matched = named.matched
             found.append(named)
+        if "facts" in legs:
+            stated = self.facts.find(session, query.text, gate)
+            ranking.stated = stated.matched
+            found.append(stated)
         return found
 
     def _last_resort(self, session: Session, text: str, gate: Gate) -> Found:
@@ -156,14 +167,15 @@ class Ranker:
         gate: Gate,
         parts: Mapping[int, Mapping[str, Part]],
         reached: Mapping[str, Reached],
+        standing: Priors,
         k: int | None,
     ) -> list[Ranked]:
         relevance = {key: sum(part.share for part in held.values()) for key, held in parts.items()}
         relevance |= {gate.keys[id]: offer.relevance for id, offer in reached.items()}
         if k is not None:
-            bar = self._bar(relevance.values(), k)
+            bar = _bar(relevance.values(), k, standing.floor)
             relevance = {key: value for key, value in relevance.items() if value >= bar}
-        standing = priors(session, list(relevance), self._settings.prior_floor)
+        priors = standing.of(session, list(relevance))
         ranked = [
             Ranked(
                 key=key,
@@ -172,7 +184,7 @@ class Ranker:
                 parts=parts.get(key, {}),
                 relevance=min(1.0, value),
                 via=reached[gate.rows[key].id].via if gate.rows[key].id in reached else (),
-                prior=standing[key],
+                prior=priors[key],
             )
             for key, value in relevance.items()
         ]
@@ -180,10 +192,11 @@ class Ranker:
         ranked.sort(key=lambda each: -round(each.score, 12))
         return ranked
 
-    def _bar(self, relevance: Iterable[float], k: int) -> float:
-        """What lies below cannot be among the best k: the prior is at least its floor, and never more than 1."""
-        best = sorted(relevance, reverse=True)
-        return self._settings.prior_floor * best[k - 1] if len(best) >= k > 0 else 0.0
+
+def _bar(relevance: Iterable[float], k: int, floor: float) -> float:
+    """What lies below cannot be among the best k: the prior is at least its `floor`, and never more than 1."""
+    best = sorted(relevance, reverse=True)
+    return floor * best[k - 1] if len(best) >= k > 0 else 0.0
 
 
 def legs_of(query: Query) -> tuple[str, ...]:
@@ -205,11 +218,13 @@ class Row:
 class Gate:
     """Lets the notes through that may answer, and remembers their rows.
 
-    `allowed` is None when every active note may; else the keys that pass the filter, ascending.
+    `allowed` is None when every active note may; else the keys that pass the filter, ascending. The `pages` of topics,
+    which repeat what other notes say, answer only where one was asked for: by an overview, or by kind.
     """
 
-    def __init__(self, session: Session, wanted: Filter) -> None:
+    def __init__(self, session: Session, wanted: Filter, *, pages: bool = False) -> None:
         self._session = session
+        self._pages = pages or Kind.TOPIC in wanted.kinds
         #: The filter without its bound on the cosine, which only the dense leg can tell.
         self.wanted = replace(wanted, minimum_cosine=None)
         self.allowed: NDArray[np.int64] | None = None
@@ -224,7 +239,9 @@ class Gate:
     def admit(self, keys: Iterable[int]) -> list[int]:
         """Those of `keys` that may answer, in their order."""
         asked = list(keys)
-        for key, (id, status, at) in self._session.notes.columns(asked, ["id", "status", "at"]).items():
+        for key, (id, status, at, kind) in self._session.notes.columns(asked, ["id", "status", "at", "kind"]).items():
+            if kind == Kind.TOPIC and not self._pages:
+                continue
             if status == Status.ACTIVE if self.allowed is None else key in self._allowed:
                 self.rows[key] = Row(id, at)
                 self.keys[id] = key

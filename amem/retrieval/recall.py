@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
@@ -9,10 +10,11 @@ from amem.retrieval.explanation import Explanation, LegShare
 from amem.retrieval.hit import Hit
 from amem.retrieval.kept_out import kept_out, raw_scores
 from amem.retrieval.lexical import matched_words
-from amem.retrieval.prior import priors
+from amem.retrieval.prior import Priors
 from amem.retrieval.ranking import Ranker, Ranking, legs_of
 from amem.retrieval.uses import Uses
 from amem.storage.fulltext import columns_of
+from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,14 +28,16 @@ if TYPE_CHECKING:
     from amem.retrieval.ranking import Ranked
     from amem.settings import Settings
     from amem.storage import Session, Store
+    from amem.truth.predicates import Predicates
 
 
 class Recall:
     """Finds notes by meaning, words, names and links. Safe to use from many threads.
 
     `entities` recognises the names in a question; None looks the question's words up among the names the collection
-    knows. `before` is called before a question is embedded, and may raise to refuse it. What it, the embedder or the
-    store raises comes through.
+    knows. `predicates` is the table by which facts are walked along; None takes the one that comes with amem. `before`
+    is called before a question is embedded, and may raise to refuse it. What it, the table, the embedder or the store
+    raises comes through.
     """
 
     def __init__(
@@ -45,13 +49,14 @@ class Recall:
         clock: Clock,
         *,
         entities: Callable[[str], tuple[str, ...]] | None = None,
+        predicates: Callable[[], Predicates] | None = None,
         before: Callable[[], None] | None = None,
     ) -> None:
         self._store = store
         self._dense = dense
         self._embedder = embedder
         self._settings = settings
-        self._ranker = Ranker(dense, settings, entities)
+        self._ranker = Ranker(dense, settings, predicates or cache(load_predicates), entities)
         self._before = before
         self._uses = Uses(store, clock)
 
@@ -81,6 +86,12 @@ class Recall:
         self._uses.count(used)
         return answers
 
+    def opened(self, ids: Sequence[str]) -> None:
+        """Count notes that were read by their id as used; best effort, as with hits."""
+        with self._store.read() as session:
+            keys = list(session.notes.keys_of(ids).values())
+        self._uses.count(keys)
+
     def explain(self, query: Query, id: str) -> Explanation:
         """Why the note is among the hits, or what kept it out. Counts as no use. Raises NoteNotFound."""
         vector = self._embed([query]).get(query.text) if query.text.strip() else None
@@ -100,7 +111,7 @@ class Recall:
                     found = self._shares(query, ranking, ranked, note)
                     legs = found + tuple(leg for leg in raw if leg.leg not in {each.leg for each in found})
                     return _explanation(ranked, legs, place=place, kept=out)
-            prior = priors(session, [key], self._settings.prior_floor)[key]
+            prior = Priors(query.text, self._settings).of(session, [key])[key]
             return Explanation(id=id, score=0.0, relevance=0.0, prior=prior, legs=tuple(raw), kept_out=out)
 
     def _embed(self, queries: Sequence[Query]) -> dict[str, Vector]:
@@ -134,6 +145,8 @@ class Recall:
             matched: tuple[str, ...] = ()
             if leg == "entity":
                 matched = ranking.matched.get(ranked.key, ())
+            elif leg == "facts":
+                matched = ranking.stated.get(ranked.key, ())
             elif leg == "lexical":
                 matched = matched_words(query.text, ranking.terms, _held(note))
             shares.append(LegShare(leg, part.rank, part.raw, part.share * ranked.prior.factor, matched))

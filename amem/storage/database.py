@@ -29,7 +29,7 @@ from amem.errors import (
 from amem.storage.migrations import migrate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from sqlalchemy import Connection
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 FILE_NAME = "amem.db"
 BUSY_SECONDS = 60.0
 _CACHE_KIB = 65_536
+_INDEXES = ("note_text", "source_text")
+#: A full-text index of more pieces than this is worth merging; a step writes so many pages of it.
+_PIECES, _STEP = 4, 64
 
 
 class Database:
@@ -119,12 +122,31 @@ class Database:
                 return
             try:
                 # A full-text index keeps the words of deleted rows in its older segments until they are merged.
-                for index in ("note_text", "source_text"):
+                for index in _INDEXES:
                     raw.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
                 raw.execute("VACUUM")
                 raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
                 raw.close()
+
+    def tidy(self, stop: Callable[[], bool]) -> None:
+        """Merge a full-text index that is in many pieces, a step at a time, and renew what the planner knows."""
+        for index in _INDEXES:
+            with self.read() as connection:
+                pieces = connection.exec_driver_sql(f"SELECT count(DISTINCT segid) FROM {index}_idx").scalar_one()
+            # A negative step begins to merge all pieces into one; the positive ones go on with that.
+            step = -_STEP
+            while pieces > _PIECES and not stop():
+                with self.write() as connection:
+                    raw = connection.connection.dbapi_connection
+                    assert isinstance(raw, sqlite3.Connection)
+                    before = raw.total_changes
+                    raw.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', {step})")
+                    if raw.total_changes - before < 2:  # FTS5's word for: nothing left to do
+                        break
+                step = _STEP
+        with self.write() as connection:
+            connection.exec_driver_sql("PRAGMA optimize")
 
     def _refuse_when_closed(self) -> None:
         if self._closed:

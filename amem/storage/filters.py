@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, and_, func, or_, select
 from amem.errors import InvalidInput
 from amem.note import Status
 from amem.storage import tables
+from amem.storage.known import field_at
 from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
@@ -22,10 +23,12 @@ def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
     notes = tables.notes.c
     found: list[ColumnElement[bool]] = []
     statuses = wanted.statuses
+    if wanted.known_at is not None:
+        found.append(notes.recorded_at <= time_text(wanted.known_at))
     if wanted.as_of is not None:
         statuses = tuple({*statuses, Status.SUPERSEDED})
-        found += _true_at(wanted.as_of)
-    found.append(notes.status.in_([str(status) for status in statuses]))
+        found += _true_at(wanted.as_of, wanted.known_at)
+    found.append(_then("status", wanted.known_at).in_([str(status) for status in statuses]))
     for tag in wanted.tags:
         term = tables.note_terms.c
         found.append(notes.key.in_(select(term.note).where(term.role == "tag", term.term == tag.casefold())))
@@ -45,12 +48,25 @@ def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
     return found
 
 
-def _true_at(moment: datetime) -> list[ColumnElement[bool]]:
-    notes, then = tables.notes.c, time_text(moment)
+def _true_at(moment: datetime, known_at: datetime | None) -> list[ColumnElement[bool]]:
+    """It had begun to be so, and had not yet ended: by its own word, or as what took its place began.
+
+    What had ended before it was said was so before that, nobody said since when.
+    """
+    then = time_text(moment)
     newer = tables.notes.alias()
-    replaced_at = select(newer.c.at).where(newer.c.id == notes.superseded_by).scalar_subquery()
-    ended = func.coalesce(notes.valid_to, replaced_at)
-    return [func.coalesce(notes.valid_from, notes.at) <= then, or_(ended.is_(None), ended > then)]
+    replaced_at = (
+        select(func.coalesce(newer.c.valid_from, newer.c.at))
+        .where(newer.c.id == _then("superseded_by", known_at))
+        .scalar_subquery()
+    )
+    begun = func.coalesce(_then("valid_from", known_at), _then("at", known_at))
+    ended = func.coalesce(_then("valid_to", known_at), replaced_at)
+    return [or_(begun <= then, ended < begun), or_(ended.is_(None), ended > then)]
+
+
+def _then(name: str, known_at: datetime | None) -> ColumnElement[Any]:
+    return tables.notes.c[name] if known_at is None else field_at(name, known_at)
 
 
 def _metadata(key: str, value: Any) -> ColumnElement[bool]:

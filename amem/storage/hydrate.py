@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from amem import strength
-from amem.note import LinkType, MemoryNote, Status
+from amem.note import MemoryNote, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.rows import read_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     from sqlalchemy import RowMapping
 
@@ -33,29 +31,6 @@ def complete(
             _usage(session, notes, rows, some)
         if history:
             _history(session, notes, rows, some)
-
-
-def counts(session: Session, ids: Sequence[str], keys: Sequence[int]) -> tuple[dict[int, int], dict[str, int]]:
-    """Corroborations by key and contradictions by id: the witnesses for and against each note."""
-    witnesses, operations, links = tables.corroborations, tables.operations, tables.links
-    agreed = session.connection.execute(
-        # What was undone counts no more, and counts again when it is redone.
-        select(witnesses.c.note, func.count())
-        .select_from(witnesses.join(operations, operations.c.id == witnesses.c.operation))
-        .where(witnesses.c.note.in_(keys), operations.c.undone_by.is_(None))
-        .group_by(witnesses.c.note)
-    )
-    disputed = session.connection.execute(
-        select(links.c.target, func.count())
-        .where(links.c.target.in_(ids), links.c.type == str(LinkType.CONTRADICTS))
-        .group_by(links.c.target)
-    )
-    return {key: n for key, n in agreed}, {id: n for id, n in disputed}
-
-
-def age_days(at: datetime | None, now: datetime) -> float:
-    """Days since `at`, never negative."""
-    return 0.0 if at is None else max(0.0, (now - at).total_seconds() / 86_400)
 
 
 def _links(session: Session, notes: Mapping[str, MemoryNote], ids: Sequence[str]) -> None:
@@ -78,18 +53,14 @@ def _usage(
     keys = [rows[id]["key"] for id in ids]
     used = tables.usage
     found = {row.note: row for row in session.connection.execute(select(used).where(used.c.note.in_(keys)))}
-    agreed, disputed = counts(session, ids, keys)
-    for id in ids:
-        note, key = notes[id], rows[id]["key"]
-        growth = 1.0
-        if key in found:
-            note.retrieval_count, growth = found[key].recalls, found[key].growth
-            note.last_accessed = found[key].last_access
-        else:
-            note.last_accessed = note.timestamp
-        note.stability = strength.stability(note.kind, growth=growth, pinned=note.pinned)
-        age = age_days(note.recorded_at, session.now)
-        note.trust = strength.trust(rows[id]["reliability"], age, agreed.get(key, 0), disputed.get(id, 0))
+    by_key = {rows[id]["key"]: notes[id] for id in ids}
+    standing = session.usage.standings(keys)
+    kept = zip(standing.keys.tolist(), standing.stability.tolist(), standing.trust(session.now).tolist(), strict=True)
+    for key, stability, trust in kept:
+        note = by_key[key]
+        note.retrieval_count = found[key].recalls if key in found else 0
+        note.last_accessed = found[key].last_access if key in found else note.timestamp
+        note.stability, note.trust = stability, trust
 
 
 def _history(
@@ -105,6 +76,8 @@ def _history(
         .order_by(versions.c.note, versions.c.version)
     )
     for row in session.connection.execute(statement).mappings():
+        if row["version"] > by_key[row["note"]].version:
+            continue  # the note is asked for as it stood before
         by_key[row["note"]].evolution_history.append(
             {
                 "version": row["version"],

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, or_, select
 
-from amem.note import Link, LinkType, Status
+from amem.note import Kind, Link, LinkType, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
-from amem.storage.rows import link_of, link_plain, read_time
+from amem.storage.rows import link_of, link_plain, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from sqlalchemy import ColumnElement
 
@@ -102,6 +103,86 @@ class Links:
             .where(or_(ends[0].c.key.is_(None), ends[1].c.key.is_(None)))
         )
         return int(self._run(statement).scalar_one())
+
+    def web(self, types: Sequence[LinkType]) -> list[tuple[str, str, float]]:
+        """(one end, other end, confidence times weight) of the links of these types between active notes.
+
+        Notes that are made of others (topics, summaries of episodes) and their links are left out.
+        """
+        ends = [tables.notes.alias(), tables.notes.alias()]
+        statement = (
+            select(_LINKS.c.source, _LINKS.c.target, _LINKS.c.confidence * _LINKS.c.weight)
+            .select_from(
+                _LINKS.join(ends[0], ends[0].c.id == _LINKS.c.source).join(ends[1], ends[1].c.id == _LINKS.c.target)
+            )
+            .where(
+                _LINKS.c.type.in_([str(type) for type in types]),
+                *(end.c.status == str(Status.ACTIVE) for end in ends),
+                *(end.c.kind != str(Kind.TOPIC) for end in ends),
+                *(func.json_extract(end.c.metadata, "$.episode").is_(None) for end in ends),
+            )
+        )
+        return [(one, other, float(weight)) for one, other, weight in self._run(statement)]
+
+    def leading_to(self, targets: Sequence[str], type: LinkType) -> dict[str, dict[str, str]]:
+        """For each of these notes those that are linked to it so, with who made the link; deleted ones left out."""
+        found: dict[str, dict[str, str]] = {target: {} for target in targets}
+        notes = tables.notes
+        for some in chunks(list(targets)):
+            statement = (
+                select(_LINKS.c.target, _LINKS.c.source, _LINKS.c.made_by)
+                .select_from(_LINKS.join(notes, notes.c.id == _LINKS.c.source))
+                .where(_LINKS.c.target.in_(some), _LINKS.c.type == str(type), notes.c.status != str(Status.DELETED))
+            )
+            for target, source, made_by in self._run(statement):
+                found[target][source] = made_by
+        return found
+
+    def ends_changed(self, since: datetime, *, but: str, types: Sequence[LinkType] = tuple(LinkType)) -> set[str]:
+        """Notes at either end of a link (of these types) added or removed since then, by any action `but` this one."""
+        changed, operations = tables.link_changes, tables.operations
+        statement = (
+            select(changed.c.source, changed.c.target)
+            .select_from(changed.join(operations, operations.c.id == changed.c.operation))
+            .where(operations.c.at >= time_text(since), operations.c.action != but)
+            .where(changed.c.type.in_([str(type) for type in types]))
+        )
+        return {end for ends in self._run(statement) for end in ends}
+
+    def ever_to(self, target: str, type: LinkType) -> set[str]:
+        """Every note that was ever linked to this one so, whatever was undone or taken away since."""
+        changed = tables.link_changes
+        statement = select(changed.c.source).where(changed.c.target == target, changed.c.type == str(type))
+        return set(self._run(statement).scalars())
+
+    def taken_away(self, target: str, type: LinkType) -> set[str]:
+        """Notes whose link of this type to `target` a person took away or undid, and that have none now."""
+        changed, operations = tables.link_changes, tables.operations
+        statement = (
+            select(changed.c.source)
+            .select_from(changed.join(operations, operations.c.id == changed.c.operation))
+            .where(changed.c.target == target, changed.c.type == str(type))
+            .where(
+                changed.c.after.is_(None) & (operations.c.action == "unlink") & operations.c.undone_by.is_(None)
+                | changed.c.after.is_not(None) & operations.c.undone_by.is_not(None)
+            )
+        )
+        held = select(_LINKS.c.source).where(_LINKS.c.target == target, _LINKS.c.type == str(type))
+        return set(self._run(statement).scalars()) - set(self._run(held).scalars())
+
+    def undone(self, targets: Sequence[str], types: Sequence[LinkType]) -> set[frozenset[str]]:
+        """The ends of links of these types to one of these notes that were added by what somebody undid."""
+        changed, operations = tables.link_changes, tables.operations
+        found: set[frozenset[str]] = set()
+        for some in chunks(targets):
+            statement = (
+                select(changed.c.source, changed.c.target)
+                .select_from(changed.join(operations, operations.c.id == changed.c.operation))
+                .where(changed.c.target.in_(some), changed.c.type.in_([str(type) for type in types]))
+                .where(changed.c.after.is_not(None), operations.c.undone_by.is_not(None))
+            )
+            found |= {frozenset(ends) for ends in self._run(statement)}
+        return found
 
     def degrees(self, ids: Sequence[str]) -> dict[str, int]:
         """For each id how many links start or end at it."""

@@ -16,11 +16,13 @@ from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.filters import conditions
 from amem.storage.hydrate import complete
-from amem.storage.rows import note_of
+from amem.storage.known import stood
+from amem.storage.rows import note_of, time_text
 from amem.text import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from sqlalchemy import ColumnClause, Select
 
@@ -72,15 +74,24 @@ class NoteReading:
         return self.get_many([id]).get(id)
 
     def get_many(
-        self, ids: Sequence[str], *, history: bool = True, usage: bool = True, deleted: bool = False
+        self,
+        ids: Sequence[str],
+        *,
+        history: bool = True,
+        usage: bool = True,
+        deleted: bool = False,
+        known_at: datetime | None = None,
     ) -> dict[str, MemoryNote]:
         """The notes of these ids that exist, in the order asked for; deleted ones only when asked.
 
-        `history` and `usage` tell whether evolution_history, and usage, trust and stability, are filled in.
+        `history` and `usage` tell whether evolution_history, and usage, trust and stability, are filled in. With
+        `known_at` the notes that existed then, as they stood; what is not versioned (links, usage, trust) is today's.
         """
         rows: dict[str, Any] = {}
         for some in chunks(list(dict.fromkeys(ids))):
-            for row in self._run(select(_NOTES).where(_NOTES.c.id.in_(some))).mappings():
+            statement = select(_NOTES).where(_NOTES.c.id.in_(some))
+            held: dict[int, Any] = {row["key"]: row for row in self._run(statement).mappings()}
+            for row in (held if known_at is None else stood(self._session, held, known_at)).values():
                 if deleted or row["status"] != Status.DELETED:
                     rows[row["id"]] = row
         found = {id: note_of(rows[id]) for id in ids if id in rows}
@@ -99,7 +110,8 @@ class NoteReading:
         if order not in _ORDERS:
             raise InvalidInput(f"cannot order by {order!r}", hint=f"use one of {', '.join(_ORDERS)}")
         statement = select(_NOTES.c.id).where(*conditions(wanted)).order_by(*_ORDERS[order]).limit(limit).offset(offset)
-        return list(self.get_many(self._run(statement).scalars().all(), history=False, deleted=True).values())
+        ids = self._run(statement).scalars().all()
+        return list(self.get_many(ids, history=False, deleted=True, known_at=wanted.known_at).values())
 
     def count(self, wanted: Filter | None = None) -> int:
         """How many notes pass the filter; None counts all that are not deleted."""
@@ -130,6 +142,10 @@ class NoteReading:
             for some in chunks(list(ids))
             for id, key in self._run(select(_NOTES.c.id, _NOTES.c.key).where(_NOTES.c.id.in_(some)))
         }
+
+    def ids_changed(self, after: int) -> set[str]:
+        """Ids of all that changed in any way after that value of the change counter, whatever their status."""
+        return set(self._run(select(_NOTES.c.id).where(_NOTES.c.seq > after)).scalars())
 
     def ids_of(self, keys: Sequence[int]) -> dict[int, str]:
         """Ids of these integer keys, whatever their status."""
@@ -172,9 +188,65 @@ class NoteReading:
             raise AmbiguousId(f"{prefix!r} fits {len(ids)} notes: {some}", hint="give more characters")
         return str(ids[0])
 
+    def shortened(self, ids: Sequence[str], length: int) -> dict[str, str]:
+        """For each id its beginning of that length, or all of it where another note begins the same."""
+        start = func.substr(_NOTES.c.id, 1, length)
+        shared: set[str] = set()
+        for some in chunks(sorted({id[:length] for id in ids})):
+            crowded = select(start).where(start.in_(some)).group_by(start).having(func.count() > 1)
+            shared |= set(self._run(crowded).scalars())
+        return {id: id if id[:length] in shared else id[:length] for id in ids}
+
     def duplicate_of(self, content: str) -> str | None:
         """The oldest active note that says the same but for case, width and spacing; None when there is none."""
         return self._run(_SAME, {"normal": normal_hash(content)}).scalar_one_or_none()
+
+    def replaced_by(self, ids: Sequence[str]) -> list[str]:
+        """Ids of the superseded notes whose place one of these took, whatever became of it."""
+        statement = select(_NOTES.c.id).where(_NOTES.c.status == str(Status.SUPERSEDED)).order_by(_NOTES.c.key)
+        return [
+            id
+            for some in chunks(list(ids))
+            for id in self._run(statement.where(_NOTES.c.superseded_by.in_(some))).scalars()
+        ]
+
+    def replacing(self, keys: Sequence[int]) -> set[int]:
+        """Those of these notes that took the place of one which is superseded still."""
+        earlier = _NOTES.alias()
+        taken = select(1).where(earlier.c.superseded_by == _NOTES.c.id, earlier.c.status == str(Status.SUPERSEDED))
+        return {
+            key
+            for some in chunks([int(key) for key in keys])
+            for key in self._run(select(_NOTES.c.key).where(_NOTES.c.key.in_(some), taken.exists())).scalars()
+        }
+
+    def behind_lost(self) -> list[str]:
+        """Ids of the superseded notes whose successor was deleted or destroyed, oldest first."""
+        successor = _NOTES.alias()
+        there = select(1).where(successor.c.id == _NOTES.c.superseded_by, successor.c.status != str(Status.DELETED))
+        statement = (
+            select(_NOTES.c.id)
+            .where(_NOTES.c.status == str(Status.SUPERSEDED), _NOTES.c.superseded_by.is_not(None), ~there.exists())
+            .order_by(_NOTES.c.key)
+        )
+        return list(self._run(statement).scalars())
+
+    def told_before(self, note: MemoryNote, *, since: datetime) -> int | None:
+        """Key of the note told last before this one, not before `since`, by the same speaker in the same conversation.
+
+        Deleted ones count as never told.
+        """
+        same = ("speaker", "conversation_id")
+        statement = (
+            select(_NOTES.c.key)
+            .where(*(func.coalesce(_NOTES.c[name], "") == (getattr(note, name) or "") for name in same))
+            .where(_NOTES.c.at >= time_text(since), _NOTES.c.at <= time_text(note.at or since))
+            .where(_NOTES.c.id != note.id, _NOTES.c.status != str(Status.DELETED))
+            .order_by(_NOTES.c.at.desc(), _NOTES.c.key.desc())
+            .limit(1)
+        )
+        key = self._run(statement).scalar_one_or_none()
+        return None if key is None else int(key)
 
     def unfinished(self) -> list[tuple[str, str]]:
         """(id, enrichment) of notes whose analysis is pending or degraded, oldest first."""
@@ -207,6 +279,33 @@ class NoteReading:
         )
         rows = self._run(statement).all()
         return [f"{speaker}: {content}" if speaker else content for speaker, content in reversed(rows)]
+
+    def told_by(self, id: str) -> str:
+        """Who said it first: its speaker, else whoever added it."""
+        versions, operations = tables.versions, tables.operations
+        statement = (
+            select(func.coalesce(_NOTES.c.speaker, operations.c.actor))
+            .select_from(
+                _NOTES.join(versions, versions.c.note == _NOTES.c.key).join(
+                    operations, operations.c.id == versions.c.operation
+                )
+            )
+            .where(_NOTES.c.id == id, versions.c.version == 1)
+        )
+        return str(self._run(statement).scalar_one())
+
+    def witnesses(self, keys: Sequence[int]) -> set[str]:
+        """Who has said the same as any of these notes, not counting what was undone."""
+        held, operations = tables.corroborations, tables.operations
+        found: set[str] = set()
+        for some in chunks([int(key) for key in keys]):
+            statement = (
+                select(held.c.who)
+                .select_from(held.join(operations, operations.c.id == held.c.operation))
+                .where(held.c.note.in_(some), operations.c.undone_by.is_(None))
+            )
+            found |= set(self._run(statement).scalars())
+        return found
 
     def owned_fields(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
         """For each id, {field: "given" or "edited"}: what was filled in when it was added, or changed by hand since.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _NOTES = tables.notes
 #: What full text and terms are made of: a change to one of these concerns them.
-_INDEXED = frozenset({"content", "keywords", "tags", "context", "entities", "status"})
+_INDEXED = frozenset({"content", "keywords", "tags", "context", "entities"})
 # Built once, as they are on the path of every write.
 _INSERT, _INSERT_TERM, _INSERT_VERSION = insert(_NOTES), insert(tables.note_terms), insert(tables.versions)
 _BY_ID = select(_NOTES).where(_NOTES.c.id == bindparam("wanted"))
@@ -66,6 +66,7 @@ class Notes(NoteReading):
         self._record(int(key), 1, operation, {"status": [None, values["status"]]})
         self._session.text.put(int(key), note)
         self._put_terms(int(key), note)
+        self._session.facts.put(int(key), note)
         return int(key)
 
     def change(
@@ -106,9 +107,22 @@ class Notes(NoteReading):
             # Whoever follows the vectors has thrown this one away.
             values["vector_seq"] = self._session.seq
         self._run(_UPDATE, {"wanted": row["key"], "seq": self._session.seq, **values})
-        if _INDEXED & set(different):
+        # Both indexes hold every note that is not deleted, whatever its status.
+        hidden = "status" in different and Status.DELETED in (row["status"], different["status"])
+        if hidden or _INDEXED & set(different):
             self._index_again(row["key"], note_of({**row, **values}))
+        if hidden or "facts" in different:
+            self._session.facts.put(row["key"], note_of({**row, **values}))
+        if different.get("status") == Status.ARCHIVED:
+            self._session.usage.archived(row["key"])
         return tuple(different)
+
+    def own(self, id: str, field: str, *, edited: bool) -> None:
+        """Say whether what a field holds is a person's own word."""
+        row = self._run(_BY_ID, {"wanted": id}).mappings().one()
+        owned = {name: by for name, by in json.loads(row["edited"]).items() if name != field}
+        owned |= {field: "edited"} if edited else {}
+        self._run(_UPDATE, {"wanted": row["key"], "seq": self._session.seq, "edited": json.dumps(owned)})
 
     def address(self, id: str, text_hash: bytes) -> None:
         """Say which text's vector is the note's own; nothing changes when it is that one already."""

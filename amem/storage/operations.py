@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import exists, func, or_, select, update
 
@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 _OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tables.link_changes, tables.notes
 
 
-#: True for an operation that still has a trace of its own: a version, a link, a witness, a decided review.
+#: True for an operation that still has a trace of its own: a version, a link, a witness, a decided review, a flag.
 _LEFT = or_(
     exists(select(1).where(_VERSIONS.c.operation == _OPS.c.id)),
     exists(select(1).where(_LINK_CHANGES.c.operation == _OPS.c.id)),
     exists(select(1).where(tables.corroborations.c.operation == _OPS.c.id)),
     exists(select(1).where(tables.reviews.c.decided_by == _OPS.c.id)),
+    exists(select(1).where((tables.flags.c.operation == _OPS.c.id) | (tables.flags.c.dismissed_by == _OPS.c.id))),
 )
 
 
@@ -105,6 +106,64 @@ class Operations:
             some = _OPS.c.id.in_(part)
             undone |= set(self._run(select(_OPS.c.id).where(some, _OPS.c.undone_by.is_not(None))).scalars())
         return [each for each in family if each not in undone]
+
+    def taken_back(self, action: str, actor: str, keys: Sequence[int]) -> set[int]:
+        """Those of the notes (by key) that an undone operation of this action and actor had changed."""
+        found: set[int] = set()
+        for some in chunks([int(key) for key in keys]):
+            statement = (
+                select(_VERSIONS.c.note)
+                .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
+                .where(_VERSIONS.c.note.in_(some), _OPS.c.undone_by.is_not(None))
+                .where(_OPS.c.action == action, _OPS.c.actor == actor)
+            )
+            found |= set(self._run(statement).scalars())
+        return found
+
+    def last_to_set(self, keys: Sequence[int], fields: Sequence[str]) -> dict[int, tuple[int, str]]:
+        """By note key the newest operation that made the note or changed one of these fields, and its action."""
+        said = or_(
+            _VERSIONS.c.version == 1,
+            *(func.json_type(_VERSIONS.c.changes, f"$.{name}").is_not(None) for name in fields),
+        )
+        found: dict[int, tuple[int, str]] = {}
+        for some in chunks([int(key) for key in keys]):
+            statement = (
+                select(_VERSIONS.c.note, _OPS.c.id, _OPS.c.action)
+                .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
+                .where(_VERSIONS.c.note.in_(some), said)
+                .order_by(_VERSIONS.c.id)
+            )
+            found |= {note: (operation, action) for note, operation, action in self._run(statement)}
+        return found
+
+    def unweighed_until(self) -> int:
+        """The last operation from before notes were weighed on their arrival."""
+        value = self._run(
+            select(tables.meta.c.value).where(tables.meta.c.key == "unweighed_until")
+        ).scalar_one_or_none()
+        return int(value or 0)
+
+    def changed_by(self, id: int) -> dict[str, dict[str, tuple[Any, Any]]]:
+        """What one operation changed: by note and field what it was before, and what it became."""
+        statement = (
+            select(_NOTES.c.id, _VERSIONS.c.changes)
+            .select_from(_VERSIONS.join(_NOTES, _NOTES.c.key == _VERSIONS.c.note))
+            .where(_VERSIONS.c.operation == id)
+            .order_by(_VERSIONS.c.id)
+        )
+        found: dict[str, dict[str, tuple[Any, Any]]] = {}
+        for note, changes in self._run(statement):
+            held = found.setdefault(note, {})
+            for field, (before, after) in json.loads(changes).items():
+                held[field] = (held[field][0] if field in held else before, after)
+        return found
+
+    def first_made_after(self, id: int) -> int | None:
+        """Key of the first note that was made by a later operation; None when none was."""
+        statement = select(func.min(_VERSIONS.c.note)).where(_VERSIONS.c.version == 1, _VERSIONS.c.operation > id)
+        key = self._run(statement).scalar_one()
+        return None if key is None else int(key)
 
     def mark_undone(self, ids: Sequence[int], by: int) -> None:
         """Note that these were taken back by operation `by`."""

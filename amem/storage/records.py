@@ -64,13 +64,15 @@ class Kept:
 class UndoReport:
     """What an undo (or redo) did. `operation` is the new log entry, `undone` the one it took back.
 
-    `reverted` holds (note id, field or link) pairs; `kept` lists what later work it would have broken.
+    `reverted` holds (note id, field or link) pairs; `kept` lists what later work it would have broken. `passed_over` is
+    a newer maintenance that stands, where no operation was named.
     """
 
     operation: int
     undone: int
     reverted: tuple[tuple[str, str], ...]
     kept: tuple[Kept, ...]
+    passed_over: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

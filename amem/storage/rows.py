@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from amem.note import Enrichment, Fact, Kind, Layer, Link, LinkType, MemoryNote, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _TIMES = frozenset({"at", "valid_from", "valid_to", "recorded_at"})
 _JSON = frozenset({"keywords", "tags", "entities", "facts", "metadata"})
@@ -57,7 +57,7 @@ def plain(field: str, value: Any) -> Any:
     if isinstance(value, StrEnum):
         return str(value)
     if field == "facts":
-        return [[fact.subject, fact.predicate, fact.object] for fact in value]
+        return [_fact_plain(fact) for fact in value]
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -70,8 +70,25 @@ def from_plain(field: str, value: Any) -> Any:
     if field in _ENUMS:
         return _ENUMS[field](value)
     if field == "facts":
-        return [Fact(*parts) for parts in value]
+        return [_fact_of(parts) for parts in value]
     return value
+
+
+def _fact_plain(fact: Fact) -> list[Any]:
+    """Three values where a fact says no more than that: so were all of them written once."""
+    parts: list[Any] = [fact.subject, fact.predicate, fact.object]
+    if fact.holds and fact.valid_from is None and fact.valid_to is None:
+        return parts
+    times = [None if each is None else time_text(each) for each in (fact.valid_from, fact.valid_to)]
+    return [*parts, fact.holds, *times]
+
+
+def _fact_of(parts: Sequence[Any]) -> Fact:
+    subject, predicate, object_, *rest = parts
+    if not rest:
+        return Fact(subject, predicate, object_)
+    holds, since, until = rest
+    return Fact(subject, predicate, object_, bool(holds), read_time(since), read_time(until))
 
 
 def cell(field: str, value: Any) -> Any:
@@ -106,6 +123,7 @@ def link_of(row: Mapping[Any, Any]) -> Link:
         confidence=row["confidence"],
         made_by=row["made_by"],
         at=at,
+        weight=row["weight"],
     )
 
 

@@ -9,6 +9,8 @@ from sqlalchemy import insert, select, update
 
 from amem.storage import tables
 from amem.storage.chats import Chats
+from amem.storage.facts import Facts
+from amem.storage.flags import Flags
 from amem.storage.fulltext import FullText
 from amem.storage.jobs import Jobs
 from amem.storage.links import Links
@@ -16,6 +18,7 @@ from amem.storage.notes import Notes
 from amem.storage.operations import Operations
 from amem.storage.reviews import Reviews
 from amem.storage.rows import time_text
+from amem.storage.runs import Runs
 from amem.storage.sources import Sources
 from amem.storage.spending import Spending
 from amem.storage.usage import Usage
@@ -72,6 +75,14 @@ class Session:
         return Notes(self)
 
     @cached_property
+    def facts(self) -> Facts:
+        return Facts(self)
+
+    @cached_property
+    def flags(self) -> Flags:
+        return Flags(self)
+
+    @cached_property
     def links(self) -> Links:
         return Links(self)
 
@@ -106,6 +117,10 @@ class Session:
     @cached_property
     def jobs(self) -> Jobs:
         return Jobs(self)
+
+    @cached_property
+    def runs(self) -> Runs:
+        return Runs(self)
 
     @cached_property
     def spending(self) -> Spending:

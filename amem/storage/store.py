@@ -10,7 +10,7 @@ from amem.storage.database import BUSY_SECONDS, FILE_NAME, Database, explain_fol
 from amem.storage.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from amem.clock import Clock
@@ -62,6 +62,10 @@ class Store:
     def shrink(self) -> None:
         """Leave no trace of purged notes in the file's free space."""
         self._database.shrink()
+
+    def tidy(self, stop: Callable[[], bool]) -> None:
+        """Keep queries quick, a few milliseconds at a time, until done or told to `stop`."""
+        self._database.tidy(stop)
 
     def check(self) -> list[str]:
         """What SQLite and the links between tables complain about; empty when all is well. Reads everything."""

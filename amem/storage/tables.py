@@ -21,10 +21,16 @@ notes = _table(
 note_counts = _table("note_counts", "status notes")
 note_terms = _table("note_terms", "role term note")
 term_counts = _table("term_counts", "role term notes")
-links = _table("links", "key source target type reason confidence made_by at operation")
+links = _table("links", "key source target type reason confidence made_by at operation weight")
 versions = _table("versions", "id operation note version changes")
 link_changes = _table("link_changes", "id operation source target type before after")
-usage = _table("usage", "note recalls last_access growth")
+facts = _table(
+    "facts",
+    "note place subject predicate object subject_key predicate_key object_key holds valid_from valid_to",
+)
+flags = _table("flags", "id note because reason at operation dismissed_by")
+runs = _table("runs", "id cycle operation started_at finished_at seq phase progress owner lease_until")
+usage = _table("usage", "note recalls last_access growth since_archived")
 corroborations = _table("corroborations", "note who at operation")
 sources = _table("sources", "key id kind conversation ref speaker at ordinal text operation")
 note_sources = _table("note_sources", "note source operation gathered")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amem.system.keeping import Keeping
+from amem.system.maintaining import Maintaining, NightHand
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from amem.receipt import Receipt
 
 
-class Adding(Keeping):
+class Adding(Maintaining):
     """Adds notes, and sees to it that what waits is done."""
 
     def add(
@@ -71,9 +71,11 @@ class Adding(Keeping):
     def work(self, *, once: bool = False, poll: float = 1.0, heard: Callable[[Receipt], None] | None = None) -> None:
         """Do what waits in the collection, whoever left it, looking for more every `poll` seconds until it is closed.
 
-        With `once` only until nothing waits. `heard` is told of each note. Any number of processes may do this.
+        With `once` only until nothing waits. `heard` is told of each note. Any number of processes may do this. Runs
+        maintenance that is due when nobody has written for a while (settings ``nightly`` and ``idle_minutes``).
         """
-        self._working(heard).run(once=once, poll=poll)
+        night = NightHand(self.maintain_when_quiet, self._clock, self._notify)
+        self._working(heard, [] if once else [night]).run(once=once, poll=poll)
 
     def _add(
         self, items: Sequence[NewNote | Mapping[str, Any] | str], *, wait: bool = True, **how: Any

@@ -12,6 +12,7 @@ from amem.errors import CollectionExists, InvalidInput
 from amem.maintenance.doctor import Finding, examine
 from amem.maintenance.index import embed_missing, reindex
 from amem.system.wiring import Wiring
+from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +45,15 @@ class Keeping(Wiring):
 
     def doctor(self, *, repair: bool = False) -> list[Finding]:
         """Check the database, the index, the models and what waits; with `repair`, mend what can be mended."""
-        return examine(self._store, self._dense, self._vectorizer, self.settings, repair=repair, rules=load_rules)
+        return examine(
+            self._store,
+            self._dense,
+            self._vectorizer,
+            self.settings,
+            repair=repair,
+            rules=load_rules,
+            predicates=load_predicates,
+        )
 
     def copy(self, name: str) -> Path:
         """Copy the collection, consistent even while it is written to, to a new one in the same home.

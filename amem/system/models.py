@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from amem.llm_controller import LLMController
     from amem.protocols import Analyst, ChatModel
     from amem.settings import Settings
+    from amem.truth.predicates import Predicates
 
 #: Notes analysed at the same time by a model on another machine.
 _REMOTE = 4
@@ -29,12 +30,14 @@ class Models:
         self,
         settings: Settings,
         analyst: Analyst | None,
+        predicates: Callable[[], Predicates],
         notify: Callable[[str], None] | None,
         ledger: Ledger,
         cancelled: threading.Event,
     ) -> None:
         self._settings = settings
         self._given = analyst
+        self._predicates = predicates
         self._notify = notify
         self._ledger = ledger
         self._cancelled = cancelled
@@ -42,6 +45,10 @@ class Models:
         self._analyst: Analyst | None = None
         self._chat: ChatModel | None = None
         self._controller: LLMController | None = None
+
+    def called_off_by(self, cancelled: threading.Event) -> Models:
+        """The same models for work that is called off by itself, while the collection stays open."""
+        return Models(self._settings, self._given, self._predicates, None, self._ledger, cancelled)
 
     def analyst(self) -> Analyst:
         """What reads notes: a language model, or the offline rules."""
@@ -52,7 +59,11 @@ class Models:
                 from amem.llm import make_analyst
 
                 self._analyst = make_analyst(
-                    self._settings, notify=self._notify, ledger=self._ledger, cancelled=self._cancelled
+                    self._settings,
+                    self._predicates,
+                    notify=self._notify,
+                    ledger=self._ledger,
+                    cancelled=self._cancelled,
                 )
             return self._analyst
 
@@ -60,7 +71,7 @@ class Models:
         """The offline rules, whatever the settings name: they stand in for a model that is not there."""
         from amem.llm.offline import OfflineAnalyst
 
-        return OfflineAnalyst()
+        return OfflineAnalyst(self._predicates)
 
     def chat(self, settings: Settings | None = None) -> ChatModel:
         """The chat model; with `settings` one of its own, made anew. Raises InvalidInput, ServiceUnavailable."""

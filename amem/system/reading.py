@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.clock import parse_time, zone
 from amem.live import Memories
 from amem.neighbourhood import Neighbourhood, walk
 from amem.query import Filter
@@ -11,6 +12,7 @@ from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from amem.note import Link, MemoryNote, Source
 
@@ -18,10 +20,15 @@ if TYPE_CHECKING:
 class Reading(Wiring):
     """Reads what is stored, as of now: other processes' writes included."""
 
-    def read(self, id: str) -> MemoryNote | None:
-        """The note with its links, usage, trust and history; None when there is none."""
+    def read(self, id: str, known_at: datetime | str | None = None) -> MemoryNote | None:
+        """The note with its links, usage, trust and history; None when there is none.
+
+        `known_at` asks for the note as it stood then: every field and its history, though not what is kept beside it
+        (links, usage, trust). None where it was not there yet, or was deleted.
+        """
+        moment = None if known_at is None else parse_time(known_at, zone(self.settings.timezone))
         with self._store.read() as session:
-            return session.notes.get(id)
+            return session.notes.get_many([id], known_at=moment).get(id)
 
     def resolve(self, prefix: str, *, deleted: bool = False) -> str:
         """The one id that begins with `prefix`. Raises NoteNotFound or AmbiguousId."""

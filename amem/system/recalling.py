@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from amem.live import CollectionRetriever
+from amem.note import Status
 from amem.query import Filter, Query
 from amem.retrieval import related_text
 from amem.system.wiring import Wiring
@@ -24,11 +26,16 @@ class Recalling(Wiring):
         k: int = 5,
         *,
         filter: Filter | None = None,
+        include_superseded: bool = False,
         touch: bool = True,
         minimum_score: float | None = None,
     ) -> list[Hit]:
-        """The k notes that answer best, best first, each with a score in 0..1 (higher is better) and its reasons."""
-        return self.ask(Query(query, k, filter or Filter(), touch=touch, minimum_score=minimum_score))
+        """The k notes that answer best, best first, each with a score in 0..1 (higher is better) and its reasons.
+
+        `include_superseded` lets notes answer, too, whose place others have taken.
+        """
+        wanted = _widened(filter or Filter(), include_superseded)
+        return self.ask(Query(query, k, wanted, touch=touch, minimum_score=minimum_score))
 
     def search_agentic(
         self,
@@ -36,11 +43,13 @@ class Recalling(Wiring):
         k: int = 5,
         *,
         filter: Filter | None = None,
+        include_superseded: bool = False,
         touch: bool = True,
         minimum_score: float | None = None,
     ) -> list[Hit]:
         """As `search`, with the notes that good answers are linked to, all ranked together."""
-        return self.ask(Query(query, k, filter or Filter(), expand=True, touch=touch, minimum_score=minimum_score))
+        wanted = _widened(filter or Filter(), include_superseded)
+        return self.ask(Query(query, k, wanted, expand=True, touch=touch, minimum_score=minimum_score))
 
     def ask(self, query: Query) -> list[Hit]:
         """Answer a Query, the one value behind every way to search. Raises EmbedderMismatch."""
@@ -58,6 +67,13 @@ class Recalling(Wiring):
         question = Query(query, expand=True, touch=False) if isinstance(query, str) else query
         return self._recall.explain(question, id)
 
+    def opened(self, ids: Sequence[str]) -> None:
+        """Count notes that somebody opened and read as used, at most once a day each.
+
+        An archived note comes back when it is used for the second time since it was archived, here or in a search.
+        """
+        self._recall.opened(ids)
+
     def find_related_memories(self, query: str, k: int = 5) -> tuple[str, list[str]]:
         """A-Mem's helper: the related notes as text for a prompt, and their ids."""
         hits = self.search(query, k)
@@ -71,3 +87,9 @@ class Recalling(Wiring):
     def retriever(self) -> CollectionRetriever:
         """The collection as A-Mem's programs search it: Chroma's nested lists."""
         return CollectionRetriever(self._store, self._dense, self._vectorizer)
+
+
+def _widened(wanted: Filter, include_superseded: bool) -> Filter:
+    if not include_superseded or Status.SUPERSEDED in wanted.statuses:
+        return wanted
+    return replace(wanted, statuses=(*wanted.statuses, Status.SUPERSEDED))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
+from amem.errors import AmemError
 from amem.system.keeping import Keeping
+from amem.system.topics import Topics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -12,8 +15,10 @@ if TYPE_CHECKING:
     from amem.conversation.remember import RememberReport
     from amem.message import Message
 
+_log = logging.getLogger("amem")
 
-class Remembering(Keeping):
+
+class Remembering(Keeping, Topics):
     """Takes conversations in as they were, makes notes of what they state, and finds the words behind a note."""
 
     def remember(
@@ -42,6 +47,10 @@ class Remembering(Keeping):
         if report.waiting and self._background:
             self._worker.wake()
         self._keep_up(report.learnt)
+        try:
+            self._refresh_topics([receipt.id for receipt in report.learnt], report.operation)
+        except AmemError as error:  # what was said is stored and learnt; maintenance makes up for it
+            _log.warning("declared topics have not taken in what was learnt yet: %s", error)
         return report
 
     def expand(self, note: str) -> list[Message]:

@@ -11,12 +11,19 @@ from amem.clock import SystemClock, zone
 from amem.collection import StoreFeed, existing_folder, folder_of
 from amem.index import DenseLeg
 from amem.ledger import StoreLedger
+from amem.llm.entailment import local_entailment
 from amem.maintenance.index import embed_missing
 from amem.retrieval import Recall
 from amem.settings import load_settings
 from amem.storage import Store
 from amem.system.models import Models
+from amem.truth.predicates import load_predicates
 from amem.vectorizer import Vectorizer
+from amem.writing.canonical import Canon
+from amem.writing.conflict.corrections import Corrector
+from amem.writing.conflict.judges import Judges
+from amem.writing.conflict.reweighing import Reweigher
+from amem.writing.conflict.settling import Settler
 from amem.writing.edits import Editor
 from amem.writing.enrich import Enricher
 from amem.writing.owners import Owner
@@ -26,7 +33,7 @@ from amem.writing.upgrade import Upgrader
 from amem.writing.worker import JobHand, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
     from amem.protocols import Analyst, Embedder
     from amem.receipt import Receipt
     from amem.settings import Settings
+    from amem.truth.predicates import Predicates
     from amem.writing.worker import Hand
 
 #: Seconds that closing waits for a call which is being called off.
@@ -117,29 +125,55 @@ class Wiring:
         from amem.embedding import make_embedder
 
         settings, store = self.settings, self._store
+        # When first asked for: a table that cannot be read stops what needs it, not the collection from opening.
+        self._predicates: Callable[[], Predicates] = cache(partial(load_predicates, settings.home))
         made = embedder or make_embedder(settings, notify=self._notify)
         self._vectorizer = Vectorizer(store, made, settings.embed_recipe)
         self._dense = DenseLeg(StoreFeed(store), folder=self._folder, base=settings.dense_base)
-        self._recall = Recall(store, self._dense, made, settings, self._clock, entities=None)
+        self._recall = Recall(store, self._dense, made, settings, self._clock, predicates=self._predicates)
         ledger = StoreLedger(store, self._clock, zone(settings.timezone))
-        self._models = models = Models(settings, analyst, self._notify, ledger, self._called_off)
+        self._models = models = Models(settings, analyst, self._predicates, self._notify, ledger, self._called_off)
         self._analyst = models.analyst
         self._owner = Owner()
+        judges = Judges(self._predicates, settings, cache(partial(local_entailment, settings.nli_model)))
+        self._settler = Settler(judges, self._predicates, settings)
+        self._canon = canon = Canon(self._predicates, settings.user_name)
         thinker = Thinker(
-            store, self._dense, self._vectorizer, models.analyst, models.rules, settings, self._called_off
+            store,
+            self._dense,
+            self._vectorizer,
+            models.analyst,
+            models.rules,
+            self._settler,
+            canon,
+            settings,
+            self._called_off,
         )
-        ground = (store, thinker, self._vectorizer, settings, self._owner, models.at_once)
+        ground = (store, thinker, self._vectorizer, self._settler, settings, self._owner, models.at_once)
         self._enricher = Enricher(*ground)
         self._upgrader = Upgrader(*ground, self._analyst)
         self._learner = cache(self._make_learner)
         self._worker = self._working()
         self._pipeline = Pipeline(
-            store, self._dense, self._vectorizer, self._enricher, self._analyst, settings, self._clock
+            store,
+            self._dense,
+            self._vectorizer,
+            self._enricher,
+            self._settler,
+            canon,
+            self._analyst,
+            settings,
+            self._clock,
         )
-        self._editor = Editor(store, self._vectorizer, settings)
+        self._reweigher = Reweigher(self._dense, self._settler, settings)
+        self._editor = Editor(store, self._vectorizer, self._reweigher, canon, settings)
+        self._corrector = Corrector(store, self._predicates)
 
-    def _working(self, heard: Callable[[Receipt], None] | None = None) -> Worker:
-        """A worker on all that may wait in the collection; `heard` is told of each note that is analysed."""
+    def _working(self, heard: Callable[[Receipt], None] | None = None, after: Sequence[Hand] = ()) -> Worker:
+        """A worker on all that may wait in the collection, and then on what comes `after`.
+
+        `heard` is told of each note that is analysed.
+        """
 
         def afterwards() -> None:
             if self.settings.embed_recipe != "content":  # else nothing that is embedded has changed
@@ -148,7 +182,7 @@ class Wiring:
         def hands() -> list[Hand]:
             learning = JobHand(self._learner().work, self._clock)
             enriching = JobHand(partial(self._enricher.work, heard=heard), self._clock, afterwards=afterwards)
-            return [self._chats(), learning, enriching]
+            return [self._chats(), learning, enriching, *after]
 
         return Worker(hands, self._owner, self._called_off)
 
@@ -169,6 +203,7 @@ class Wiring:
             self._recall,
             self._analyst,
             self._models.rules,
+            self._predicates,
             self.settings,
             self._clock,
             self._owner,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _BY_FIELD: dict[str, Callable[[Asked], dict[str, Any]]] = {
     "keywords": answers.analysis,
     "links": answers.evolution,
+    "gone": answers.page,
     "statements": answers.extraction,
     "in_memory": answers.answer,
     "verdicts": answers.verdicts,

@@ -111,6 +111,14 @@ def topic(asked: Asked) -> dict[str, Any]:
     return {"title": next(iter(_keywords(asked.note)), "notes"), "summary": asked.note[:200]}
 
 
+def page(asked: Asked) -> dict[str, Any]:
+    """A statement for each note that was shown, in its own words."""
+    statements = [
+        {"text": next(iter(sentences(note.text)), note.text), "notes": [note.handle]} for note in asked.shown("n")
+    ]
+    return {**topic(asked), "statements": statements, "gone": []}
+
+
 def fitting(question: str, lines: Sequence[str]) -> str | None:
     """The line that shares most words with the question, the first of equals; None when none shares any."""
     wanted = set(query_terms(question))

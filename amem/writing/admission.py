@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from amem.note import Source
     from amem.settings import Settings
     from amem.storage import Store
+    from amem.writing.canonical import Canon
     from amem.writing.intake import Intake, NewNote
 
 
@@ -26,11 +27,13 @@ def admit(
     actor: str,
     settings: Settings,
     clock: Clock,
+    canon: Canon,
     refused: Callable[[int, AmemError], None] | None = None,
 ) -> list[Intake]:
-    """The items as checked notes, in order. Raises InvalidInput and its kin for the first that cannot be used.
+    """The items as checked notes, in order, their facts as `canon` has them.
 
-    When `refused` is given it is handed each such item's position and error instead, and the item is left out.
+    Raises InvalidInput and its kin for the first that cannot be used. When `refused` is given it is handed each such
+    item's position and error instead, and the item is left out.
     """
     intakes: list[Intake] = []
     named: dict[str, Intake] = {}
@@ -38,7 +41,8 @@ def admit(
     for position, item in enumerate(items):
         try:
             intake = take_in(item, actor=actor, settings=settings, clock=clock)
-            _refuse_unknown(intake, store, brought, named)
+            _refuse_unknown(intake, store, settings, brought, named)
+            intake.note.facts = canon.given(intake.note.facts, intake.note.speaker)
             if intake.named:
                 _refuse_taken_id(intake, store, named.setdefault(intake.note.id, intake))
             brought |= {source.id: source.kind for source in _brings(intake)}
@@ -51,7 +55,9 @@ def admit(
     return intakes
 
 
-def _refuse_unknown(intake: Intake, store: Store, brought: Mapping[str, str], named: Mapping[str, Intake]) -> None:
+def _refuse_unknown(
+    intake: Intake, store: Store, settings: Settings, brought: Mapping[str, str], named: Mapping[str, Intake]
+) -> None:
     """Refuse a note that names a source or a note that is neither stored nor brought by an item before it."""
     if not intake.sources and intake.derived_from is None:
         return
@@ -65,7 +71,7 @@ def _refuse_unknown(intake: Intake, store: Store, brought: Mapping[str, str], na
         if id not in kinds:
             raise InvalidInput(f"no source {id!r} is stored", hint="give new sources in `gathers`")
     if intake.sources and intake.source is None:
-        intake.reliability = believe([kinds[id] for id in intake.sources] + [s.kind for s in intake.gathers])
+        intake.reliability = believe([kinds[id] for id in intake.sources] + [s.kind for s in intake.gathers], settings)
 
 
 def _refuse_taken_id(intake: Intake, store: Store, first: Intake) -> None:

@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import StaleNote
-from amem.note import Link, LinkType
+from amem.note import Link, LinkType, Status
 from amem.receipt import Evolved, Queued
 from amem.storage.rows import plain
+from amem.writing.conflict.opinions import from_links
+from amem.writing.conflict.settling import Settled
 from amem.writing.guards import plan
+from amem.writing.neighbours import NEAR_DUPLICATE
 from amem.writing.steps import ANALYSED
 
 if TYPE_CHECKING:
     from amem.note import Enrichment, MemoryNote
+    from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.storage import Session
     from amem.vectorizer import Vectorizer
+    from amem.writing.conflict.settling import Settler
     from amem.writing.guards import Plan, PlannedRewrite
     from amem.writing.thinking import Thought
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What was done, for the receipt; `operation` is the enrichment's own, None when there was nothing to write."""
+    """What was done, for the receipt; `operation` is the enrichment's own, None when there was nothing to write.
+
+    `settled` is what came of its conflicts.
+    """
 
     operation: int | None = None
     links: list[Link] = field(default_factory=list)
     evolved: list[Evolved] = field(default_factory=list)
     queued: list[Queued] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
+    settled: Settled = field(default_factory=Settled)
+
+    def on(self, receipt: Receipt) -> Receipt:
+        """The receipt with all this on it."""
+        settled = self.settled
+        return replace(
+            receipt,
+            links=(*self.links, *settled.links),
+            evolved=tuple(self.evolved),
+            queued=(*self.queued, *settled.queued),
+            superseded=tuple(settled.superseded),
+            superseded_by=settled.superseded_by,
+            conflicts=tuple(settled.conflicts),
+            dropped=tuple(self.dropped),
+        )
 
 
 def carry_out(
@@ -76,13 +99,16 @@ def write_down(
     *,
     parent: int | None,
     vectorizer: Vectorizer,
+    settler: Settler,
     settings: Settings,
 ) -> Outcome:
-    """What was thought of a stored note: its free fields as one operation, what evolved as another below it."""
+    """What was thought of a stored note: its free fields as one operation, below it what evolved and was overturned."""
     note, shown, evolution = thought.note, thought.shown, thought.evolution
     vectorizer.keep(session, thought.vectors)
     owned = session.notes.owned_fields([note.id, *(each.id for each in shown.notes.values())])
     planned = plan(evolution, shown.notes, owned, settings)
+    by = thought.evolver or thought.analyst
+    planned, opinions = from_links(planned, by, evolution.prompt, shown.cosines, settings.conflict_cosine)
     changes: dict[str, Any] = {"enrichment": str(enrichment)}
     asked = [thought.analysis.prompt] if thought.analysis is not None else []
     if thought.analysis is not None:
@@ -101,19 +127,31 @@ def write_down(
         planned,
         note,
         twin=shown.twin(settings.near_duplicate),
-        made_by=thought.evolver or thought.analyst,
+        made_by=by,
         parent=operation,
         vectorizer=vectorizer,
         settings=settings,
         prompts=evolution.prompt,
     )
     outcome.operation = operation
+    now, key = session.notes.get_many([note.id], history=False, usage=False), session.notes.keys_of([note.id])
+    if now and now[note.id].status is Status.ACTIVE:
+        outcome.settled = settler.settle(
+            session,
+            now[note.id],
+            key[note.id],
+            thought.near,
+            thought.cosines,
+            parent=operation,
+            owned=owned[note.id],
+            opinions=thought.opinions(opinions),
+        )
     return outcome
 
 
 def _near_duplicate(source: str, target: str, cosine: float, session: Session) -> Link:
     """The link between two notes that say almost the same; both stay, since one number may make all the difference."""
-    reason = f"near-duplicate (similarity {cosine:.2f})"
+    reason = f"{NEAR_DUPLICATE} (similarity {cosine:.2f})"
     return Link(source, target, LinkType.RELATED, reason, min(1.0, cosine), "amem", session.now)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
-from amem.writing.neighbours import Candidate, sharing
+from amem.writing.neighbours import Candidate, sharing, unknown_cosines
 from amem.writing.steps import ANALYSED, PREVIOUS_TURNS, draft_of, fill_in
 from amem.writing.vocabulary import BatchVocabulary
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.vectorizer import Vectorizer
+    from amem.writing.canonical import Canon
     from amem.writing.intake import Intake
     from amem.writing.neighbours import Nearest
     from amem.writing.vocabulary import FrequencyCache
@@ -53,12 +54,19 @@ class Batch:
     """Some notes on their way in, and the keys of those that the running transaction has stored."""
 
     def __init__(
-        self, intakes: Sequence[Intake], store: Store, dense: Nearest, vectorizer: Vectorizer, settings: Settings
+        self,
+        intakes: Sequence[Intake],
+        store: Store,
+        dense: Nearest,
+        vectorizer: Vectorizer,
+        canon: Canon,
+        settings: Settings,
     ) -> None:
         self.entries = [Entry(intake) for intake in intakes]
         self._store = store
         self._dense = dense
         self._vectorizer = vectorizer
+        self._canon = canon
         self._settings = settings
         self._stored: dict[int, NDArray[np.float32]] = {}
         self._seen = 0
@@ -103,12 +111,21 @@ class Batch:
         vector = entry.vector
         if vector is None or self._settings.neighbours == 0:
             return []
-        mates = [Candidate(key, float(vector @ other)) for key, other in self._stored.items()]
-        nearest = sorted(entry.near + mates, key=lambda each: (-each.cosine, each.key))[: self._settings.neighbours]
+        nearest = sorted(self.near(entry), key=lambda each: (-each.cosine, each.key))[: self._settings.neighbours]
         if not nearest:
             return []
         seen = {each.key for each in nearest}
         return nearest + sharing(session, entry.intake.note, lambda keys: self._cosines(vector, keys), exclude=seen)
+
+    def near(self, entry: Entry) -> list[Candidate]:
+        """The nearest notes, of the collection and of this batch so far, however many were looked for."""
+        if entry.vector is None:
+            return []
+        return entry.near + [Candidate(key, float(entry.vector @ other)) for key, other in self._stored.items()]
+
+    def cosines(self, entry: Entry, keys: Sequence[int]) -> list[float]:
+        """How alike the entry's note and these are; nan where one has no vector."""
+        return unknown_cosines(keys) if entry.vector is None else self._cosines(entry.vector, keys)
 
     def _cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> list[float]:
         found = self._dense.cosines(vector, np.array(keys, dtype=np.int64))
@@ -141,7 +158,7 @@ class Batch:
                 _log.warning("analysis of a note failed: %s", error)
                 entry.error = f"analysis: {error}"
             else:
-                fill_in(note, entry.analysis, entry.intake.given, default_zone)
+                fill_in(note, entry.analysis, entry.intake.given, default_zone, self._canon)
                 note.analyst = analyst.name
             vocabulary.include(note.content, note.tags)
 
@@ -166,10 +183,11 @@ class Batch:
     def _find_nearest(self) -> None:
         self._dense.refresh()
         embedded = [entry for entry in self.entries if entry.vector is not None]
-        if not embedded or self._settings.neighbours == 0:
+        wanted = max(self._settings.neighbours, self._settings.conflict_neighbours)
+        if not embedded or wanted == 0:
             return
         matrix = np.stack([entry.vector for entry in embedded if entry.vector is not None])
-        found = self._dense.search_many(matrix, self._settings.neighbours)
+        found = self._dense.search_many(matrix, wanted)
         for entry, (keys, cosines) in zip(embedded, found, strict=True):
             entry.near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
 

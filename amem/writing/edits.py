@@ -9,7 +9,11 @@ from amem.note import Link, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.storage import redo, rollback, undo
 from amem.storage.rows import VERSIONED, plain
+from amem.writing.actors import is_person
 from amem.writing.apply import readdress
+from amem.writing.conflict.corrections import stand_again, stand_by
+from amem.writing.conflict.mending import mend
+from amem.writing.conflict.standing import free
 from amem.writing.fields import as_timestamp, clean, labels
 from amem.writing.steps import ENRICH_JOB
 
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem.storage import Session, Store, UndoReport
     from amem.vectorizer import Vectorizer
+    from amem.writing.canonical import Canon
+    from amem.writing.conflict.reweighing import Reweigher
 
 #: Every note that is not deleted.
 _EVERY = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
@@ -32,9 +38,13 @@ _EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "enrichment", "an
 class Editor:
     """Changes notes of one collection, each call one operation that can be undone (but for purge)."""
 
-    def __init__(self, store: Store, vectorizer: Vectorizer, settings: Settings) -> None:
+    def __init__(
+        self, store: Store, vectorizer: Vectorizer, reweigher: Reweigher, canon: Canon, settings: Settings
+    ) -> None:
         self._store = store
         self._vectorizer = vectorizer
+        self._reweigher = reweigher
+        self._canon = canon
         self._settings = settings
 
     def update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str) -> int | None:
@@ -58,6 +68,8 @@ class Editor:
                     hint="read it again and repeat the change",
                 )
         values = clean(fields, self._settings)
+        if "facts" in values:
+            values["facts"] = self._canon.given(values["facts"], values.get("speaker", now.speaker))
         links = values.pop("links", None)
         changes = {name: plain(name, value) for name, value in values.items()}
         if "timestamp" in values:
@@ -83,14 +95,28 @@ class Editor:
         return self._set(id, "delete", actor, {"status": str(Status.DELETED)})
 
     def restore(self, id: str, actor: str) -> bool:
-        """Bring a deleted, archived or superseded note back; False when it is active already. Raises NoteNotFound."""
-        with self._store.read() as session:
+        """Bring a deleted, archived or superseded note back; False when it is active already. Raises NoteNotFound.
+
+        What a person brings back, machines do not put away again by themselves.
+        """
+        with self._store.write() as session:
             note = session.notes.get_many([id], history=False, deleted=True).get(id)
-        if note is None:
-            raise NoteNotFound(f"no note {id!r}", hint="what was purged is gone for good")
-        if note.status is Status.ACTIVE:
-            return False
-        return self._set(id, "restore", actor, {"status": str(Status.ACTIVE), "superseded_by": None}, deleted=True)
+            if note is None:
+                raise NoteNotFound(f"no note {id!r}", hint="what was purged is gone for good")
+            if note.status is Status.ACTIVE:
+                return False
+            put_away = note.status is not Status.DELETED
+            operation = session.begin("restore", actor)
+            if note.status is Status.SUPERSEDED:
+                stand_again(session, note, operation, actor)
+            elif note.superseded_by is not None:
+                free(session, id, operation)
+            else:
+                changes = {"status": str(Status.ACTIVE)}
+                session.notes.change(id, changes, operation, edited=put_away and is_person(actor))
+            if put_away:
+                session.usage.touch([session.notes.keys_of([id])[id]])
+        return True
 
     def pin(self, id: str, pinned: bool, actor: str) -> bool:
         """Keep a note from ever fading (or let it fade again); False when there is none."""
@@ -168,7 +194,10 @@ class Editor:
         """Turn a proposed change down. Raises ReviewNotFound."""
         with self._store.write() as session:
             item = session.reviews.get(review)
-            session.reviews.decide(review, "rejected", session.begin("reject", actor, item.reason))
+            operation = session.begin("reject", actor, item.reason)
+            session.reviews.decide(review, "rejected", operation)
+            if "superseded_by" in item.changes:
+                stand_by(session, item.note, operation)
 
     def undo(self, operation: int | None, actor: str) -> UndoReport:
         """Take back an operation and what it set off. Raises NothingToUndo, OperationNotFound, InvalidInput."""
@@ -186,17 +215,19 @@ class Editor:
         return fields
 
     def _reverse(self, reverse: Callable[[Session], UndoReport]) -> UndoReport:
+        self._reweigher.refresh()
         with self._store.write() as session:
             report = reverse(session)
+            mend(session, report, self._reweigher)
             # Most of what is taken back changed no text: only that some notes were made, or linked.
             moved = dict.fromkeys(id for id, field in report.reverted if self._vectorizer.reads([field]))
             for note in session.notes.get_many(list(moved), history=False, usage=False, deleted=True).values():
                 session.notes.address(note.id, self._vectorizer.hash(note))
         return report
 
-    def _set(self, id: str, action: str, actor: str, changes: Mapping[str, Any], *, deleted: bool = False) -> bool:
+    def _set(self, id: str, action: str, actor: str, changes: Mapping[str, Any]) -> bool:
         with self._store.write() as session:
-            note = session.notes.get_many([id], history=False, deleted=deleted).get(id)
+            note = session.notes.get_many([id], history=False).get(id)
             if note is None:
                 return False
             if any(plain(name, getattr(note, name)) != value for name, value in changes.items()):
@@ -217,11 +248,6 @@ class Editor:
             setattr(note, name, value)
         after = self._vectorizer.text(note)
         return {} if after == before else self._vectorizer.embed([after])[0]
-
-
-def is_person(actor: str) -> bool:
-    """True for ``user`` and ``user:<name>``: what they edit, machines may only propose to change."""
-    return actor.split(":")[0] == "user"
 
 
 def _changed(note: MemoryNote, now: MemoryNote) -> dict[str, Any]:

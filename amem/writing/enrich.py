@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from amem.storage import Store
     from amem.storage.records import Job
     from amem.vectorizer import Vectorizer
+    from amem.writing.conflict.settling import Settler
     from amem.writing.owners import Owner
     from amem.writing.thinking import Thinker, Thought
 
@@ -62,6 +63,7 @@ class Enricher:
         store: Store,
         thinker: Thinker,
         vectorizer: Vectorizer,
+        settler: Settler,
         settings: Settings,
         owner: Owner,
         at_once: Callable[[], int],
@@ -69,6 +71,7 @@ class Enricher:
         self._store = store
         self._thinker = thinker
         self._vectorizer = vectorizer
+        self._settler = settler
         self._settings = settings
         self._owner = owner
         self._at_once = at_once
@@ -170,6 +173,7 @@ class Enricher:
             with self._store.write(wait=_SHORT) as session:
                 session.jobs.give_back(name)
                 session.chats.give_back_of(lambda owner: owner.startswith(name))
+                session.runs.give_back(name)
         except StorageError as error:  # then they are free when this process has ended, at the latest with their lease
             _log.warning("what was being analysed could not be given back yet: %s", error)
 
@@ -238,6 +242,7 @@ class Enricher:
                 f"{note.id[:8]} was waiting",
                 parent=task.parent,
                 vectorizer=self._vectorizer,
+                settler=self._settler,
                 settings=self._settings,
             )
         return outcome, enrichment
@@ -252,16 +257,13 @@ def receipt_of(
 ) -> Receipt:
     """What came of a note that was analysed `seconds` long, its `stored` receipt included."""
     cost = replace(cost_of(thought.spent), embedded=thought.fresh, seconds=seconds)
-    return Receipt(
+    finished = Receipt(
         thought.note.id,
         "stored",
         enrichment,
         thought.analyst,
         outcome.operation if stored is None else stored.operation,
-        links=tuple(outcome.links),
-        evolved=tuple(outcome.evolved),
-        queued=tuple(outcome.queued),
-        dropped=tuple(outcome.dropped),
         error="; ".join(thought.errors) or None,
         cost=cost if stored is None else stored.cost + cost,
     )
+    return outcome.on(finished)

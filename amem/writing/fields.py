@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _LONGEST_LABEL = 200
 _LONGEST_CONTEXT = 4_000
+_TRIPLE = frozenset({"subject", "predicate", "object"})
+_FACT_TIMES = ("valid_from", "valid_to")
 
 #: Fields amem keeps itself; naming them in the error spares people the search for a typing error.
 _KEPT_BY_AMEM = frozenset(
@@ -106,22 +109,27 @@ def _labels(name: str, value: Any, settings: Settings) -> list[str]:
 def _facts(name: str, value: Any, settings: Settings) -> list[Fact]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
         raise InvalidInput(f"{name} must be a list of (subject, predicate, object), not {value!r}")
-    return list(dict.fromkeys(_fact(name, each) for each in value))
+    return list(dict.fromkeys(_fact(name, each, settings) for each in value))
 
 
-def _fact(name: str, value: Any) -> Fact:
+def _fact(name: str, value: Any, settings: Settings) -> Fact:
+    given = value
+    holds, times = True, {}
     if isinstance(value, Fact):
-        value = (value.subject, value.predicate, value.object)
-    elif isinstance(value, Mapping) and value.keys() == {"subject", "predicate", "object"}:
+        value = asdict(value)
+    if isinstance(value, Mapping) and _TRIPLE <= value.keys() <= _TRIPLE | {"holds", *_FACT_TIMES}:
+        holds = _flag("holds", value.get("holds", True), settings)
+        times = {each: _moment(each, value.get(each), settings) for each in _FACT_TIMES}
         value = (value["subject"], value["predicate"], value["object"])
     if isinstance(value, str) or not isinstance(value, list | tuple) or len(value) != 3:
-        raise InvalidInput(f"one of the {name} is not a subject, a predicate and an object: {value!r}")
-    parts = [" ".join(_text(name, each).split()) for each in value]
-    if not all(parts):
-        raise InvalidInput(f"one of the {name} lacks its subject, predicate or object: {value!r}")
-    if max(map(len, parts)) > _LONGEST_LABEL:
+        raise InvalidInput(f"one of the {name} is not a subject, a predicate and an object: {given!r}")
+    subject, predicate, object_ = (" ".join(_text(name, each).split()) for each in value)
+    # Of what ended it need not be known what it was: "Ana quit her job".
+    if not subject or not predicate or (holds and not object_):
+        raise InvalidInput(f"one of the {name} lacks its subject, predicate or object: {given!r}")
+    if max(map(len, (subject, predicate, object_))) > _LONGEST_LABEL:
         raise InvalidInput(f"a part of one of the {name} is too long; at most {_LONGEST_LABEL} characters are allowed")
-    return Fact(*parts)
+    return Fact(subject, predicate, object_, holds, **times)
 
 
 def _share(name: str, value: Any, settings: Settings) -> float:

@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 
     from amem.settings import Settings
 
-#: How far what comes from somewhere is believed (``strength.trust``): a person, a document, an agent's inference.
-RELIABILITY = {"user": 0.9, "message": 0.9, "file": 0.8, "line": 0.8, "tool": 0.8, "agent": 0.6}
+#: Which setting says how far a note is believed that came from such a source, or from nothing but such an actor.
+_TRUST = {
+    "user": "trust_user",
+    "message": "trust_user",
+    "file": "trust_document",
+    "line": "trust_document",
+    "tool": "trust_tool",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
         source=new.source,
         given=filled,
         links=links,
-        reliability=_reliability([new.source] if new.source is not None else new.gathers, actor),
+        reliability=_reliability([new.source] if new.source is not None else new.gathers, actor, settings),
         recalls=recalls,
         last_access=last_access,
         named=id is not None,
@@ -139,10 +145,13 @@ def _fill_from_source(values: dict[str, Any], source: Source | None) -> None:
     values.setdefault("speaker", source.speaker)
 
 
-def believe(kinds: Iterable[str]) -> float:
-    """How far a note is believed that came from sources of these kinds: as far as the least believed of them."""
-    return min(RELIABILITY.get(kind, RELIABILITY["agent"]) for kind in kinds)
+def believe(kinds: Iterable[str], settings: Settings) -> float:
+    """How far a note is believed that came from sources of these kinds: as far as the least believed of them.
+
+    What has no setting of its own counts as an agent's inference.
+    """
+    return min(float(getattr(settings, _TRUST.get(kind, "trust_agent"))) for kind in kinds)
 
 
-def _reliability(sources: Sequence[Source], actor: str) -> float:
-    return believe([source.kind for source in sources] or [actor.split(":")[0]])
+def _reliability(sources: Sequence[Source], actor: str, settings: Settings) -> float:
+    return believe([source.kind for source in sources] or [actor.split(":")[0]], settings)

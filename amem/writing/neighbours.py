@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from amem.analysis import Neighbour
 from amem.clock import local_time
-from amem.note import Status
+from amem.note import Kind, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.storage import Session
 
+#: How the reason begins of a link between notes that say almost the same.
+NEAR_DUPLICATE = "near-duplicate"
 #: A name or keyword that more notes than this carry says little about which of them belong together.
 _RARE = 30
 _SHARING = 3
@@ -45,6 +47,11 @@ class Candidate:
     cosine: float
 
 
+def unknown_cosines(keys: Sequence[int]) -> list[float]:
+    """How alike notes are to one that has no vector: nobody knows."""
+    return [math.nan] * len(keys)
+
+
 def sharing(
     session: Session, note: MemoryNote, cosines: Callable[[Sequence[int]], Sequence[float]], *, exclude: set[int]
 ) -> list[Candidate]:
@@ -68,6 +75,11 @@ class Shown:
     notes: dict[str, MemoryNote]
     owned: dict[str, dict[str, str]]
 
+    @property
+    def cosines(self) -> dict[str, float]:
+        """How alike each of the notes is, by id."""
+        return {self.notes[each.handle].id: each.similarity for each in self.neighbours}
+
     def twin(self, near_duplicate: float) -> tuple[str, float] | None:
         """Id and cosine of the most similar note, if it is similar enough to be a near-duplicate."""
         nearest = max(self.neighbours, key=lambda each: each.similarity, default=None)
@@ -79,14 +91,16 @@ class Shown:
 def show(session: Session, candidates: Sequence[Candidate], of: MemoryNote) -> Shown:
     """The candidates as an analyst may see them, each under a handle of its own.
 
-    Only active notes are shown, and none that sums up an episode: it repeats what was said, so it is near to every note
-    made of that, which is linked to it already.
+    Only active notes are shown, and none that sums up an episode or a topic: it repeats what was said, so it is near to
+    every note made of that, which is linked to it already.
     """
     found = session.notes.bare([each.key for each in candidates])
     shown = Shown([], {}, {})
     for each in candidates:
         note, owned = found.get(each.key, (None, {}))
-        if note is None or note.id == of.id or note.status is not Status.ACTIVE or "episode" in note.metadata:
+        if note is None or note.id == of.id or note.status is not Status.ACTIVE:
+            continue
+        if "episode" in note.metadata or note.kind is Kind.TOPIC:
             continue
         handle = f"n{len(shown.neighbours) + 1}"
         shown.notes[handle] = note

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from amem.storage.rows import time_text
 from amem.writing.admission import admit
 from amem.writing.apply import Outcome, carry_out
 from amem.writing.batch import Batch, Entry
+from amem.writing.conflict.opinions import from_links
+from amem.writing.conflict.weighing import NOBODY_ASKED
 from amem.writing.guards import Plan, plan
 from amem.writing.neighbours import show
 from amem.writing.steps import ENRICH_JOB, analysis_of, draft_of
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.vectorizer import Vectorizer
+    from amem.writing.canonical import Canon
+    from amem.writing.conflict.settling import Settler
+    from amem.writing.conflict.weighing import Opinions
     from amem.writing.enrich import Enricher
     from amem.writing.intake import Intake, NewNote
     from amem.writing.neighbours import Nearest
@@ -66,12 +72,13 @@ class _Run:
 class _Evolution:
     """What evolution will do with one new note; `twin` is the (id, cosine) of a near-duplicate.
 
-    `prompts` names what a model was asked for it.
+    `prompts` names what a model was asked for it; `opinions` are its verdicts on the neighbours.
     """
 
     plan: Plan | None = None
     twin: tuple[str, float] | None = None
     prompts: str = ""
+    opinions: Opinions = NOBODY_ASKED
 
 
 class Pipeline:
@@ -83,6 +90,8 @@ class Pipeline:
         dense: Nearest,
         vectorizer: Vectorizer,
         enricher: Enricher,
+        settler: Settler,
+        canon: Canon,
         analyst: Callable[[], Analyst],
         settings: Settings,
         clock: Clock,
@@ -91,6 +100,8 @@ class Pipeline:
         self._dense = dense
         self._vectorizer = vectorizer
         self._enricher = enricher
+        self._settler = settler
+        self._canon = canon
         self._analyst = analyst
         self._settings = settings
         self._clock = clock
@@ -115,7 +126,15 @@ class Pipeline:
         it with its position and left out. `progress` hears (done, of how many) after each batch, with a model after
         each note. Without `wait` a model is left to whoever takes up the jobs: the receipts say ``pending``.
         """
-        intakes = admit(items, self._store, actor=actor, settings=self._settings, clock=self._clock, refused=on_refused)
+        intakes = admit(
+            items,
+            self._store,
+            actor=actor,
+            settings=self._settings,
+            clock=self._clock,
+            canon=self._canon,
+            refused=on_refused,
+        )
         if not intakes:
             return []
         self._vectorizer.check()
@@ -140,7 +159,9 @@ class Pipeline:
     def _batches(self, intakes: Sequence[Intake]) -> list[Batch]:
         size = self._settings.batch_size
         return [
-            Batch(intakes[start : start + size], self._store, self._dense, self._vectorizer, self._settings)
+            Batch(
+                intakes[start : start + size], self._store, self._dense, self._vectorizer, self._canon, self._settings
+            )
             for start in range(0, len(intakes), size)
         ]
 
@@ -192,20 +213,20 @@ class Pipeline:
                 settings=self._settings,
                 prompts=evolution.prompts,
             )
+        if analyst.local and entry.analysis is not None:
+            outcome.settled = self._settler.settle(
+                session,
+                note,
+                key,
+                batch.near(entry),
+                partial(batch.cosines, entry),
+                parent=operation,
+                opinions=evolution.opinions,
+            )
         if note.enrichment is not Enrichment.DONE:
             session.jobs.put(ENRICH_JOB, note.id, operation, error=entry.error or "")
-        return Receipt(
-            note.id,
-            "stored",
-            note.enrichment,
-            note.analyst,
-            operation,
-            links=tuple(outcome.links),
-            evolved=tuple(outcome.evolved),
-            queued=tuple(outcome.queued),
-            dropped=tuple(outcome.dropped),
-            error=entry.error,
-        )
+        stored = Receipt(note.id, "stored", note.enrichment, note.analyst, operation, error=entry.error)
+        return outcome.on(stored)
 
     def _existing(self, session: Session, entry: Entry, run: _Run) -> str | None:
         """The note that this one repeats; what comes from a source of its own is never a repetition of another's."""
@@ -213,8 +234,10 @@ class Pipeline:
             return entry.existing
         note = entry.intake.note
         existing = session.notes.duplicate_of(note.content)
-        if existing is not None:
-            session.notes.corroborate(existing, note.speaker or run.actor, run.begin(session))
+        who = note.speaker or run.actor
+        # Nobody is a witness to what they said themselves.
+        if existing is not None and who != session.notes.told_by(existing):
+            session.notes.corroborate(existing, who, run.begin(session))
         return existing
 
     def _attach(self, session: Session, intake: Intake, id: str, run: _Run) -> None:
@@ -258,7 +281,9 @@ class Pipeline:
         planned = plan(evolution, shown.notes, shown.owned, self._settings)
         if planned.tags and "tags" not in entry.intake.given:
             note.tags = list(planned.tags)
-        return _Evolution(planned, shown.twin(self._settings.near_duplicate), evolution.prompt)
+        least = self._settings.conflict_cosine
+        planned, opinions = from_links(planned, analyst.name, evolution.prompt, shown.cosines, least)
+        return _Evolution(planned, shown.twin(self._settings.near_duplicate), evolution.prompt, opinions)
 
 
 def _state(entry: Entry, analyst: Analyst) -> Enrichment:

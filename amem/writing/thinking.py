@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,8 +19,12 @@ from amem.analysis import Evolution
 from amem.clock import zone
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.llm.usage import Spent
+from amem.protocols import Judge
 from amem.receipt import Cost
-from amem.writing.neighbours import Candidate, Shown, sharing, show
+from amem.writing.conflict.candidates import as_rival
+from amem.writing.conflict.opinions import from_judgement, questions
+from amem.writing.conflict.weighing import NOBODY_ASKED, WEIGHED, Opinions
+from amem.writing.neighbours import Candidate, Shown, sharing, show, unknown_cosines
 from amem.writing.steps import PREVIOUS_TURNS, draft_of, fill_in
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
@@ -29,12 +34,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from amem.analysis import Analysis, Draft, Neighbour
+    from amem.analysis import Analysis, Draft, Neighbour, Pair
     from amem.note import MemoryNote
     from amem.protocols import Analyst
     from amem.settings import Settings
     from amem.storage import Store
     from amem.vectorizer import Vectorizer
+    from amem.writing.canonical import Canon
+    from amem.writing.conflict.candidates import Rival
+    from amem.writing.conflict.settling import Settler
     from amem.writing.neighbours import Nearest
 
 _T = TypeVar("_T")
@@ -49,8 +57,9 @@ OFFLINE = "offline"
 class Thought:
     """What was found out about one note, which carries the fields that analysis filled in.
 
-    `analyst` answered the analysis (in `seconds`), `evolver` the question for links and rewrites; `errors` say who
-    failed at what, and `nobody` that it would be no use to ask again for this note.
+    `analyst` answered the analysis (in `seconds`), `evolver` the question for links and rewrites; `near` are the notes
+    nearest to this one, `cosines` tells how alike others are, and `judged` what the model said of those that the rules
+    were in doubt of. `errors` say who failed at what, and `nobody` that it would be no use to ask again for this note.
     """
 
     note: MemoryNote
@@ -60,12 +69,22 @@ class Thought:
     evolution: Evolution = field(default_factory=Evolution)
     evolver: str = ""
     shown: Shown = field(default_factory=lambda: Shown([], {}, {}))
+    near: list[Candidate] = field(default_factory=list)
+    cosines: Callable[[Sequence[int]], Sequence[float]] = unknown_cosines
+    judged: Opinions = NOBODY_ASKED
     vectors: dict[bytes, NDArray[np.float32]] = field(default_factory=dict)
     fresh: int = 0
     spent: Spent = field(default_factory=Spent)
     seconds: float = 0.0
     errors: list[str] = field(default_factory=list)
     nobody: bool = False
+
+    def opinions(self, linked: Opinions) -> Opinions:
+        """All that the model said of other notes: in its links, and where it was asked once more."""
+        if not self.judged.verdicts:
+            return linked
+        prompts = ", ".join(filter(None, dict.fromkeys((linked.prompts, self.judged.prompts))))
+        return Opinions(self.judged.name, {**self.judged.verdicts, **linked.verdicts}, prompts)
 
 
 class Thinker:
@@ -81,6 +100,8 @@ class Thinker:
         vectorizer: Vectorizer,
         analyst: Callable[[], Analyst],
         fallback: Callable[[], Analyst],
+        settler: Settler,
+        canon: Canon,
         settings: Settings,
         cancelled: threading.Event,
     ) -> None:
@@ -89,6 +110,8 @@ class Thinker:
         self._vectorizer = vectorizer
         self._analyst = analyst
         self._fallback = fallback
+        self._settler = settler
+        self._canon = canon
         self._settings = settings
         self._cancelled = cancelled
         self._vocabulary = StoreVocabulary(store, FrequencyCache())
@@ -115,7 +138,7 @@ class Thinker:
 
         thought.analysis, thought.analyst = self._ask(thought, "analysis", question, stand_in)
         if thought.analysis is not None:
-            fill_in(note, thought.analysis, owned, default_zone)
+            fill_in(note, thought.analysis, owned, default_zone, self._canon)
         thought.seconds = perf_counter() - started
         return thought
 
@@ -134,6 +157,42 @@ class Thinker:
 
         evolution, thought.evolver = self._ask(thought, "evolution", question, stand_in)
         thought.evolution = evolution or Evolution()
+        self._judge(thought)
+
+    def _judge(self, thought: Thought) -> None:
+        """Ask once more of what the rules doubt and the answer left out; a model that fails costs its verdict alone."""
+        analyst = self._analyst()
+        if not isinstance(analyst, Judge) or analyst.name != thought.evolver:
+            return
+        asked = self._doubts(thought)
+        if not asked:
+            return
+        before = spent_by(analyst)
+        try:
+            judgement = analyst.judge([pair for _, pair in asked.values()])
+        except Cancelled:
+            raise
+        except Exception as error:
+            _log.warning("judging by %s failed: %s", analyst.name, error)
+            return
+        finally:
+            thought.spent += spent_by(analyst) - before
+            self._go_on()
+        thought.judged = Opinions(analyst.name, from_judgement(asked, judgement), judgement.prompt)
+
+    def _doubts(self, thought: Thought) -> dict[str, tuple[Rival, Pair]]:
+        covered = {
+            thought.shown.notes[link.handle].id
+            for link in thought.evolution.links
+            if link.type in WEIGHED and link.handle in thought.shown.notes
+        }
+        with self._store.read() as session:
+            key = session.notes.keys_of([thought.note.id]).get(thought.note.id)
+            if key is None:
+                return {}
+            own = as_rival(key, thought.note, {})
+            found = self._settler.rivals(session, thought.note, thought.near, thought.cosines)
+            return questions(own, self._settler.weigher.doubtful(session, own, found, covered))
 
     def _ask(
         self, thought: Thought, step: str, question: Callable[[Analyst], _T], stand_in: bool
@@ -184,12 +243,15 @@ class Thinker:
 
     def _neighbours(self, thought: Thought, vector: NDArray[np.float32]) -> list[Neighbour]:
         self._dense.refresh()
-        # One more than shown, since the note itself is stored already and is its own nearest.
-        keys, cosines = self._dense.search_many(vector[np.newaxis], self._settings.neighbours + 1)[0]
+        # One more than wanted, since the note itself is stored already and is its own nearest.
+        wanted = max(self._settings.neighbours, self._settings.conflict_neighbours)
+        keys, cosines = self._dense.search_many(vector[np.newaxis], wanted + 1)[0]
         nearest = [Candidate(int(key), float(cos)) for key, cos in zip(keys, cosines, strict=True)]
         with self._store.read() as session:
             own = session.notes.keys_of([thought.note.id]).get(thought.note.id, -1)
-            nearest = [each for each in nearest if each.key != own][: self._settings.neighbours]
+            thought.near = [each for each in nearest if each.key != own]
+            thought.cosines = partial(self._cosines, vector)
+            nearest = thought.near[: self._settings.neighbours]
             seen = {own, *(each.key for each in nearest)}
             nearest += sharing(session, thought.note, lambda keys: self._cosines(vector, keys), exclude=seen)
             thought.shown = show(session, nearest, thought.note)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem.storage import Store
     from amem.vectorizer import Vectorizer
+    from amem.writing.conflict.settling import Settler
     from amem.writing.owners import Owner
     from amem.writing.thinking import Thinker, Thought
 
@@ -39,6 +40,7 @@ class Upgrader:
         store: Store,
         thinker: Thinker,
         vectorizer: Vectorizer,
+        settler: Settler,
         settings: Settings,
         owner: Owner,
         at_once: Callable[[], int],
@@ -48,6 +50,7 @@ class Upgrader:
         self._store = store
         self._thinker = thinker
         self._vectorizer = vectorizer
+        self._settler = settler
         self._settings = settings
         self._owner = owner
         self._at_once = at_once
@@ -136,6 +139,7 @@ class Upgrader:
                 f"{note.id[:8]} was analysed by the {self._rules} rules",
                 parent=None,
                 vectorizer=self._vectorizer,
+                settler=self._settler,
                 settings=self._settings,
             )
         return True

@@ -26,9 +26,9 @@ def costs() -> list[prompt_sizes.Cost]:
     return prompt_sizes.measure(notes, settings, HashEmbedder(), count)
 
 
-def test_a_note_costs_two_calls_at_most(costs: list[prompt_sizes.Cost]) -> None:
+def test_a_note_costs_two_calls_and_one_more_at_most_where_rules_doubt(costs: list[prompt_sizes.Cost]) -> None:
     assert len(costs) > 50
-    assert {len(cost.prompts) for cost in costs} == {1, 2}
+    assert {len(cost.prompts) for cost in costs} <= {1, 2, 3}
     assert len([cost for cost in costs if len(cost.prompts) == 1]) == 1, "only the first note has no neighbours"
 
 

@@ -357,13 +357,13 @@ class TestTerminal:
 
         with FakeOllama(slow) as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
             sitting.until(PROMPT)
-            assert "remembered" not in sitting.say("我五月搬到了波尔图。")
+            assert "remembered" not in sitting.say("我上个月搬到了波尔图。")
             sitting.keys(CTRL_D)
             sitting.until("· learning from what was said; Ctrl-C leaves that for later\n")
             thought.set()
             assert "· remembered 1: " in sitting.until("go on with: ")
             assert sitting.end() == 0
-        assert "我五月搬到了波尔图。" in {note["content"] for note in chat.json("list")}
+        assert "我上个月搬到了波尔图。" in {note["content"] for note in chat.json("list")}
 
     def test_without_a_model_it_shows_what_it_remembers(self, chat: Cli) -> None:
         from sitting import PROMPT

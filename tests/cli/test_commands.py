@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 # fmt: off
 RECEIPT = {
-    "id", "status", "enrichment", "analyst", "operation", "links", "evolved", "queued", "superseded", "dropped",
+    "id", "status", "enrichment", "analyst", "operation", "links", "evolved", "queued", "superseded", "superseded_by",
+    "conflicts", "dropped",
     "error", "cost",
 }
 # fmt: on
@@ -255,7 +256,7 @@ def test_filters_leave_out_what_does_not_pass(demo: Cli) -> None:
 
 
 def test_list_pages_and_orders(demo: Cli) -> None:
-    first, second = (demo.json("-c", "demo", "list", "-n", "40", "--offset", start) for start in ("0", "40"))
+    first, second = (demo.json("-c", "demo", "list", "--all", "-n", "40", "--offset", start) for start in ("0", "40"))
     assert len(first) + len(second) == len({note["id"] for note in first + second}) == 63
     times = [note["at"] for note in first + second]
     assert times == sorted(times, reverse=True)

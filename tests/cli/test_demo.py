@@ -24,7 +24,7 @@ def test_it_tells_the_whole_story_in_a_pipe(cli: Cli) -> None:
 
 
 def test_every_note_is_analysed_and_most_are_linked(demo: Cli) -> None:
-    notes = demo.json("-c", "demo", "list", "-n", "100")
+    notes = demo.json("-c", "demo", "list", "--all", "-n", "100")
     lines = (demo_folder() / "year.jsonl").read_text(encoding="utf-8").splitlines()
     assert {note["content"] for note in notes} == {json.loads(line)["content"] for line in lines}
     assert all(len(note["keywords"]) >= 3 and len(note["tags"]) >= 2 and note["context"] for note in notes)
@@ -44,9 +44,9 @@ def test_json_holds_the_counts_and_the_answers(cli: Cli) -> None:
 
 
 def test_running_it_again_starts_afresh(demo: Cli) -> None:
-    before = {note["id"] for note in demo.json("-c", "demo", "list", "-n", "100")}
+    before = {note["id"] for note in demo.json("-c", "demo", "list", "--all", "-n", "100")}
     demo.ok("demo")
-    after = {note["id"] for note in demo.json("-c", "demo", "list", "-n", "100")}
+    after = {note["id"] for note in demo.json("-c", "demo", "list", "--all", "-n", "100")}
     assert len(after) == len(before)
     assert not after & before
 
@@ -54,9 +54,9 @@ def test_running_it_again_starts_afresh(demo: Cli) -> None:
 def test_it_never_takes_over_notes_of_somebodys_own(cli: Cli, demo: Cli) -> None:
     demo.ok("-c", "demo", "add", "My own note among theirs.")
     assert "holds notes that were added since the last demo (give --fresh to lose them" in demo.refused("demo")
-    assert len(demo.json("-c", "demo", "list", "-n", "100")) == 64
+    assert len(demo.json("-c", "demo", "list", "--all", "-n", "100")) == 64
     demo.ok("demo", "--fresh")
-    assert len(demo.json("-c", "demo", "list", "-n", "100")) == 63
+    assert len(demo.json("-c", "demo", "list", "--all", "-n", "100")) == 63
 
     cli.ok("-c", "mine", "add", "Tea at five.")
     assert "'mine' was not made by the demo" in cli.refused("-c", "mine", "demo", "--fresh")

@@ -43,6 +43,8 @@ def test_every_command_is_described() -> None:
         ("log",),
         ("tags",),
         ("doctor",),
+        ("health",),
+        ("maintain", "--dry-run"),
         ("collections",),
         ("config",),
         ("path",),

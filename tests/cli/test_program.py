@@ -149,7 +149,7 @@ class TestTerminal:
         return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.screen(cli, *words, typed=typed))
 
     def test_lists_are_tables_that_fit(self, demo: Cli) -> None:
-        lines = self.plain(demo, "-c", "demo", "list", "-n", "5").splitlines()
+        lines = self.plain(demo, "-c", "demo", "list", "--all", "-n", "5").splitlines()
         assert any(line.split() == ["id", "when", "kind", "note", "tags"] for line in lines)
         assert any("5 of 63 notes" in line for line in lines)
 

@@ -94,7 +94,7 @@ def test_upgrading_has_a_model_redo_what_the_rules_wrote(thinking: Cli) -> None:
 def test_show_tells_facts_and_since_when_they_hold(cli: Cli) -> None:
     id = cli.add("I moved to Porto on 3 May 2024.")
     assert "valid: from 2024-05-03" in cli.ok("show", id)
-    assert cli.json("show", id)["facts"] == []
+    assert cli.json("show", id)["facts"] == [["user", "lives_in", "Porto"]]
     assert cli.json("show", id)["valid_from"].startswith("2024-05-03T00:00:00")
 
 

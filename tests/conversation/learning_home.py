@@ -39,6 +39,7 @@ class LearningHome:
             inside._recall,
             inside._analyst,
             OfflineAnalyst,
+            inside._predicates,
             inside.settings,
             inside._clock,
             inside._owner,

@@ -69,6 +69,12 @@ class Worker:
         """Wait until it has said so many things of what it does."""
         self._until(lambda: len(self.said) > count, f"said {count} things")
 
+    def says(self, count: int) -> None:
+        """Wait until it has said so many things of what it does, or has come to its end."""
+        with self.changed:
+            told = self.changed.wait_for(lambda: self.status is not None or len(self.said) > count, _PATIENCE)
+            assert told, f"{self.name} never said {count} things"
+
     def _until(self, enough: Callable[[], bool], what: str) -> None:
         with self.changed:
             over = self.changed.wait_for(lambda: self.status is not None or enough(), _PATIENCE)

@@ -14,6 +14,7 @@ import resource
 import select
 import time
 import traceback
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import chromadb  # noqa: F401  # so that no worker need import it
@@ -21,12 +22,14 @@ import ollama  # noqa: F401  # nor this
 
 from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis
+from amem.clock import SystemClock
 from amem.errors import AmemError
 from amem.query import Query
 from amem.testing import HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from amem.analysis import Draft
 
@@ -133,6 +136,26 @@ def search(job: dict[str, Any]) -> None:
         say(asked=asked)
 
 
+class LongAfter(SystemClock):
+    """Seven weeks on: what nobody has asked for is about to fade."""
+
+    def now(self) -> datetime:
+        return super().now() + timedelta(days=50)
+
+
+def maintain(job: dict[str, Any]) -> None:
+    """The weekly maintenance, seven weeks on; says each step of it."""
+    memory = AgenticMemorySystem(
+        settings=load_settings(job["home"], dense_base="exact"),
+        embedder=HashEmbedder(64),
+        analyst=ScriptedAnalyst(),
+        clock=LongAfter(),
+    )
+    say(ready=True)
+    report = memory.maintain(cycle="weekly", progress=lambda phase, done, of: say(phase=phase, done=done, of=of))
+    say(operation=report.operation, resumed=report.resumed, counts=dict(report.counts()))
+
+
 def write_until_full(job: dict[str, Any]) -> None:
     """Add notes in a process that may write no file larger than `bytes`; say which error ended it."""
     memory = opened(job)
@@ -167,6 +190,7 @@ JOBS = {
         search,
         write_until_full,
         hold_write_lock,
+        maintain,
     )
 }
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from amem.analysis import Judgement, Pair
 from amem.errors import BadModelAnswer, InvalidInput
-from amem.llm.judging import Judgement, Pair, judge
+from amem.llm.judging import judge
 from amem.llm.ladder import Ladder
 from amem.llm.topics import name_topic
 from amem.testing import ScriptedChat

@@ -144,7 +144,7 @@ def added(collection: Collection, analysis: str, evolution: str, number: int) ->
     collection.analysis = analysis.replace("UNSHOWN", collection.bystander)
     collection.evolution = evolution.replace("UNSHOWN", collection.bystander)
     asked = len(collection.chat.prompts)
-    new = collection.add(f"The kiln fires celadon number {number} at night, again {collection.added}.")
+    new = collection.add(f"Does the kiln fire celadon number {number} at night, again {collection.added}?")
     after = collection.notes()
     assert {id: note.content for id, note in after.items()} == collection.contents
     touched = {id for id, note in before.items() if after[id].version != note.version}

@@ -43,7 +43,7 @@ def fresh() -> Iterator[Collection]:
 
 def learner_of(memory: AgenticMemorySystem) -> Learner:
     parts = (memory._store, memory._pipeline, memory._enricher, memory._vectorizer, memory._recall, memory._analyst)
-    return Learner(*parts, OfflineAnalyst, memory.settings, memory._clock, memory._owner)
+    return Learner(*parts, OfflineAnalyst, memory._predicates, memory.settings, memory._clock, memory._owner)
 
 
 @given(

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import datetime
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from amem.analysis import Draft
 from amem.llm.offline import OfflineAnalyst
+from amem.llm.offline.facts import facts_in
 from amem.text import index_terms
+from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from amem.note import Fact
 
 
 class CountedVocabulary:
@@ -42,3 +49,25 @@ def empty() -> CountedVocabulary:
 @pytest.fixture
 def vocabulary() -> type[CountedVocabulary]:
     return CountedVocabulary
+
+
+#: When the notes of the tests of facts were said: a Monday in June.
+SAID = datetime(2026, 6, 15, 9, 30, tzinfo=ZoneInfo("Europe/Lisbon"))
+
+
+def written(fact: Fact) -> str:
+    """A fact as a line: "user lives_in Lisbon", "not user lives_in Lisbon", with its times behind it."""
+    line = f"{'' if fact.holds else 'not '}{fact.subject} {fact.predicate} {fact.object}".rstrip()
+    since = "" if fact.valid_from is None else f" since {fact.valid_from.date()}"
+    return line + since + ("" if fact.valid_to is None else f" until {fact.valid_to.date()}")
+
+
+@pytest.fixture(scope="session")
+def stated() -> Callable[..., list[str]]:
+    """The facts of a text, each as a line."""
+    table = load_predicates()
+
+    def facts(text: str, speaker: str | None = None, said: datetime | None = SAID) -> list[str]:
+        return [written(fact) for fact in facts_in(Draft(text, said, speaker), table)]
+
+    return facts

@@ -211,11 +211,11 @@ class TestUsage:
         with store.write() as session:
             assert session.usage.touch([1]) == 1
             note = session.notes.get(id)
-            standing = session.usage.standing([1])[1]
+            standing = session.usage.standings([1])
         assert note is not None
         assert note.retrieval_count == 2
         assert note.stability == pytest.approx(3 * 1.3**2)
-        assert (standing.recalls, standing.age_days, standing.idle_days) == (2, pytest.approx(1.0), 0.0)
+        assert (standing.recalls.tolist(), standing.idle(clock.now()).tolist()) == ([2.0], [0.0])
 
     def test_agreement_and_contradiction_move_trust(self, store: Store) -> None:
         with store.write() as session:

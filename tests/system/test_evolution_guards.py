@@ -38,7 +38,7 @@ def one_rewritten(
     told = analysis or Analysis(("boiler",), "The Vaillant boiler of 2019.", ("house",), entities=("Vaillant",))
     memory = open_memory(analyst=ScriptedAnalyst(told, [rewrite, NOTHING, NOTHING]))
     first = memory.add("The boiler in the cellar hums")
-    return memory, first.id, memory.add("The boiler in the cellar stopped humming")
+    return memory, first.id, memory.add("The boiler in the cellar hums, says the neighbour")
 
 
 def test_a_sure_rewrite_that_loses_nothing_is_applied_at_once(open_memory: Open):
@@ -241,7 +241,7 @@ def test_the_guards_follow_the_settings(open_memory: Open, home: Path):
     settings = load_settings(home, max_rewrites=0, rewrite_confidence=0.1, neighbours=0)
     memory = open_memory(settings=settings, analyst=ScriptedAnalyst(evolutions=rewriting("x")))
     memory.add("The boiler in the cellar hums")
-    receipt = memory.add("The boiler in the cellar stopped humming")
+    receipt = memory.add("The boiler in the cellar hums, says the neighbour")
     assert (receipt.evolved, receipt.queued, receipt.links) == ((), (), ())
 
 

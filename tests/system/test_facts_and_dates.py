@@ -16,6 +16,7 @@ from amem.interop.exporting import exported
 from amem.interop.importing import Importer
 from amem.interop.jsonl import read_jsonl
 from amem.interop.records import note_record
+from amem.llm.offline import OfflineAnalyst
 from amem.note import Fact, Source
 from amem.testing import ScriptedAnalyst
 from amem.writing.intake import NewNote
@@ -136,3 +137,19 @@ def test_questions_get_no_date(open_memory: Open):
     memory = open_memory(analyst=OfflineAnalyst())
     for text in ("Where did you go yesterday?", "你昨天去哪儿了？"):
         assert memory.memories[memory.add_note(text)].valid_from is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I have been vegetarian since 2023.", "2023-01-01T00:00:00+00:00"),
+        ("从2023年起我吃素。", "2023-01-01T00:00:00+00:00"),
+        # Its midnight here is still to come.
+        ("I'm vegetarian as of today.", "2026-01-03T16:00:00+00:00"),
+    ],
+)
+def test_a_day_that_a_fact_names_begins_where_it_is_shown(open_memory: Open, home: Path, text: str, expected: str):
+    memory = open_memory(settings=load_settings(home, timezone="UTC"), analyst=OfflineAnalyst())
+    (fact,) = memory.memories[memory.add_note(text, time="2026-01-04T06:00+08:00")].facts
+    assert fact.valid_from is not None
+    assert fact.valid_from.astimezone(UTC).isoformat() == expected

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem import load_settings
+from amem import NewNote, Settings, load_settings
 from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
 from amem.errors import EmptyNote, InvalidInput, NoteTooLong, ServiceUnavailable, UnknownField
 from amem.note import LinkType, Source
@@ -67,6 +67,33 @@ def test_a_duplicate_returns_the_old_id_counts_a_corroboration_and_embeds_nothin
     assert memory.memories[first.id].trust == pytest.approx(after + 0.15 / 5)
 
 
+def test_nobody_is_a_witness_to_what_they_said_themselves(memory: AgenticMemorySystem):
+    said, added = memory.add("Mara is allergic to walnuts", speaker="Mara"), memory.add("The gate code is 4711")
+    before = [memory.memories[each.id].trust for each in (said, added)]
+
+    assert memory.add("Mara is allergic to walnuts", speaker="Mara").status == "duplicate"
+    assert memory.add("the gate code is 4711").status == "duplicate"
+    assert [memory.memories[each.id].trust for each in (said, added)] == before
+
+    memory.acting_as("agent").add("The gate code is 4711")
+    assert memory.memories[added.id].trust > before[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting"),
+    [("message", "trust_user"), ("file", "trust_document"), ("tool", "trust_tool"), ("assistant", "trust_agent")],
+)
+def test_how_far_a_source_is_believed_is_a_setting(open_memory: Open, home: Path, kind: str, setting: str):
+    memory = open_memory(settings=Settings(home=home, **{setting: 0.3}))
+    source = Source("s1", kind, None, None, None, None, "The gate code is 4711")
+    new = memory.add_notes([NewNote("The gate code is 4711", source=source)])[0]
+
+    assert memory.strength(new.id).trust == pytest.approx(0.5 * 0.3 + 0.15)
+    assert memory.strength(memory.add("By hand").id).trust == pytest.approx(
+        0.5 * (0.3 if setting == "trust_user" else 0.9) + 0.15
+    )
+
+
 def test_undoing_a_duplicate_takes_its_corroboration_back(memory: AgenticMemorySystem):
     first = memory.add("Mara is allergic to walnuts", speaker="Mara")
     before = memory.memories[first.id].trust
@@ -88,9 +115,10 @@ def test_near_duplicates_are_both_stored_and_linked(memory: AgenticMemorySystem)
     text = "the rent of the flat in Alfama with two rooms and a balcony over the river is {} euros a month since spring"
     first, second = memory.add(text.format(900)), memory.add(text.format(950))
     assert second.status == "stored"
-    (link,) = second.links
-    assert (link.target, link.type) == (first.id, LinkType.RELATED)
+    (link,) = [each for each in second.links if each.type is LinkType.RELATED]
+    assert link.target == first.id
     assert "near-duplicate" in link.reason
+    assert second.superseded == ()
     assert link.confidence >= 0.9
     assert memory.memories[first.id].content.count("900") == 1
     assert {hit.id for hit in memory.search("rent of the flat in Alfama")} == {first.id, second.id}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.analysis import Analysis, Evolution
 from amem.llm.offline.context import context_of
 from amem.llm.offline.entities import names, spelled
 from amem.llm.offline.extracting import extract
+from amem.llm.offline.facts import facts_in
 from amem.llm.offline.importance import importance_of
 from amem.llm.offline.keyphrases import keyphrases
 from amem.llm.offline.kinds import kind_of
@@ -16,18 +18,26 @@ from amem.llm.offline.reading import read
 from amem.llm.offline.replies import leans, said_before
 from amem.llm.offline.rewriting import propose_rewrites
 from amem.llm.offline.tags import tags_for
+from amem.note import Kind
+from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from amem.analysis import Draft, Extraction, Neighbour, Passage
     from amem.llm.offline.reading import Reading
-    from amem.note import Kind
     from amem.protocols import Vocabulary
+    from amem.truth.predicates import Predicates
 
 
 class OfflineAnalyst:
-    """Reads English and Chinese notes by rules and word lists: no model, no network, the same answer every time."""
+    """Reads English and Chinese notes by rules and word lists: no model, no network, the same answer every time.
+
+    `predicates` is the table of predicates that facts go by, asked for with the first note (None: amem's own).
+    """
+
+    def __init__(self, predicates: Callable[[], Predicates] | None = None) -> None:
+        self._predicates = predicates or cache(load_predicates)
 
     @property
     def name(self) -> str:
@@ -40,7 +50,7 @@ class OfflineAnalyst:
         return True
 
     def analyze(self, draft: Draft, vocabulary: Vocabulary) -> Analysis:
-        """Keywords, context, tags, kind, importance and entities of a new note (A-Mem's Ps1)."""
+        """Keywords, context, tags, kind, importance, entities and facts of a new note (A-Mem's Ps1)."""
         reading = read(draft.content)
         found = names(reading)
         keywords = keyphrases(reading, found, vocabulary)
@@ -52,6 +62,7 @@ class OfflineAnalyst:
             kind=kind,
             importance=importance_of(reading, kind, found),
             entities=spelled(found),
+            facts=() if kind is Kind.CODE else facts_in(draft, self._predicates()),
         )
 
     def evolve(

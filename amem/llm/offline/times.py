@@ -138,7 +138,7 @@ def _english(match: re.Match[str], said: date) -> Period | None:
         return Period(said - timedelta(days=back), "day")
     if match["span"]:
         return _span(said, {"last": -1, "this": 0, "next": 1}[match["which"].casefold()], match["span"].casefold())
-    return _before(said, _NUMBERS[match["count"].casefold()], match["unit"].casefold())
+    return before(said, _NUMBERS[match["count"].casefold()], match["unit"].casefold())
 
 
 def _span(said: date, steps: int, span: str) -> Period | None:
@@ -168,10 +168,11 @@ def _chinese(match: re.Match[str], said: date) -> Period | None:
             return Period(monday + timedelta(days=_DAYS_ZH[match["weekday"]]), "day")
         return Period(monday, "week")
     unit = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}[match["unit"]]
-    return _before(said, _NUMBERS[match["count"]], unit)
+    return before(said, _NUMBERS[match["count"]], unit)
 
 
-def _before(said: date, count: int, unit: str) -> Period:
+def before(said: date, count: int, unit: str) -> Period:
+    """The day, week, month or year so many before that of `said`. Raises OverflowError or ValueError without such."""
     if unit == "day":
         return Period(said - timedelta(days=count), "day")
     if unit == "week":
@@ -186,3 +187,19 @@ def _month(said: date, steps: int) -> Period:
 
 def _year(said: date, steps: int) -> Period:
     return Period(date(said.year + steps, 1, 1), "year")
+
+
+def month_of(today: date, month: int, day: int, years_back: int | None) -> Period:
+    """A month, or with `day` a day of it, named without its year: the most recent that has begun; else of that year.
+
+    Raises ValueError for one that the calendar does not have.
+    """
+    first = date(today.year - (years_back or 0), month, day or 1)
+    if years_back is None and first > today:
+        first = first.replace(year=first.year - 1)
+    return Period(first, "day" if day else "month")
+
+
+def weekday_of(today: date, weekday: int) -> Period:
+    """A weekday (Monday is 0) named alone by somebody who tells what was: the most recent one."""
+    return Period(today - timedelta(days=(today.weekday() - weekday) % 7), "day")

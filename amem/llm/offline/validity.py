@@ -63,7 +63,7 @@ def holds_from(text: str, said: datetime) -> datetime | None:
         return None
     found: set[Period] = set()
     rest = text
-    for start, end, period in _mentions(text, said.date()):
+    for start, end, period in mentions(text, said.date()):
         if period is None or _BEFORE.search(text[:start]) or _AFTER.match(text, end):
             return None
         found.add(period)
@@ -81,8 +81,11 @@ def holds_from(text: str, said: datetime) -> datetime | None:
     return datetime.combine(period.first, time(), tzinfo=said.tzinfo) if past else None
 
 
-def _mentions(text: str, today: date) -> list[tuple[int, int, Period | None]]:
-    """Each time that the text names; of two that overlap ("3 May 2024", "May 2024") the longer."""
+def mentions(text: str, today: date) -> list[tuple[int, int, Period | None]]:
+    """(start, end, period) of each time that the text names, None for one that is no date.
+
+    Of two that overlap ("3 May 2024", "May 2024") it is the longer.
+    """
     named = [*relative(text, today), *_absolute(text), *_present(text, today)]
     kept: list[tuple[int, int, Period | None]] = []
     for start, end, period in sorted(named, key=lambda each: each[0] - each[1]):

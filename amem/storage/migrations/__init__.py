@@ -11,6 +11,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.errors import SchemaTooNew, StorageReadOnly
+from amem.text import normalize
+from amem.truth.subjects import subject_key
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +46,8 @@ def migrate(connection: sqlite3.Connection, path: Path | None, *, read_only: boo
         raise StorageReadOnly(f"{path} has an old schema and cannot be changed", hint="make it writable once")
     if version > 0 and path is not None:
         _back_up(connection, path.with_name(f"{path.name}.schema-{version}.bak"))
+    connection.create_function("folded", 1, normalize, deterministic=True)
+    connection.create_function("named", 1, subject_key, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have done it while this one waited for the lock.

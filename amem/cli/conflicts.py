@@ -1,0 +1,120 @@
+"""Commands on what is true now: what a text would overturn, what is open, and a person's word on it."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem.cli.context import inform, invocation, tell
+from amem.cli.options import Ids, Json
+from amem.cli.render import count, on_terminal, print_json, short_id
+
+if TYPE_CHECKING:
+    from amem.cli.context import Invocation
+    from amem.memory_system import AgenticMemorySystem
+    from amem.verdict import Conflict
+
+_PANEL = "Trust"
+
+Reason = Annotated[str, typer.Option("--reason", "-r", help="Why, in words.")]
+Old = Annotated[str, typer.Argument(metavar="OLD", help="The note that no longer holds.", show_default=False)]
+New = Annotated[str, typer.Argument(metavar="NEW", help="The note that holds now.", show_default=False)]
+Text = Annotated[str | None, typer.Argument(help="A text to try.", show_default=False)]
+Time = Annotated[str | None, typer.Option("--time", help="When it was said or happened: ISO 8601; default now.")]
+Who = Annotated[str | None, typer.Option("--speaker", help="Who says it.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    for command in (conflicts, supersede, unsupersede, retract, keep):
+        app.command(rich_help_panel=_PANEL)(command)
+
+
+def conflicts(
+    context: typer.Context, text: Text = None, time: Time = None, speaker: Who = None, as_json: Json = False
+) -> None:
+    """What a text would overturn if it were added (nothing is stored); without one, notes that disagree."""
+    from amem.cli.pairs import pairs, print_pairs
+    from amem.clock import zone
+
+    call = invocation(context)
+    with call.browsed() as memory:
+        found = [] if memory is None else _found(memory, text, time, speaker)
+        if as_json:
+            return print_json([each.to_dict() for each in found])
+        if memory is None or not found:
+            return tell("nothing disagrees" if text is None else "it would overturn nothing")
+        shown = pairs(memory, found, text, zone(memory.settings.timezone))
+    print_pairs(shown, call)
+    if text is None and not on_terminal():
+        inform("amem supersede EARLIER LATER: the later one holds; amem retract LATER: the earlier one does;")
+        inform("amem keep EARLIER: both do")
+
+
+def supersede(context: typer.Context, old: Old, new: New, reason: Reason = "", as_json: Json = False) -> None:
+    """Put one note in the place of another, which stays in its history."""
+    call = invocation(context)
+    with call.memory() as memory:
+        before, after = memory.resolve(old), memory.resolve(new)
+        memory.supersede(before, after, reason)
+    if as_json:
+        return print_json({"superseded": before, "by": after})
+    print(f"superseded {short_id(before)} by {short_id(after)}")
+    tell(f"undo with: {call.command('undo')}")
+
+
+def unsupersede(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
+    """Say that superseded notes hold after all; machines may then only propose to hide them."""
+    call = invocation(context)
+    with call.memory() as memory:
+        found = [memory.resolve(id) for id in ids]
+        changed = [id for id in dict.fromkeys(found) if memory.unsupersede(id)]
+    _say(call, "unsuperseded", changed, as_json)
+    for id in dict.fromkeys(found):
+        if id not in changed:
+            tell(f"{short_id(id)} was not superseded")
+
+
+def retract(context: typer.Context, ids: Ids, reason: Reason = "", as_json: Json = False) -> None:
+    """Take notes back, with nothing in their place, as of now."""
+    call = invocation(context)
+    with call.memory() as memory:
+        found = list(dict.fromkeys(memory.resolve(id) for id in ids))
+        changed = [id for id in found if memory.retract(id, reason)]
+        replaced = {id: memory.superseded_by(id) for id in changed}
+    _say(call, "retracted", changed, as_json)
+    for id in found:
+        if id not in changed:
+            tell(f"{short_id(id)} did not stand")
+    for id, before in replaced.items():
+        if before:
+            which = " ".join(short_id(each) for each in before)
+            tell(f"what {short_id(id)} had superseded stays so; to have it back: {call.command('unsupersede', which)}")
+
+
+def keep(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
+    """Say that notes hold, in spite of what disagrees with them or what they leaned on being gone."""
+    call = invocation(context)
+    with call.memory() as memory:
+        found = {id: memory.keep(id) for id in dict.fromkeys(memory.resolve(id) for id in ids)}
+    if as_json:
+        return print_json({"kept": [id for id, flags in found.items() if flags]})
+    for id, flags in found.items():
+        if flags:
+            print(f"kept {short_id(id)} ({count(flags, 'flag')})")
+        else:
+            tell(f"nothing speaks against {short_id(id)}")
+
+
+def _found(memory: "AgenticMemorySystem", text: str | None, time: str | None, speaker: str | None) -> "list[Conflict]":
+    return memory.conflicts_open() if text is None else memory.conflicts(text, time, speaker=speaker)
+
+
+def _say(call: "Invocation", what: str, ids: list[str], as_json: bool) -> None:
+    if as_json:
+        return print_json({what: ids})
+    for id in ids:
+        print(f"{what} {short_id(id)}")
+    if ids:
+        tell(f"undo with: {call.command('undo')}{' (once for each)' if len(ids) > 1 else ''}")

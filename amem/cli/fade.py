@@ -1,0 +1,139 @@
+"""What forgetting would do: notes that would fade or change layer, and why."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem.cli.context import invocation, tell
+from amem.cli.options import Json
+from amem.cli.render import console, count, on_terminal, one_line, print_json, print_wrapped, short_id, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from amem.maintenance.forgetting.preview import FadePreview, Foreseen
+    from amem.strength import Strength
+
+_SHOWN = 10
+_DRAWN = (".png", ".svg", ".pdf")
+_HEADINGS = {
+    "faded": "to be archived: out of default search, never destroyed",
+    "demoted": "back to short-term memory",
+    "promoted": "to long-term memory",
+    "stays": "unchanged",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's command."""
+    app.command(rich_help_panel="Look after")(fade)
+
+
+def fade(
+    context: typer.Context,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Only these notes; default: all.", show_default=False)
+    ] = None,
+    days: Annotated[float, typer.Option("--days", "-d", help="How many days to look ahead.")] = 30,
+    everything: Annotated[bool, typer.Option("--all", "-a", help=f"All of them, not {_SHOWN} of each sort.")] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Draw what is kept of them, day by day.")] = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Draw that into a .png, .svg or .pdf file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show which notes would fade or change layer if nothing recalled them, and why. Changes nothing."""
+    with invocation(context).browsed() as memory:
+        if memory is None:
+            return print_json({}) if as_json else None
+        named = [memory.resolve(id) for id in ids] if ids else None
+        preview = memory.fade(days, named)
+    if output is not None:
+        _save(preview, output)
+    if as_json:
+        return print_json(preview.to_dict())
+    if not on_terminal():
+        _print_lines(preview.notes)
+    else:
+        _print_groups(preview, None if everything else _SHOWN)
+    if plot:
+        from amem.cli.curves import print_curves
+
+        print_curves(preview.curves())
+    if not preview.notes:
+        tell(f"nothing fades or changes layer within {count_days(days)}")
+
+
+def count_days(days: float) -> str:
+    """``1 day``, ``30 days``."""
+    return "1 day" if days == 1 else f"{days:g} days"
+
+
+def _save(preview: "FadePreview", path: str) -> None:
+    from amem.errors import InvalidInput
+
+    file = Path(path).expanduser()
+    if file.suffix.lower() not in _DRAWN:
+        raise InvalidInput(f"cannot draw into {path}: it is no .png, .svg or .pdf file")
+    if not file.parent.is_dir():
+        raise InvalidInput(f"cannot draw into {path}: there is no folder {file.parent}", hint="make it first")
+    preview.figure().savefig(file)
+    tell(f"drawn into {path}")
+
+
+def _print_lines(notes: "Sequence[Foreseen]") -> None:
+    """In a pipe: what, id, kind, strength now and then, importance, trust, recalls, age, stability, kept, the note."""
+    for note in notes:
+        now, then = note.now, note.then
+        terms = (now.value, then.value, now.importance, then.trust)
+        numbers = [f"{each:.3f}" for each in terms] + [str(then.recalls), f"{then.age_days:.1f}"]
+        numbers += [f"{then.stability_days:.1f}", f"{then.retention:.3f}"]
+        print("\t".join((note.what, short_id(note.id), str(note.kind), *numbers, one_line(note.content))))
+
+
+def _print_groups(preview: "FadePreview", most: int | None) -> None:
+    out = console()
+    for what, heading in _HEADINGS.items():
+        notes = [note for note in preview.notes if note.what == what]
+        if not notes:
+            continue
+        print_wrapped(out, styled((f"{len(notes):,} ", "bold"), (heading, "bold")))
+        for note in notes[:most]:
+            _print_note(out, note)
+        if len(notes) > len(notes[:most]):
+            print_wrapped(out, styled((f"and {len(notes) - len(notes[:most]):,} more: --all", "dim")), indent=2)
+        out.print()
+
+
+def _print_note(out: "Console", note: "Foreseen") -> None:
+    from rich.cells import cell_len
+
+    change = f"{note.now.value:.2f} → {note.then.value:.2f}"
+    head = (short_id(note.id), "cyan"), f"  {note.kind}  ", (change, "bold"), "  "
+    room = out.width - 2 - sum(cell_len(part if isinstance(part, str) else part[0]) for part in head)
+    if room >= 24:
+        out.print(styled("  ", *head, one_line(note.content, room)), soft_wrap=True)
+    else:
+        out.print(styled("  ", *head[:-1]), soft_wrap=True)
+        print_wrapped(out, styled(one_line(note.content, 2 * (out.width - 6))), indent=4)
+    print_wrapped(out, styled((_terms(note.then, note.why), "dim")), indent=4)
+
+
+def _terms(then: "Strength", why: str) -> str:
+    """The terms of the strength it will have, in the order of the formula."""
+    if why.endswith(" already"):
+        return why
+    layer = str(then.layer).replace("_", "-")
+    used = "never recalled" if not then.recalls else f"recalled {count(then.recalls, 'time')}"
+    kept = f"{then.retention:.0%} kept"
+    if math.isinf(then.stability_days):
+        kept = "does not decay"
+    else:
+        kept += f" after {count_days(round(then.age_days))} (stability {count_days(round(then.stability_days))})"
+    return f"importance {then.importance:.2f} · trust {then.trust:.2f} · {used} · {kept} · {layer}"

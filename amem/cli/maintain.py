@@ -1,0 +1,140 @@
+"""``amem maintain``: the night shift, now, or every night."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem.cli.context import invocation, tell
+from amem.cli.exits import ExitCode
+from amem.cli.options import Json
+from amem.cli.render import console, cut, on_terminal, one_line, print_json, print_wrapped, short_id, styled
+
+if TYPE_CHECKING:
+    from amem.maintenance.report import MaintenanceReport
+    from amem.memory_system import AgenticMemorySystem
+
+_PANEL = "Look after"
+#: So many notes of each sort are named on a terminal.
+_MOST = 12
+#: When the machine does it, unless another time is given.
+_AT = "03:30"
+#: What the report's numbers are called; ``{s}`` where there are several.
+WORDS = {
+    "promoted": "moved to long-term memory",
+    "demoted": "moved back to short-term memory",
+    "faded": "faded into the archive",
+    "conflicts_found": "conflict{s} found",
+    "conflicts_resolved": "conflict{s} settled",
+    "consolidated": "merged",
+    "topics_updated": "topic page{s} written",
+    "compressed": "summed up and archived",
+    "reembedded": "embedded anew",
+    "reweighted": "link{s} weighed anew",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's command."""
+    app.command(rich_help_panel=_PANEL)(maintain)
+
+
+def maintain(
+    context: typer.Context,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    nightly: Annotated[bool, typer.Option("--nightly", help="Layers, fading, conflicts, merging, topics.")] = False,
+    weekly: Annotated[bool, typer.Option("--weekly", help="Also sum up what is old and fading.")] = False,
+    monthly: Annotated[bool, typer.Option("--monthly", help="Also the index, and links by use.")] = False,
+    due: Annotated[bool, typer.Option("--due", help="Only what is due, which may be nothing.")] = False,
+    install: Annotated[bool, typer.Option("--install", help="Have this machine do it every night.")] = False,
+    uninstall: Annotated[bool, typer.Option("--uninstall", help="No longer every night.")] = False,
+    at: Annotated[
+        str | None, typer.Option("--at", help="With --install: when (03:30).", metavar="HH:MM", show_default=False)
+    ] = None,
+    show: Annotated[bool, typer.Option("--print", help="With --install: only show what would be set up.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Move, fade, settle, merge and sum up notes: what changed since the last time, and what time alone has moved."""
+    named = [name for name, wanted in (("nightly", nightly), ("weekly", weekly), ("monthly", monthly)) if wanted]
+    if len(named) + due + install + uninstall > 1:
+        raise typer.BadParameter("--nightly, --weekly, --monthly, --due, --install and --uninstall exclude each other")
+    for option, given in (("--print", show), ("--at", at is not None)):
+        if given and not install:
+            raise typer.BadParameter(f"{option} goes with --install")
+    call = invocation(context)
+    if install or uninstall:
+        from amem.cli.nightly import install_nightly, uninstall_nightly
+
+        return (
+            install_nightly(call, at or _AT, show=show, as_json=as_json)
+            if install
+            else uninstall_nightly(call, as_json)
+        )
+    with call.memory() as memory:
+        cycle = memory.maintenance_due() if due else (named[0] if named else "nightly")
+        if cycle is None:
+            tell("nothing is due yet; amem health says when")
+            return
+        with _progress() as heard:
+            report = memory.maintain(dry_run, cycle=cycle, progress=heard)
+        if as_json:
+            print_json(report.to_dict())
+        else:
+            _print(memory, report)
+            if report.operation is not None:
+                tell(f"take all of it back with: {call.command('undo', str(report.operation))}")
+    for problem in report.problems:
+        tell(problem)
+    if report.problems:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def amount(name: str, number: int) -> str:
+    """A number of the report in words: ``1 topic page written``, ``3 conflicts found``."""
+    return f"{number:,} {WORDS[name].format(s='' if number == 1 else 's')}"
+
+
+def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
+    done = [amount(name, number) for name, number in report.counts()]
+    title = f"{report.cycle} maintenance{', gone on with where it was stopped' if report.resumed else ''}"
+    if report.dry_run:
+        title += ", if it ran now"
+    if not on_terminal():
+        for each in report.reasons:
+            print("\t".join([each.what, short_id(each.id), one_line(_text(memory, each.id)), one_line(each.why)]))
+        tell(f"{title}: {', '.join(done) or 'nothing to do'}")
+        return
+    out = console()
+    out.print(styled((title, "bold"), (f"  {report.duration:.1f} s", "dim")))
+    for line in done or ["nothing to do"]:
+        out.print(styled("  ", line))
+    for what in dict.fromkeys(each.what for each in report.reasons):
+        some = [each for each in report.reasons if each.what == what]
+        out.print()
+        for each in some[:_MOST]:
+            text = cut(one_line(_text(memory, each.id)), max(16, out.width // 3))
+            head = ((f"{what:<11}", "bold"), (short_id(each.id), "cyan"))
+            print_wrapped(out, styled(*head, f"  “{text}”  ", (each.why, "dim")), hanging=11)
+        if len(some) > _MOST:
+            out.print(styled((f"{'':<11}and {len(some) - _MOST:,} more (--json names all)", "dim")))
+
+
+def _text(memory: "AgenticMemorySystem", id: str) -> str:
+    note = memory.read(id)
+    return "" if note is None else note.content
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Says on stderr what is being done, as long as it is; nothing when that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda phase, done, of: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("maintenance") as status:
+        yield lambda phase, done, of: status.update(f"{phase}: {done:,} of {of:,}" if of else f"{phase} …")

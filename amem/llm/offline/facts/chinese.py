@@ -1,0 +1,157 @@
+"""The facts that Chinese clauses state: whom a clause is about, its verb, and what follows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.facts.chinese_cutting import made, made_of_thing
+from amem.llm.offline.facts.chinese_people import limited_to, subject_in
+from amem.llm.offline.facts.clauses import GAP
+from amem.llm.offline.facts.shapes import Aspect, chinese
+from amem.llm.offline.facts.telling import DATED
+from amem.llm.offline.facts.when import times
+
+if TYPE_CHECKING:
+    from amem.llm.offline.facts.clauses import Sentence
+    from amem.llm.offline.facts.scene import Scene
+    from amem.llm.offline.facts.shapes import Shape
+    from amem.note import Fact
+
+#: In front of a verb these make it a plan, a wish, a duty, or somebody else's words.
+_PLANNED = re.compile(
+    r"打算|计划|考虑|希望|准备|将要|将会|应该|应当|想(?!起|到)|可能|(?<![主重])要(?!求)|会(?!议|员|计|后|儿)|能|可以|建议|推荐|正在|试试|试用|讨论(?!后)|梦|如(?!今)|假|愿|不如"
+    r"|差点|几乎|(?<![特分区性级个])别|劝|让|请(?!记)|帮(?!我记)|教|谁|什么|哪|怎|多少|问|听说|觉得|以为|争取|必须|允许|禁止|拒绝|即将|快要|下个?(?:月|周|星期)|明[天年]|后[天年]|[说写讲]"
+)
+_NOT = re.compile(r"(?:不再|不|没有?|未|从不|从没|并未|并不|不是)$")
+_FORMERLY = re.compile(r"以前|曾经?|过去|从前|之前(?!的)|原来|原先|当年|本来|一度|当时")
+#: Behind the verb these make it an aside about another time, or about something else than the subject.
+_ASIDE = re.compile(r"的(?:时候|话|那天|那年|那段|人|项目|团队|同事|朋友|消息|公司)|时[要会应]|的时[期间]")
+#: With these a time is when it began; without them, when it was so (1月我还住在北京).
+_FROM_THEN_ON = re.compile(r"起|开始|以来|自从?|从|了|换成|改|搬到|一直")
+_FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|周末)(?!起|开始)")
+#: Without 我 a clause tells of what has happened; "使用 MySQL" alone may be advice.
+_TOLD = re.compile(r"了|现在|目前|如今|已经?|刚|起|昨|去年|上个?月|上周|今天|过敏|\d月|[一二三四五六七八九十]月")
+#: 王芳说她搬家了: who "she" is; 我说过我住在……: said by whoever speaks.
+_IS_MINE = re.compile(
+    r"(?P<what>[^，是]{1,20}?)\s*(?:现在|已经?)?(?P<is>不再是|是)\s*(?P<whose>我们?的|[^，是的]{1,8}的)(?:新|主)?"
+    r"(?P<noun>上司|经理|老板|领导|主管|数据库|缓存|编辑器|消息队列|妻子|丈夫|老婆|老公)"
+)
+_REPORT = re.compile(
+    r"(?P<who>[^，,]{1,10}?)(?:今天|昨天|刚刚?)?(?:跟我|对我|和我|给我|向我|跟大家)?(?:说过?|告诉(?:了)?(?:我|大家)|提到过?)[，,：:]?\s*(?P<whose>[他她我])"
+)
+#: So few characters before a comma (搬家了，) name nobody else.
+_SHORT = 4
+
+
+def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
+    """The facts of a Chinese sentence, clause by clause."""
+    scene.begin_sentence()
+    scene.opening = True
+    found: list[Fact] = []
+    for clause in sentence.clauses:
+        if GAP in clause.text:
+            scene.subject, scene.opening = None, False
+            continue
+        mine = _facts_of(clause.text, scene)
+        if not mine and (lead := times(clause.text, scene.said)).named and len(clause.text) <= 12:
+            scene.lead = lead  # 去年三月，我搬到了……
+        found += mine
+    return found
+
+
+def _facts_of(text: str, scene: Scene) -> list[Fact]:
+    text = _turned(_as_told(text, scene))
+    found: list[Fact] = []
+    table = chinese()
+    at = begun = 0
+    while at < len(text):
+        for shape in table.get(text[at].casefold(), ()):
+            match = shape.match(text, at)
+            stated = _stated(shape, match, text[begun:at], text, scene) if match else None
+            if match and stated is not None:
+                found += stated
+                at = begun = max(match.end(), at + 1)
+                break
+        else:
+            at += 1
+    if not found and not begun:
+        scene.opening = scene.opening and (text[0] in table or len(text) <= _SHORT)
+        _introduce(text, scene)
+    return found
+
+
+def _turned(text: str) -> str:
+    """李雷是我的经理 as 我的经理是李雷."""
+    found = _IS_MINE.fullmatch(text)
+    return text if found is None else f"{found['whose']}{found['noun']}{found['is']}{found['what']}"
+
+
+def _as_told(text: str, scene: Scene) -> str:
+    """What somebody said of himself, as a statement about him."""
+    report = _REPORT.match(text)
+    if report is None:
+        return text
+    subject = subject_in(report["who"], scene)
+    mine = subject is not None and subject.first
+    if subject is None or mine is not (report["whose"] == "我") or "们" in text[report.end() : report.end() + 1]:
+        return text
+    return f"{report['who']}{text[report.end() :]}"
+
+
+def _introduce(text: str, scene: Scene) -> None:
+    """A clause that states nothing known may still say whom the next is about (王芳是我的同事)."""
+    found = re.match(r"(?P<who>[\w .]{1,20}?|[\u4e00-\u9fff]{2,4}?)(?:是|在|说|告诉|今天|昨天|上周|去年)", text)
+    if found:
+        subject_in(found["who"], scene)
+
+
+def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: Scene) -> list[Fact] | None:
+    """The facts of a match; None where it is none after all."""
+    if _PLANNED.search(before) or _ASIDE.search(text, match.start()):
+        return None
+    if (shape.predicate == "diet" or (shape.predicate == "likes" and shape.aspect is Aspect.END)) and _FOR_NOW.search(
+        text
+    ):
+        return None
+    if shape.predicate == "uses":
+        before = limited_to(before)
+    parts = {name: (value or "").strip() for name, value in match.groupdict().items()}
+    negated = bool(parts.get("not")) or _NOT.search(before.strip()) is not None
+    # 原来我对花生不过敏: it turns out, not once upon a time.
+    turns_out = negated and before.strip().startswith("原来")
+    formerly = (_FORMERLY.search(before) is not None and not turns_out) or "过" in parts.get("after", "")
+    if shape.kind == "relation tool" and not before.strip():
+        before = "我们"  # 缓存换成了 Redis: ours
+    if shape.kind in ("version", "date"):
+        found = made_of_thing(shape, parts, before, scene)
+    else:
+        subject = subject_in(before, scene, told=_TOLD.search(text) is not None)
+        if subject is None:
+            return None
+        found = made(shape, subject, parts, scene)
+    if not found:
+        return None
+    return _timed(found, shape, text, scene, negated=negated, formerly=formerly)
+
+
+def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated: bool, formerly: bool) -> list[Fact]:
+    when = times(text, scene.said, lasting=shape.aspect is Aspect.STATE and not formerly and "了" not in text)
+    if not when.named and scene.lead:
+        when = scene.lead
+    if shape.predicate in DATED:
+        return [] if negated else found
+    if when.ahead:
+        return []
+    if shape.aspect is not Aspect.STATE:
+        return [] if negated else [replace(each, valid_from=when.since) for each in found]
+    if when.since and when.until:
+        return [] if negated else [replace(each, valid_from=when.since, valid_to=when.until) for each in found]
+    if when.until and (formerly or "了" in text or "一直" in text):
+        return [] if negated else [replace(each, holds=False, valid_from=when.until) for each in found]
+    if when.since and when.within and scene.said and when.within <= scene.said and not _FROM_THEN_ON.search(text):
+        return [] if negated else [replace(each, valid_from=when.since, valid_to=when.within) for each in found]
+    if formerly:
+        return [] if negated else [replace(each, holds=False) for each in found]
+    return [replace(each, holds=each.holds and not negated, valid_from=when.since) for each in found]

@@ -1,0 +1,161 @@
+"""Whom a Chinese clause is about: what stands before its verb, without the words that only say when and how."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.facts.clauses import GAP
+from amem.llm.offline.facts.people import Subject
+from amem.llm.offline.lexicon import is_person, lexicon
+from amem.text.stopwords import words
+from amem.truth.subjects import USER, WE, canonical_subject
+
+if TYPE_CHECKING:
+    from amem.llm.offline.facts.scene import Scene
+
+_KIN = (
+    "妹妹|姐姐|哥哥|弟弟|妈妈|爸爸|母亲|父亲|妻子|丈夫|老婆|老公|太太|女朋友|男朋友|儿子|女儿|孩子|朋友|同事|室友|邻居|爷爷|奶奶|外公|外婆"
+    "|岳母|岳父|丈母娘|丈人|公公|婆婆|姥姥|姥爷|外甥女?|侄子|侄女|伯父|伯母|伯伯|姨妈|舅妈|婶婶|嫂子|姐夫|妹夫|儿媳|女婿|叔叔|阿姨|姑姑|舅舅|表哥|表弟|表姐|表妹|堂哥|堂弟|堂姐|堂妹|老师|导师|医生|同学|闺蜜|老板|上司|经理|搭档|猫|狗|房东|爸|妈|姐|哥|弟|妹"
+)
+_KIN_END = re.compile(rf"(?:{_KIN})$")
+_KIN_NAME = re.compile(rf"^(?:(?:我|我们|他|她)的?)?(?:{_KIN})(?P<name>[A-Z][\w ]*)$")
+_YEAR = r"(?:\d{2,4}年|去年|今年|前年)的?"
+_MONTH = r"(?:\d{1,2}|十?[一二三四五六七八九十])月份?"
+_WHEN = (
+    rf"(?:从|自|于|在)?(?:{_YEAR}(?:{_MONTH})?|{_MONTH})(?:\d{{1,2}}[日号])?(?:起|开始|以来|底|末|初|的时候|那会儿|那时候?)?"
+    rf"|(?:从|自)?(?:{_YEAR})?(?:{_MONTH})?[到至](?:{_YEAR})?(?:{_MONTH})?"
+    r"|(?:从|自)?(?:今天|现在|上周|上个?月|那|这)(?:起|开始)|[一二三四五六七八九十两\d]+(?:天|周|个?月|年)(?:前|来)"
+    r"|上个?(?:月|周|星期)|这个?(?:月|周|星期)|本月|(?:周|星期)[一二三四五六日天]|现在|目前|如今|最近|今天|昨天|前天|刚刚?|从此"
+    r"|后来|最后|最终|以前|曾经?|过去|从前|原来|原先|之前|当年|[，,\s]"
+)
+#: Words that say when or how, but not who.
+_MANNER = re.compile(
+    rf"(?:{_WHEN}|刚才|已经?|终于|正式|一直|都|也|还|仍然?|又|才|就|再|其实|当时|这次|于是|年初|年底|以后|之后|平时|平常|经常|通常"
+    r"|主要|全部?|全面|全家|一家|一起|统一|逐步|顺利|自从|决定|确定|本来|真的|确实|特别|非常|很|最|挺|比较|超级?|从小|生来|天生"
+    r"|不再|不|没有?|并未|未|向来|始终|(?:在|于)?(?:新|这个|那个)?(?:公司|家)里?|新的?|现任|直属|经过讨论|讨论后|开会后"
+    r"|为了[^，]{1,12}|大家|一致)+$"
+)
+_LEAD = re.compile(
+    rf"^(?:{_WHEN}|嗯|哦|对了|其实|说起来|顺便说一下|另外|还有|好消息|慢慢地?|渐渐地?|更新|备注|提醒|请?你?(?:帮我)?(?:记住|记得|记一下)"
+    r"|决定|结论|因此|总之|[：:])+"
+)
+#: What is used as something is ours, whatever it is: 缓存换成了 Redis.
+_ROLE_NOUN = re.compile(
+    r"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?"
+    r"(?:数据库|缓存|编辑器|操作系统|消息队列|框架|包管理器|编程语言|云|CI|数据)"
+)
+_SELF = words("我 本人 我自己 俺")
+_US = words("我们 咱们 我们团队 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司")
+_NAME = re.compile(
+    r"[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}|[小老阿][\u4e00-\u9fff]"
+    r"|[\u4e00-\u9fff]{2,3}(?:先生|女士|太太|老师|医生|总|经理|工)?"
+)
+_THING = re.compile(
+    r"(?:我们的?|项目的?|公司的?|该|这个|本|新的?)?[\w\u4e00-\u9fff .-]{0,14}?"
+    r"(?:服务|系统|平台|项目|应用|网站|移动端|客户端|服务端|手机端|网页端|[Aa]pp|APP|小程序|官网|后台|后端|前端|模块|数据库|目录|仓库|网关|接口|工具|产品|程序|脚本|引擎|组件|库)"
+)
+#: 我们在支付服务里用, 移动端我们用: we, and where.
+_LIMITED = re.compile(
+    rf"(?P<lead>(?:{_WHEN})*)(?:(?P<us>我们|咱们|我)(?:现在|目前|已经|都|也)*[在给为]?(?P<inside>(?!的)[^，]{{2,14}}?)(?:里面|里|中|上|内)?"
+    rf"|在?(?P<named>[^，]{{2,14}}?)(?:里面|里|中|上|内)?(?P<then_us>我们|咱们|我))(?:现在|目前|已经|都|也|是)*"
+)
+_OF_ALL = words("生产环境 线上 生产 云 工作 内部 公司内部 项目 团队 公司")
+_NO_NAME = re.compile(
+    r"[的了在是不没和跟与把被从到对向给让又也都就才很]|什么|这|那|每|有|大家|别人|有人|时候|今天|昨天|结果|问题|可以"
+)
+
+
+def subject_in(before: str, scene: Scene, *, told: bool = False) -> Subject | None:
+    """The subject that stands before the verb; that of the clause before where nothing stands there.
+
+    Where a note opens without one it is whoever writes, if the clause tells (`told`) of what has happened.
+    """
+    text = before.strip(" ，,")
+    for _ in range(3):
+        text, last = _MANNER.sub("", _LEAD.sub("", text)).strip(" ，,"), text
+        if text == last:
+            break
+    if GAP in text:
+        return None
+    if not text:
+        if scene.subject is None and scene.opening and told:
+            scene.subject = scene.cast.me  # a diary leaves 我 out
+        return scene.subject
+    found = _named(text, scene)
+    scene.subject, scene.opening = found, False
+    return found
+
+
+def limited_to(before: str) -> str:
+    """What "use" is limited to, as the subject: 支付服务 for 我们在支付服务里, 我们 for 项目里我们.
+
+    Anything else as it stands.
+    """
+    found = _LIMITED.fullmatch(before.strip(" ，,"))
+    if found is None:
+        return before
+    thing = found["inside"] or found["named"]
+    if thing in _OF_ALL or canonical_subject(thing) == WE:
+        return found["lead"] + (found["us"] or found["then_us"])
+    return found["lead"] + thing if _THING.fullmatch(thing) and not _NO_NAME.search(thing) else before
+
+
+def _named(text: str, scene: Scene) -> Subject | None:
+    text = text.removesuffix("的").strip()
+    if text in _SELF:
+        return scene.cast.me
+    if text in _US or canonical_subject(text) == WE:
+        return Subject(WE, True)
+    if text in ("他", "她"):
+        return scene.cast.third(text)
+    if text == "它":
+        return scene.cast.of(["it"])
+    if text in ("用户",):
+        return Subject(USER, True)
+    if role := _ROLE_NOUN.fullmatch(text):
+        return scene.cast.me if role["mine"] else Subject(WE, True)
+    if (kin := _KIN_NAME.match(text)) is not None:
+        return scene.cast.meet(Subject(kin["name"].strip(), True))
+    if joined := re.match(r"(我们?)(?:和|跟|与)", text):
+        return scene.cast.me if joined[1] == "我" else Subject(WE, True)
+    if text[0] in "我他她" or "的" in text:
+        return _owned(text, scene)
+    if _THING.fullmatch(text) and not _NO_NAME.search(text):
+        return scene.cast.meet(Subject(canonical_subject(text), False))
+    if not _NAME.fullmatch(text) or _NO_NAME.search(text):
+        return None
+    if text.isascii() or text[0].isascii():
+        return scene.cast.meet(Subject(text, True if is_person(text.split()[0]) else None))
+    if _KIN_END.search(text):
+        return (
+            scene.cast.meet(Subject(canonical_subject(f"我{text}", speaker=scene.cast.speaker), True, noun=text))
+            if _KIN_END.fullmatch(text)
+            else scene.cast.meet(Subject(text, True))
+        )
+    known = lexicon().chinese.get(text)
+    return None if known is not None else scene.cast.meet(Subject(text, None))
+
+
+def _owned(text: str, scene: Scene) -> Subject | None:
+    """我妹妹、我的数据库、小王的妹妹、她的经理."""
+    found = re.fullmatch(r"(?P<owner>我们|我|他|她|[^的]{1,12}?(?=的))的?(?P<what>[\w\u4e00-\u9fff .-]{1,12})", text)
+    if found is None or _NO_NAME.search(found["what"]):
+        return None
+    owner, what = found["owner"], found["what"]
+    if owner in ("他", "她"):
+        third = scene.cast.third(owner)
+        if third is None:
+            return None
+        owner = third.name
+    kin = _KIN_END.search(what) is not None
+    if owner == "我们":
+        if kin:
+            owner = "我"
+        else:
+            return scene.cast.meet(Subject(canonical_subject(f"我们的{what}"), False))
+    if owner == "我" or kin or _KIN_END.search(owner):
+        return scene.cast.meet(
+            Subject(canonical_subject(f"{owner}的{what}", speaker=scene.cast.speaker), kin, noun=what)
+        )
+    return scene.cast.meet(Subject(f"{canonical_subject(owner)}的{what}", False))

@@ -1,0 +1,108 @@
+"""From a shape that matched to facts: the object cut out of it and judged by what its predicate takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.facts.employers import employers, teams, titles
+from amem.llm.offline.facts.objects import date_in, is_known_place, name_in, phrase_in, place_in
+from amem.llm.offline.facts.shapes import Aspect
+from amem.llm.offline.facts.tools import swaps, tools, versions
+from amem.llm.offline.lexicon import is_person
+from amem.note import Fact
+from amem.truth.subjects import USER, WE
+
+if TYPE_CHECKING:
+    import re
+
+    from amem.llm.offline.facts.people import Subject
+    from amem.llm.offline.facts.scene import Scene
+    from amem.llm.offline.facts.shapes import Shape
+
+_TASTES = ("likes", "dislikes")
+
+
+def cut(shape: Shape, match: re.Match[str], subject: Subject, scene: Scene) -> list[Fact]:
+    """The facts of a match, all of them as if so and untimed (those of what was left behind with `holds` False)."""
+    parts = {name: (text or "").strip() for name, text in match.groupdict().items()}
+    return _MAKERS[shape.kind.rstrip("?")](shape, parts, subject, scene)
+
+
+def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    text = parts.get("o") or parts.get("x", "")
+    if shape.predicate in _TASTES and text.casefold().startswith("the "):
+        return []  # "I love the colours" is said of what lies on the table
+    value = _value(shape.kind.rstrip("?"), text, scene)
+    ends = shape.aspect is Aspect.END
+    if not value and not (ends and shape.kind[-1:] == "?") and shape.kind != "none":
+        return []
+    return [Fact(subject.name, shape.predicate, value, not ends)]
+
+
+def _value(kind: str, text: str, scene: Scene) -> str:
+    match kind:
+        case "place":
+            return place_in(text, scene.predicates, lower=scene.lower)
+        case "name":
+            return name_in(text, scene.predicates)
+        case "person":
+            return _person(text, scene)
+        case "phrase":
+            return phrase_in(text)
+        case "diet":
+            return text
+    return ""
+
+
+def _person(text: str, scene: Scene) -> str:
+    """A person by name; "my friend Ana" is Ana."""
+    listed = text.split()
+    for start in range(min(3, len(listed))):
+        if listed[start][0].isupper() and (start == 0 or listed[0].casefold() in ("my", "our", "his", "her", "their")):
+            return name_in(" ".join(listed[start:]), scene.predicates)
+    first = listed[0].strip(".,") if listed else ""
+    return first if scene.lower and is_person(first) else ""
+
+
+def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """Where somebody, or somebody's office, moved to."""
+    if subject.noun.endswith("office") and subject.owner:
+        office = name_in(parts["o"], scene.predicates) or phrase_in(parts["o"])
+        return [Fact(subject.owner, "office", office)] if office else []
+    place = place_in(parts["o"], scene.predicates, lower=scene.lower)
+    left = place_in(parts["x"], scene.predicates, lower=scene.lower)
+    if not place or subject.person is False or (parts["x"] and not left):
+        return []
+    # "We moved to Notion", "I moved to GitLab": any product; a team that moved house did so to a place that is known.
+    odd = any(mark.isupper() for word in place.split() for mark in word[1:])
+    if not is_known_place(place) and (subject.name == WE or odd):
+        return []
+    found = [Fact(subject.name, "lives_in", place)]
+    return [*found, Fact(subject.name, "lives_in", left, False)] if left else found
+
+
+def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What was put on a day: the deadline of something, or the day on which something takes place."""
+    day = date_in(parts["o"])
+    thing = parts.get("thing", "")
+    listed = (thing or (subject.name if subject.owner == "" else subject.noun)).split()
+    if not day or not listed or (not thing and subject.person is not False):
+        return []
+    due = scene.predicates.names.get(listed[-1].casefold()) == "deadline"
+    about = " ".join(listed[:-1] if due else listed)
+    if about and not thing and subject.owner not in ("", USER, WE):
+        about = f"{subject.owner}'s {about}"  # each child has a school play of its own
+    return [Fact(about or WE, "deadline" if due else "date", day)]
+
+
+_MAKERS = {
+    **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
+    "move": _moves,
+    "employer": employers,
+    "title": titles,
+    "team": teams,
+    "tool": tools,
+    "swap": swaps,
+    "version": versions,
+    "date": _dates,
+}

@@ -1,0 +1,278 @@
+"""The facts that English sentences state, clause by clause: a subject, its verb with tense and negation, the rest."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.facts.cutting import cut
+from amem.llm.offline.facts.employers import organisation
+from amem.llm.offline.facts.leading import expanded, without_lead
+from amem.llm.offline.facts.objects import phrase_in
+from amem.llm.offline.facts.relations import relation
+from amem.llm.offline.facts.scopes import led_by_scope, scope_alone
+from amem.llm.offline.facts.shapes import Aspect, Form, english
+from amem.llm.offline.facts.telling import Group, Tense, told
+from amem.llm.offline.facts.tools import tool_name
+from amem.llm.offline.facts.when import times
+from amem.note import Fact
+from amem.text.stopwords import words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.llm.offline.facts.clauses import Clause, Sentence
+    from amem.llm.offline.facts.people import Subject
+    from amem.llm.offline.facts.scene import Scene
+
+#: A subject has at most so many words before its verb.
+_FURTHEST = 6
+#: Clauses that begin so tell of another time or thing.
+_SUBORDINATE = words("when whenever before after once while as until till which where whereas")
+_GOES_ON = words("and then but so now")
+#: Of these a list may follow: "allergic to nuts, eggs and milk".
+_LISTED = words("likes dislikes allergic_to uses")
+_NOT_LISTED = words("i we he she it they you not no too so but more less very then also maybe my your")
+_ADVERBS = words(
+    "now currently still just recently finally already also actually officially both always really absolutely totally "
+    "truly mainly mostly usually normally personally happily all simply only even since completely fully definitely "
+    "then quickly eventually unfortunately sadly immediately primarily exclusively generally previously formerly"
+)
+#: Words that open a verb group without being the verb of any shape.
+_OPENERS = words(
+    "am is are was were have has had do does did used not never been will would could can decided agreed chose said "
+    "says told mentioned announced confirmed texted"
+)
+_OPENERS_LATER = words("no might may should must went wound")
+_DETERMINERS = words("the my our his her their a an this")
+_NO_VERBS = words("a an the at on in head")
+_DECISION = re.compile(r"(?:the |our |final )?(?:decision|decided|agreed)\b", re.IGNORECASE)
+#: "We decided to use", "ended up using": a tool that is decided on is used; whoever decides to move may yet stay.
+_DECIDED = re.compile(
+    r"(?:(?:decided|agreed|chose)(?: (?:together|today|yesterday))? to|(?:ended|wound) up|(?:went ahead and))"
+    r" (?P<rest>.+)",
+    re.IGNORECASE,
+)
+#: "Ana told me that she": what somebody says of himself, or of another by name, counts as said.
+_REPORTED = re.compile(
+    r"(?:(?:just|also|once) )?(?:said|says|mentioned|announced|confirmed|explained|wrote|texted"
+    r"|told (?:me|us|you|everyone|everybody|[A-Z]\w+))(?: (?:me|us))?(?: (?:today|yesterday))?(?: that)? (?P<rest>.+)"
+)
+_WHO = re.compile(
+    r"(?P<who>(?:(?:my|our|his|her|their|[A-Z][\w-]+'s) (?:[\w-]+ ){0,2}[\w-]+|[A-Z][\w-]+(?: [A-Z][\w-]+)?))$"
+)
+_DAY = re.compile(
+    r"(?:(?:today|yesterday|it) (?:is|was) )?(?:my )?(?P<which>first|last) day (?:at|with) (?P<o>.+)", re.IGNORECASE
+)
+
+
+def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
+    """What an English sentence states."""
+    scene.begin_sentence()
+    scene.decided = any(_DECISION.match(text) for text in (sentence.who or "", sentence.clauses[0].text))
+    found: list[Fact] = []
+    listing: Fact | None = None
+    before = ""
+    for at, clause in enumerate(sentence.clauses):
+        joint = clause.opener.rpartition(" ")[2].strip(",;:()")
+        scene.opening = at == 0
+        if joint in _SUBORDINATE:
+            scene.cast.hear(clause.text)
+            continue
+        nearby = (clause, *sentence.clauses[at + 1 : at + 2])
+        scene.about = next((thing for each in nearby if (thing := scope_alone(each.text, scene))), scene.about)
+        if listing is not None and _continues_list(sentence.clauses, at):
+            thing = tool_name(clause.text, scene) if listing.predicate == "uses" else phrase_in(clause.text)
+            found += [replace(listing, object=thing)] if thing else []
+        elif joint == "who":
+            found += _of_who(before, clause.text, scene)
+        else:
+            follows = at > 0 and (joint in _GOES_ON or (not joint and not clause.text.startswith("like")))
+            stated = _facts_of_both(sentence.clauses, at, scene) or _facts_of(clause.text, scene, follows=follows)
+            only = stated[0] if len(stated) == 1 else None
+            listing = only if only is not None and only.predicate in _LISTED else None
+            found += stated
+        before = clause.text
+        following = sentence.clauses[at + 1 : at + 2]
+        scene.cast.hear(clause.text, alone=not any(each.opener.endswith(("and", "who")) for each in following))
+    return found
+
+
+def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
+    """What a clause states. With `follows` it may go on with the subject before ("and joined OpenAI")."""
+    plain, lead = without_lead(expanded(text))
+    if lead and not scene.lead:
+        scene.lead = times(lead, scene.said)
+    if found := _first_or_last_day(plain, scene, text):
+        return found
+    plain, scope = led_by_scope(plain, scene)
+    scene.about = scope or scene.about
+    listed = plain.split()
+    at = next((i for i in range(min(len(listed), _FURTHEST + 1)) if _is_verbal(listed, i)), None)
+    if at is None:
+        scene.note_mention(listed)
+        return []
+    if at:
+        scene.subject = subject = scene.cast.of(listed[:at])
+        if subject is not None:
+            scene.cast.meet(subject)
+    else:
+        subject = scene.subject if follows else scene.elliptic(listed[0])
+    if subject is None:
+        return []
+    # "Pedro is vegan and allergic to peanuts": the verb of the clause before is that of this one, too.
+    forms = english().forms.get(listed[at].casefold(), frozenset())
+    goes_on = not at and forms == {Form.ADJECTIVE}
+    return _predicated(subject, listed[at:], scene, text, be=scene.be if goes_on else Tense.NONE)
+
+
+def _facts_of_both(clauses: Sequence[Clause], at: int, scene: Scene) -> list[Fact]:
+    """What "Tom and Sarah live in Leeds" says of each; [] where "and" joins no two subjects."""
+    if at != 1 or clauses[1].opener != "and":
+        return []
+    one = scene.cast.of(without_lead(expanded(clauses[0].text))[0].split())
+    listed = expanded(clauses[1].text).split()
+    verb = next((i for i in range(1, min(len(listed), _FURTHEST + 1)) if _is_verbal(listed, i)), 0)
+    other = scene.cast.of(listed[:verb]) if verb else None
+    if one is None or other is None or one.person is False or other.person is False:
+        return []
+    found: list[Fact] = []
+    for each, spouse in ((one, other), (other, one)):
+        for fact in _predicated(replace(each, many=True), listed[verb:], scene, clauses[1].text):
+            # "Tom and Sarah are divorced": from each other.
+            parted = fact.predicate == "married_to" and not fact.object
+            found.append(replace(fact, object=spouse.name) if parted else fact)
+    return found
+
+
+def _predicated(
+    subject: Subject, listed: Sequence[str], scene: Scene, text: str, *, be: Tense = Tense.NONE
+) -> list[Fact]:
+    """What the words from the verb group on say of the subject."""
+    group = Group(plural=subject.plural, be=be)
+    for at, raw in enumerate(listed):
+        word, rest = raw.strip(","), " ".join(listed[at + 1 :])
+        if not _is_habit(word, rest):
+            found = _stated(subject, group, word, rest, scene, text)
+            if found is not None:
+                return found
+            if not at and (reported := _REPORTED.fullmatch(" ".join(listed))):
+                return _of_report(subject, reported["rest"], scene, text)
+            if decided := _DECIDED.fullmatch(" ".join(listed[at:])):
+                return _of_decision(subject, decided["rest"], scene, text)
+        if not _consume(group, word.casefold(), rest):
+            return []
+    return []
+
+
+def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, text: str) -> list[Fact] | None:
+    """The facts of the first shape that fits here; [] where one fits and states nothing, None where none does."""
+    scene.be = group.be
+    if group.be and (found := relation(subject, f"{word} {rest}", scene)):
+        return told(found, group, group.of_be(), Aspect.STATE, scene, text)
+    table, folded = english(), word.casefold()
+    for shape in table.shapes.get(folded, ()):
+        match = shape.match(rest)
+        if match is None or (shape.people and subject.person is False):
+            continue
+        if folded == "at" and shape.kind == "employer" and not group.still:
+            continue  # "I'm at Google" may be a visit, "I'm still at Google" is none
+        tense = group.tense(table.forms[folded], shape)
+        if tense and (found := cut(shape, match, subject, scene)):
+            return told(found, group, tense, shape.aspect, scene, text)
+    return None
+
+
+def _consume(group: Group, folded: str, rest: str) -> bool:
+    """Take an auxiliary, an adverb or a negation into the group; False for anything else."""
+    if folded in ("am", "is", "are"):
+        group.be = Tense.NOW
+    elif folded in ("was", "were") or (folded == "be" and group.used_to):
+        group.be = Tense.THEN
+    elif folded == "been":
+        group.be = Tense.NOW if group.have else Tense.THEN
+    elif folded in ("have", "has"):
+        group.have = True
+    elif folded in ("had", "did"):
+        setattr(group, folded, True)
+    elif folded in ("do", "does"):
+        group.do = True
+    elif _is_habit(folded, rest):
+        group.used_to = True
+    elif folded in ("not", "never"):
+        group.negated = True
+    elif folded == "no" and rest.casefold().startswith("longer"):
+        group.negated = group.ended = True
+    else:
+        group.always = group.always or folded == "always"
+        group.still = group.still or folded == "still"
+        return folded in _ADVERBS or (folded == "longer" and group.ended) or (folded == "to" and group.used_to)
+    return True
+
+
+def _is_habit(word: str, rest: str) -> bool:
+    return word.casefold() == "used" and rest.startswith("to ")
+
+
+def _is_verbal(listed: Sequence[str], at: int) -> bool:
+    """Whether the verb group begins here; not in "the build", nor with a name that is also a verb."""
+    word, folded = listed[at], listed[at].casefold().strip(",")
+    if folded in _NO_VERBS or (at and listed[at - 1].casefold() in _DETERMINERS):
+        return False
+    if at and word[0].isupper() and not word.isupper():
+        return False
+    return (
+        folded in english().forms or folded in _OPENERS or (at > 0 and (folded in _ADVERBS or folded in _OPENERS_LATER))
+    )
+
+
+def _of_report(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fact]:
+    first, _, more = rest.partition(" ")
+    pronoun = first.casefold()
+    if subject.person is False:
+        return []  # what an article says of others
+    if pronoun == "i" if subject.first else pronoun in ("he", "she", "they"):
+        return _predicated(subject, more.split(), scene, text)
+    if pronoun in ("he", "she", "they", "i", "we", "it"):
+        return []
+    return _facts_of(rest, scene, follows=False)
+
+
+def _of_decision(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fact]:
+    word, _, more = rest.partition(" ")
+    for shape in english().shapes.get(word.casefold(), ()):
+        match = shape.match(more) if shape.predicate == "uses" and not shape.after else None
+        if match and (found := cut(shape, match, subject, scene)):
+            when = times(text, scene.said)
+            return [] if when.ahead else [replace(each, valid_from=when.since) for each in found]
+    return []
+
+
+def _of_who(before: str, text: str, scene: Scene) -> list[Fact]:
+    """ "Ana, who works at Google": of the one named last."""
+    match = _WHO.search(before)
+    subject = scene.cast.of(match["who"].split()) if match else None
+    if subject is None or subject.person is False:
+        return []
+    return _predicated(scene.cast.meet(subject), expanded(text).split(), scene, text)
+
+
+def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
+    """ "First day at Marulho": where whoever says so works from then on, or no more."""
+    day = _DAY.match(plain) if scene.opening else None
+    org = organisation(day["o"], scene) if day else ""
+    if day is None or not org:
+        return []
+    when = times(text, scene.said)
+    holds = day["which"].casefold() == "first"
+    return [] if when.ahead else [Fact(scene.cast.me.name, "works_at", org, holds, when.since)]
+
+
+def _continues_list(clauses: Sequence[Clause], at: int) -> bool:
+    """Whether a clause of a word or two only lengthens the list before it; commas alone make no list."""
+    clause, listed = clauses[at], clauses[at].text.split()
+    if len(listed) > 3 or any(_is_verbal((word,), 0) or word.casefold() in _NOT_LISTED for word in listed):
+        return False
+    joint = clause.opener.rpartition(" ")[2].strip()
+    return joint == "and" or (joint == "," and any(other.opener.endswith("and") for other in clauses[at + 1 :]))

@@ -1,0 +1,60 @@
+"""What is known while a note is read clause by clause: who is about, what it was about last, when it was said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.facts.shapes import Aspect, Form, english
+from amem.llm.offline.facts.telling import Tense
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from amem.llm.offline.facts.people import Cast, Subject
+    from amem.llm.offline.facts.when import Times
+    from amem.truth.predicates import Predicates
+
+
+@dataclass(slots=True)
+class Scene:
+    """The state of one reading.
+
+    `lower` says that the note has no capitals; `lead` is a time that opened the sentence.
+    """
+
+    cast: Cast
+    said: datetime | None
+    predicates: Predicates
+    lower: bool = False
+    subject: Subject | None = None
+    lead: Times | None = None
+    decided: bool = False
+    """Whether the sentence says that it is a decision."""
+    opening: bool = False
+    """Whether the clause opens its sentence."""
+    be: Tense = Tense.NONE
+    """The tense of "be" in the clause before."""
+    about: str = ""
+    """The thing that the sentence is limited to ("in the mobile app")."""
+
+    def begin_sentence(self) -> None:
+        """Forget what held for one sentence only."""
+        self.subject, self.lead, self.be, self.about = None, None, Tense.NONE, ""
+
+    def elliptic(self, word: str) -> Subject | None:
+        """Who is meant by "Moved to Lisbon last week": whoever writes a diary so, but nobody by "Use tabs"."""
+        table, folded = english(), word.casefold()
+        forms = table.forms.get(folded, frozenset())
+        past = Form.PAST in forms and Form.BASE not in forms
+        telling = any(shape.aspect is not Aspect.STATE for shape in table.shapes.get(folded, ()))
+        if not (self.opening and past and telling):
+            return None
+        self.subject = self.cast.me
+        return self.subject
+
+    def note_mention(self, listed: Sequence[str]) -> None:
+        """A clause without a verb that is known: whoever opens it may be who the next one is about."""
+        length = next((at for at, word in enumerate(listed) if not word[0].isupper()), len(listed))
+        self.subject = self.cast.of(listed[: min(length, 3)]) if length else None

@@ -1,0 +1,105 @@
+"""What is used, and in which version."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.facts.objects import is_everyday, is_known_place, name_in, version_in
+from amem.llm.offline.facts.scopes import scope_in, thing_named
+from amem.llm.offline.facts.shapes import Aspect
+from amem.llm.offline.lexicon import is_person
+from amem.note import Fact
+from amem.text.stopwords import words
+from amem.truth.subjects import WE
+
+if TYPE_CHECKING:
+    from amem.llm.offline.facts.people import Subject
+    from amem.llm.offline.facts.scene import Scene
+    from amem.llm.offline.facts.shapes import Shape
+
+_NO_TOOL = words(
+    "production staging it everything marathon errands monday tuesday wednesday thursday friday saturday sunday "
+    "january february march april may june july august september october november december "
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays mornings afternoons evenings "
+    "english french german italian spanish portuguese dutch russian polish greek turkish arabic hebrew hindi chinese "
+    "mandarin cantonese japanese korean latin swedish danish norwegian finnish"
+)
+#: What has one of these roles is to somebody's taste, not in use.
+_TASTES = ("drink", "theme")
+_ARTICLES = words("the a an our my")
+
+
+def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What is used now (group ``o``) and what no more (``x``)."""
+    new, old = tool_name(parts.get("o", ""), scene), tool_name(parts.get("x", ""), scene)
+    about = _about(parts, subject, scene)
+    if shape.aspect is Aspect.END:
+        # "I gave up Italian": only of us and of systems need what is dropped be no tool that the table knows.
+        personal = subject.name != WE and subject.person is not False
+        if not old or (personal and shape.tail.startswith(("up ", "(?P<x>")) and scene.predicates.role(old) is None):
+            return []
+        ended = [Fact(about, "uses", old, False)]
+        return [*ended, Fact(about, "uses", new)] if new else ended
+    if not new or not about or (parts.get("x") and not old):
+        return []
+    found = [Fact(about, "uses", new)]
+    return [*found, Fact(about, "uses", old, False)] if old else found
+
+
+def swaps(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """Of "PostgreSQL was replaced by MySQL" and "MySQL replaced PostgreSQL": what we use in the one's place."""
+    other = tool_name(parts.get("new") or parts.get("x", ""), scene)
+    if not other or subject.first or subject.name == WE or scene.predicates.role(subject.name) is None:
+        return []
+    new, old = (other, subject.name) if parts.get("new") else (subject.name, other)
+    return [Fact(WE, "uses", new), Fact(WE, "uses", old, False)]
+
+
+def versions(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """The version that a thing is at; whoever upgrades what has a role uses the new one in it."""
+    version = version_in(parts["o"])
+    if not version:
+        return []
+    if shape.aspect is Aspect.STATE:
+        return [Fact(subject.name, "version", version)] if subject.person is not True else []
+    thing = name_in(parts["thing"], scene.predicates, lower=True)
+    if not thing or thing.casefold() != parts["thing"].casefold():
+        return []
+    found = [Fact(thing, "version", version)]
+    if old := version_in(parts.get("x", "")):
+        found.append(Fact(thing, "version", old, False))
+    if scene.predicates.role(thing) is not None and subject.person:
+        found.append(Fact(subject.name, "uses", f"{thing} {version}"))
+    return found
+
+
+def tool_name(text: str, scene: Scene) -> str:
+    """The name that `text` begins with, if it may be a tool's."""
+    listed = text.split()
+    if listed and listed[0].casefold() in _ARTICLES:
+        listed.pop(0)
+    name = name_in(" ".join(listed), scene.predicates, lower=scene.lower)
+    if not any(mark.isalpha() for mark in name) or name.split()[0].casefold() in _NO_TOOL:
+        return ""
+    role, first = scene.predicates.role(name), name.split()[0]
+    if role is None and (is_known_place(name) or is_person(first) or (scene.lower and is_everyday(first))):
+        return ""
+    return "" if role in _TASTES else name
+
+
+def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
+    """What it is that uses the tool: the thing moved, else where it is used, else the subject; '' where nothing tells.
+
+    "We moved the buoy catalogue to MySQL" is about the catalogue, "we use SQLite in the mobile app" about the app.
+    """
+    if role := parts.get("role"):
+        # "Moved CI from Jenkins": without an article only what has a role is a thing.
+        return subject.name if role.casefold().replace(" ", "_") in scene.predicates.role_names else ""
+    if parts.get("thing"):
+        return thing_named(parts["thing"], scene) or subject.name
+    if not subject.first and subject.name != WE:
+        return subject.name
+    for text in (parts.get("o", ""), parts.get("x", "")):
+        if thing := scope_in(text, scene):
+            return thing
+    return scene.about or subject.name

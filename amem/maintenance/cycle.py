@@ -1,0 +1,228 @@
+"""The maintenance cycle: one run at a time, phase after phase, each run going on from where the last one had seen to.
+
+A run is a row in the database. Whoever finds one that its process left (killed, closed, called off) goes on with it,
+under the same operation, and with what has changed meanwhile. Reading and writing go on beside it: it holds the
+database for a page of notes at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from amem.errors import Cancelled, InvalidInput, MaintenanceRunning, StorageError, with_hint
+from amem.maintenance.report import MaintenanceReport
+from amem.maintenance.shift import LEASE_SECONDS, PhaseReport, Shift, total
+from amem.note import Status
+from amem.storage import tables
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from amem.maintenance.shift import Phase, Reason
+    from amem.storage import Session, Store
+    from amem.storage.runs import Run
+
+_log = logging.getLogger("amem")
+
+#: The cycles, each of which does what those before it do, and more.
+CYCLES = ("nightly", "weekly", "monthly")
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What the phases did so far."""
+
+    counts: Mapping[str, int]
+    reasons: list[Reason]
+    problems: list[str]
+
+
+class Cycle:
+    """Runs the `phases` of a cycle (given by its name) on one collection.
+
+    `owners` makes a name for each run, `gone` tells of an owner whether its process has ended.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        phases: Callable[[str], Sequence[Phase]],
+        owners: Callable[[], str],
+        gone: Callable[[str], bool],
+    ) -> None:
+        self._store = store
+        self._phases = phases
+        self._owners = owners
+        self._gone = gone
+
+    def run(
+        self,
+        cycle: str,
+        *,
+        dry_run: bool,
+        cancelled: threading.Event,
+        listener: Callable[[str, int, int], None] | None = None,
+    ) -> MaintenanceReport:
+        """Run it to its end, or go on with one that was left in the middle, which may be of a longer cycle.
+
+        Raises MaintenanceRunning when another is at it, InvalidInput for a cycle there is none of, and Cancelled when
+        `cancelled` was set; what was done until then stays, and the next run goes on from there.
+        """
+        if cycle not in CYCLES:
+            raise InvalidInput(f"there is no cycle {cycle!r}", hint=f"use {', '.join(CYCLES)}")
+        began = monotonic()
+        if dry_run:
+            shift = replace(self._rehearsal(cycle, cancelled), listener=listener)
+            done = self._through(shift, {})
+            return MaintenanceReport.of(
+                done.counts,
+                cycle=cycle,
+                dry_run=True,
+                duration=monotonic() - began,
+                reasons=tuple(done.reasons),
+                problems=tuple(done.problems),
+            )
+        run, resumed = self._claim(cycle, self._owners())
+        assert run.owner is not None
+        try:
+            shift = Shift(
+                cycle=run.cycle,
+                since=run.since,
+                upto=run.progress["upto"],
+                dry_run=False,
+                cancelled=cancelled,
+                keys=unpacked(run.progress["keys"]),
+                run=run.id,
+                owner=run.owner,
+                listener=listener,
+            )
+            done = self._through(shift, run.progress["phases"])
+            operation = self._finish(run, failed=bool(done.problems))
+        except StorageError as error:
+            if cancelled.is_set():  # closed under our hands
+                raise Cancelled("the maintenance was called off", hint="the next one goes on with it") from error
+            raise
+        finally:
+            # Nothing to give back once it is finished; who closed the collection has given it back.
+            with suppress(StorageError), self._store.write() as session:
+                session.runs.give_back(run.owner)
+        return MaintenanceReport.of(
+            done.counts,
+            cycle=run.cycle,
+            duration=monotonic() - began,
+            operation=operation,
+            resumed=resumed,
+            reasons=tuple(done.reasons),
+            problems=tuple(done.problems),
+        )
+
+    # -- phase after phase -------------------------------------------------------------------------------------
+
+    def _through(self, shift: Shift, before: Mapping[str, Mapping[str, Any]]) -> _Sum:
+        """All phases that were not finished `before`; one that fails does not keep the others from their work."""
+        sum = _Sum({}, [], [])
+        for phase in self._phases(shift.cycle):
+            progress = before.get(phase.name, {})
+            if not progress.get("finished"):
+                report = self._one(phase, replace(shift, phase=phase.name, progress=progress), sum)
+                sum.reasons += report.reasons
+                progress = {"counts": total(progress.get("counts", {}), report.counts)}
+            sum.counts = total(sum.counts, progress["counts"])
+        return sum
+
+    def _one(self, phase: Phase, shift: Shift, sum: _Sum) -> PhaseReport:
+        shift.tell(0, 0)
+        try:
+            report = phase.run(shift)
+        except (Cancelled, StorageError):
+            raise
+        except Exception as error:
+            _log.warning("maintenance: %s failed: %s", phase.name, error, exc_info=True)
+            sum.problems.append(f"{phase.name}: {with_hint(error)}")
+            return PhaseReport()
+        if shift.cancelled.is_set():
+            raise Cancelled("the maintenance was called off", hint="the next one goes on with it")
+        if not shift.dry_run:
+            with self._store.write() as session:
+                shift.finish(session, report.counts)
+        return report
+
+    # -- beginning and end -------------------------------------------------------------------------------------
+
+    def _rehearsal(self, cycle: str, cancelled: threading.Event) -> Shift:
+        with self._store.read() as session:
+            since = _seen(session)
+            keys = _changed(session, since)
+            return Shift(cycle, since, session.counter, True, cancelled, keys)
+
+    def _claim(self, cycle: str, owner: str) -> tuple[Run, bool]:
+        """The run to go on with, or a new one; and whether it is an old one."""
+        with self._store.write() as session:
+            left = session.runs.open()
+            if left is None:
+                since, upto = _seen(session), session.counter
+                progress = {"upto": upto, "seen": upto, "keys": packed(_changed(session, since)), "phases": {}}
+                return session.runs.start(cycle, since, progress, owner, seconds=LEASE_SECONDS), False
+            if self._held(left, session):
+                raise MaintenanceRunning(
+                    f"maintenance is running since {left.started_at:%Y-%m-%d %H:%M} UTC ({left.owner})",
+                    hint="wait for it; amem health says how far it is",
+                )
+            # What has changed since it began is looked at, too; a phase that is past it meets it in the next run.
+            fresh = _changed(session, left.progress["seen"])
+            keys = sorted({*unpacked(left.progress["keys"]), *fresh})
+            progress = {**left.progress, "keys": packed(keys)}
+            longer = max(cycle, left.cycle, key=CYCLES.index)
+            return session.runs.take(left.id, longer, progress, owner, seconds=LEASE_SECONDS), True
+
+    def _held(self, run: Run, session: Session) -> bool:
+        if run.owner is None or run.lease_until is None or self._gone(run.owner):
+            return False
+        return run.lease_until > session.now
+
+    def _finish(self, run: Run, *, failed: bool) -> int | None:
+        """End the run; its successor looks at what changed since it began, or again at all it should have looked at."""
+        with self._store.write() as session:
+            now = session.runs.get(run.id)
+            seen = run.since if failed else now.progress["seen"]
+            session.runs.record(run.id, "", {**now.progress, "seen": seen, "keys": ""})
+            session.runs.finish(run.id)
+            return now.operation
+
+
+def _seen(session: Session) -> int:
+    last = session.runs.last()
+    return 0 if last is None else int(last.progress["seen"])
+
+
+def _changed(session: Session, since: int) -> list[int]:
+    notes = tables.notes
+    statement = select(notes.c.key).where(notes.c.seq > since, notes.c.status == str(Status.ACTIVE))
+    return sorted(session.connection.execute(statement).scalars())
+
+
+def packed(keys: Iterable[int]) -> str:
+    """Ascending keys as text, those in a row as ``first-last``: 10,000 notes that are all new take 7 characters."""
+    rows: list[list[int]] = []
+    for key in keys:
+        if rows and key == rows[-1][1] + 1:
+            rows[-1][1] = key
+        else:
+            rows.append([key, key])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in rows)
+
+
+def unpacked(text: str) -> list[int]:
+    """The inverse of `packed`."""
+    found: list[int] = []
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found

@@ -1,0 +1,185 @@
+"""What would move or fade by some day if nothing were recalled until then, and why: the same plan, nothing written."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from amem.errors import InvalidInput, NoteNotFound
+from amem.maintenance.forgetting.lasting import lasting
+from amem.maintenance.forgetting.permitted import fade_moves, layer_moves
+from amem.maintenance.forgetting.plan import FADING, What
+from amem.note import Status
+from amem.storage.rows import time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from amem.maintenance.forgetting.plan import Move
+    from amem.note import Kind
+    from amem.settings import Settings
+    from amem.storage import Session
+    from amem.strength import Strength
+    from amem.truth.predicates import Predicates
+
+#: A note that was asked about and that does not move.
+STAYS = "stays"
+_FARTHEST_DAYS = 36_500
+#: How much of the past a curve shows at most, in days, and of how many points it is made.
+_PAST, _POINTS = 120.0, 160
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What is kept of a note (0..1) by days from now: from its last use (120 days ago at most) to the preview's end.
+
+    `alike` counts the other notes that are forgotten as fast.
+    """
+
+    id: str
+    kind: Kind
+    content: str
+    days: NDArray[np.float64]
+    kept: NDArray[np.float64]
+    alike: int
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What would become of one note: `what` is promoted, demoted, faded or (of notes asked about by id) stays.
+
+    `now` and `then` are its strength at the preview's two ends.
+    """
+
+    id: str
+    kind: Kind
+    content: str
+    what: str
+    why: str
+    now: Strength
+    then: Strength
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "id": self.id,
+            "kind": str(self.kind),
+            "content": self.content,
+            "what": self.what,
+            "why": self.why,
+            "now": self.now.to_dict(),
+            "then": self.then.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FadePreview:
+    """What ``maintain()`` would do on `until` to the notes as they are at `at`: what fades first, then what moves.
+
+    `active` is how many notes were looked at.
+    """
+
+    at: datetime
+    until: datetime
+    active: int
+    notes: tuple[Foreseen, ...]
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How many notes would be promoted, demoted and faded."""
+        found = Counter(note.what for note in self.notes)
+        return {str(what): found[str(what)] for what in What}
+
+    def curves(self, most: int = 8) -> list[Curve]:
+        """The first `most` retention curves that differ by a day of age or stability."""
+        ahead = (self.until - self.at).total_seconds() / 86_400
+        shapes: dict[tuple[float, float, str], dict[str, Foreseen]] = {}
+        for note in self.notes:
+            stability = note.now.stability_days
+            held = stability if math.isinf(stability) else round(stability)
+            shape = (round(note.now.age_days), held, str(note.now.layer))
+            shapes.setdefault(shape, {}).setdefault(note.id, note)
+        return [_curve([*notes.values()], ahead) for notes in list(shapes.values())[:most]]
+
+    def figure(self, most: int = 8) -> Figure:
+        """Retention curves as a matplotlib figure, for notebooks and files. Raises MissingExtra without matplotlib."""
+        from amem.maintenance.forgetting.figure import draw
+
+        return draw(self.curves(most))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "at": time_text(self.at),
+            "until": time_text(self.until),
+            "active": self.active,
+            **self.counts,
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+
+def foresee(
+    session: Session, settings: Settings, predicates: Predicates, days: float, ids: Sequence[str] | None = None
+) -> FadePreview:
+    """What would move or fade `days` from now; of the notes `ids` alone, those that stay included.
+
+    Raises InvalidInput for days that are none, and NoteNotFound.
+    """
+    if not (math.isfinite(days) and 0 <= days <= _FARTHEST_DAYS):
+        raise InvalidInput(f"cannot look {days} days ahead", hint=f"give a number from 0 to {_FARTHEST_DAYS:,}")
+    keys = None if ids is None else _keys(session, ids)
+    at, until = session.now, session.now + timedelta(days=days)
+    standings = session.usage.standings(keys)
+    fading = fade_moves(session, standings, until, settings, predicates)
+    moves = fading + layer_moves(session, standings, until, settings)
+    wanted = [move.key for move in moves] if keys is None else keys
+    rows = np.isin(standings.keys, wanted)
+    chosen = standings.where(rows)
+    now = dict(zip(chosen.keys.tolist(), chosen.terms(at, settings.decay_rate), strict=True))
+    later = dict(zip(chosen.keys.tolist(), chosen.terms(until, settings.decay_rate), strict=True))
+    notes = session.notes.bare(wanted)
+
+    def foreseen(key: int, what: str, why: str, then: Strength) -> Foreseen:
+        note, _ = notes[key]
+        return Foreseen(note.id, note.kind, note.content, what, why, now[key], then)
+
+    found = [foreseen(move.key, str(move.what), move.why, move.strength) for move in _sorted(moves, now)]
+    moving = {move.key for move in moves}
+    staying = [key for key in keys or () if key not in moving]
+    held = lasting(session, [key for key in staying if notes[key][0].kind in FADING], until, predicates)
+    for key in staying:
+        status = notes[key][0].status
+        why = later[key].words() if status is Status.ACTIVE else f"is {status} already"
+        if status is Status.ACTIVE and key in held:
+            why += f"; does not fade: {held[key]}"
+        found.append(foreseen(key, STAYS, why, later[key]))
+    return FadePreview(at, until, int(standings.active.sum()), tuple(found))
+
+
+def _keys(session: Session, ids: Sequence[str]) -> list[int]:
+    known = session.notes.keys_of(ids)
+    for id in ids:
+        if id not in known:
+            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+    return list(dict.fromkeys(known[id] for id in ids))
+
+
+def _sorted(moves: Sequence[Move], now: Mapping[int, Strength]) -> list[Move]:
+    """What fades, then what is demoted, then what is promoted; of each first what is strongest now."""
+    order = (What.FADED, What.DEMOTED, What.PROMOTED)
+    return sorted(moves, key=lambda move: (order.index(move.what), -now[move.key].value, move.key))
+
+
+def _curve(notes: Sequence[Foreseen], ahead: float) -> Curve:
+    note = notes[0]
+    days = np.linspace(-min(note.now.age_days, _PAST), max(ahead, 1.0), _POINTS)
+    return Curve(note.id, note.kind, note.content, days, note.now.kept_after(days), len(notes) - 1)

@@ -1,0 +1,212 @@
+"""The phase of maintenance that merges: what changed is held against what is nearest to it, a page at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from amem.maintenance.merging.groups import groups_of
+from amem.maintenance.merging.merged import merged
+from amem.maintenance.merging.same import difference, may_merge
+from amem.maintenance.shift import ACTOR, PhaseReport, Reason
+from amem.note import Link, LinkType, MemoryNote, Status
+from amem.storage.chunks import chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from amem.maintenance.shift import Shift
+    from amem.settings import Settings
+    from amem.storage import Session, Store
+    from amem.vectorizer import Vectorizer
+
+CAUSE = "merged"
+#: Nearest notes that one is held against: in Chinese many unlike notes are near.
+_NEAREST = 16
+#: Notes that one says the opposite of, or replaced, are not the same however alike they sound.
+_APART = (LinkType.CONTRADICTS, LinkType.SUPERSEDES)
+
+
+class Nearest(Protocol):
+    """The part of the dense leg that merging uses."""
+
+    def refresh(self) -> None: ...
+
+    def search_many(
+        self, matrix: NDArray[np.float32], k: int
+    ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
+
+    def vectors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A group that was found, as it was read, and the note it becomes."""
+
+    parts: tuple[MemoryNote, ...]
+    note: MemoryNote
+
+
+class MergePhase:
+    """Merges near-identical notes of one collection (DESIGN section 6)."""
+
+    name = "merge"
+
+    def __init__(self, store: Store, dense: Nearest, vectorizer: Vectorizer, settings: Settings) -> None:
+        self._store = store
+        self._dense = dense
+        self._vectorizer = vectorizer
+        self._settings = settings
+
+    def run(self, shift: Shift) -> PhaseReport:
+        """Merge what changed with what says the same; in a dry run only say what would be."""
+        with self._store.read() as session:
+            keys = shift.changed(session)
+        reasons: list[Reason] = []
+        gone: set[str] = set()
+        done = 0
+        for page in chunks(keys):
+            if shift.cancelled.is_set():
+                break
+            # In a dry run what was taken by a group of an earlier page is still there.
+            planned = [each for each in self._plan(shift, page) if gone.isdisjoint(part.id for part in each.parts)]
+            written = planned if shift.dry_run else self._write(shift, planned, page[-1], before=len(gone))
+            gone.update(part.id for each in written for part in each.parts)
+            reasons += [reason for each in written for reason in _reasons(each)]
+            done += len(page)
+            shift.tell(done, len(keys))
+        return PhaseReport({"consolidated": len(gone)}, tuple(reasons))
+
+    def _plan(self, shift: Shift, page: Sequence[int]) -> list[_Planned]:
+        """The groups that a note of the page belongs to."""
+        self._dense.refresh()
+        near = self._near(page)
+        with self._store.read() as session:
+            found = session.notes.bare(sorted({key for pair in near for key in pair}))
+            left_alone = shift.taken_back(session, "merge", list(found))
+            notes = {
+                key: note for key, (note, owned) in found.items() if key not in left_alone and may_merge(note, owned)
+            }
+            links = session.links.around([note.id for note in notes.values()])
+        apart = {frozenset((link.source, link.target)) for link in links if link.type in _APART}
+        same = [
+            (one, other)
+            for one, other in sorted(near)
+            if one in notes
+            and other in notes
+            and frozenset((notes[one].id, notes[other].id)) not in apart
+            and not difference(notes[one], notes[other], self._settings.merge_days)
+        ]
+        planned = []
+        for group in groups_of(same):
+            parts = tuple(notes[key] for key in group)
+            note = merged(parts)
+            if len(note.content) <= self._settings.max_note_chars:
+                planned.append(_Planned(parts, note))
+        return planned
+
+    def _near(self, page: Sequence[int]) -> set[tuple[int, int]]:
+        """Pairs of keys, the smaller first, that are near enough: of the page with any, of these with each other."""
+        asked = np.array(page, dtype=np.int64)
+        matrix = self._dense.vectors(asked)
+        known = ~np.isnan(matrix).any(axis=1) if matrix.size else np.zeros(len(asked), dtype=bool)
+        asked, matrix = asked[known], matrix[known]
+        if not len(asked):
+            return set()
+        pairs: set[tuple[int, int]] = set()
+        for key, (keys, cosines) in zip(asked.tolist(), self._dense.search_many(matrix, _NEAREST), strict=True):
+            close = [other for other in keys[cosines >= self._settings.merge_cosine].tolist() if other != key]
+            pairs.update((min(key, other), max(key, other)) for other in close)
+            rows = self._dense.vectors(np.array(close, dtype=np.int64))
+            for one, other in combinations(range(len(close)), 2):
+                if rows[one] @ rows[other] >= self._settings.merge_cosine:
+                    pairs.add((min(close[one], close[other]), max(close[one], close[other])))
+        return pairs
+
+    def _write(self, shift: Shift, planned: Sequence[_Planned], last: int, *, before: int) -> list[_Planned]:
+        """Merge what is still as it was read; the others wait for the next night."""
+        texts = {self._vectorizer.text(each.note) for each in planned}
+        vectors = self._vectorizer.embed(sorted(texts))[0] if texts else {}
+        written: list[_Planned] = []
+        with self._store.write() as session:
+            self._vectorizer.keep(session, vectors)
+            for each in planned:
+                if _as_read(session, each.parts):
+                    operation = shift.begin(session, "merge", CAUSE)
+                    _store(session, each, self._vectorizer.hash(each.note), operation)
+                    written.append(each)
+            counts = {"consolidated": before + sum(len(each.parts) for each in written)}
+            shift.mark(session, {"done": last, "counts": counts})
+        return written
+
+
+def _as_read(session: Session, parts: Sequence[MemoryNote]) -> bool:
+    held = session.notes.get_many([part.id for part in parts], history=False, usage=False)
+    return all(part.id in held and held[part.id].version == part.version for part in parts)
+
+
+def _store(session: Session, planned: _Planned, hashed: bytes, operation: int) -> None:
+    """The merged note with all that hung on its parts, and the parts behind it."""
+    note, ids = planned.note, [part.id for part in planned.parts]
+    keys = session.notes.keys_of(ids)
+    reliabilities = session.notes.columns(list(keys.values()), ("reliability",))
+    owned = session.notes.owned_fields(ids)
+    key = session.notes.insert(
+        note,
+        operation,
+        reliability=max(reliability for (reliability,) in reliabilities.values()),
+        text_hash=hashed,
+        # Edited ones have none of this: they are never merged.
+        given={name for fields in owned.values() for name in fields},
+    )
+    _carry_over(session, note.id, key, keys, operation)
+    for id in ids:
+        reason = f"merged from {len(ids)} notes that say the same"
+        session.links.put(
+            Link(note.id, id, LinkType.DERIVED_FROM, reason, 1.0, ACTOR, session.now),
+            operation,
+        )
+        session.notes.change(id, {"status": str(Status.SUPERSEDED), "superseded_by": note.id}, operation)
+
+
+def _carry_over(session: Session, id: str, key: int, parts: dict[str, int], operation: int) -> None:
+    """Links, sources, witnesses and uses of the parts, for the merged note, too."""
+    for link in session.links.around(list(parts)):
+        source, target = (id if end in parts else end for end in (link.source, link.target))
+        if source != target:
+            session.links.put(replace(link, source=source, target=target), operation)
+    sources = {source.id for found in session.sources.of(list(parts)).values() for source in found}
+    for source_key, _ in sorted(session.sources.keys_of(sorted(sources)).values()):
+        session.sources.attach(key, source_key, operation, gathered=True)
+    for who in _witnesses(session, parts):
+        session.notes.corroborate(id, who, operation)
+    used = session.notes.get_many(list(parts), history=False)
+    recalls = sum(note.retrieval_count for note in used.values())
+    if recalls:
+        growth = float(session.usage.standings(list(parts.values())).growth.max())
+        last = max(note.last_accessed for note in used.values() if note.retrieval_count)
+        session.usage.carry_over(key, recalls, last, growth=growth)
+
+
+def _witnesses(session: Session, parts: dict[str, int]) -> list[str]:
+    """Who said it besides whoever said it first: speakers, documents, and who had agreed with a part."""
+    voices: list[str] = []
+    sources = session.sources.of(list(parts))
+    for id in parts:
+        documents = [source.ref or source.id for source in sources[id] if source.kind == "file"]
+        first = session.operations.history(id)[0]
+        speaker = session.notes.columns([parts[id]], ("speaker",))[parts[id]][0]
+        voices += documents or [speaker or first.actor]
+    agreed = session.notes.witnesses(list(parts.values()))
+    return sorted({*voices[1:], *agreed} - {voices[0]})
+
+
+def _reasons(planned: _Planned) -> list[Reason]:
+    others = len(planned.parts) - 1
+    why = f"says the same as {others} other note{'s' if others > 1 else ''}"
+    return [Reason(part.id, "merged", why) for part in planned.parts]

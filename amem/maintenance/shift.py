@@ -1,0 +1,143 @@
+"""What a phase of maintenance is handed: which notes to look at, an operation to write under, a place for progress.
+
+The notes that changed are settled when the run begins, so that what one phase writes is no news to the next. A run
+has *seen* the collection up to a value of the change counter, which its own writes carry along for as long as nobody
+else writes; from there its successor goes on. So a quiet collection is seen once, and what somebody else wrote in
+the middle is never taken for our own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from amem.errors import Cancelled
+from amem.note import Status
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from amem.storage import Session
+    from amem.storage.runs import Run
+
+#: How long a run may go without writing before somebody else may take it over: a few slow model calls.
+LEASE_SECONDS = 600.0
+#: Who the log says it was.
+ACTOR = "amem"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something happened to a note: `what` is promoted, demoted, faded, superseded, merged, topic, …"""
+
+    id: str
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseReport:
+    """What a phase did (or, in a dry run, would do): `counts` by name, as in `MaintenanceReport`."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    reasons: tuple[Reason, ...] = ()
+
+
+class Phase(Protocol):
+    """One part of the cycle.
+
+    It works in short transactions, a page of notes each, looks at ``shift.cancelled`` between them (and then just
+    returns what it has done), and writes nothing in a dry run.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def run(self, shift: Shift) -> PhaseReport: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """One run of the cycle, as one phase of it sees it.
+
+    `since` and `upto` are change counters: what the run's predecessors had seen, and what there was when it began.
+    `progress` is what this phase last passed to `mark`, in an earlier process that was killed or called off.
+    """
+
+    cycle: str
+    since: int
+    upto: int
+    dry_run: bool
+    cancelled: threading.Event
+    keys: Sequence[int] = ()
+    phase: str = ""
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    run: int | None = None
+    owner: str = ""
+    listener: Callable[[str, int, int], None] | None = None
+
+    def changed(self, session: Session) -> list[int]:
+        """Keys of the active notes that changed since the last run, ascending, but for those up to ``done``.
+
+        ``done`` is the highest key that this phase is through with, as it passed it to `mark`.
+        """
+        after = int(self.progress.get("done", 0))
+        wanted = [key for key in self.keys if key > after]
+        states = session.notes.columns(wanted, ("status",)) if wanted else {}
+        return [key for key in wanted if states.get(key) == (Status.ACTIVE,)]
+
+    def begin(self, session: Session, action: str, cause: str) -> int:
+        """An operation for what follows in this transaction, below the run's own, which the first one brings about.
+
+        Raises Cancelled when another process has taken the run over.
+        """
+        run = self._held(session)
+        seq = session.seq
+        if run.progress["seen"] == seq - 1:  # nobody else has written since we last did
+            session.runs.record(run.id, self.phase, {**run.progress, "seen": seq})
+        root = run.operation
+        if root is None:
+            root = session.begin("maintain", ACTOR, self.cycle)
+            session.runs.hang_on(run.id, root)
+        return session.begin(action, ACTOR, cause, parent=root)
+
+    def mark(self, session: Session, done: Mapping[str, Any]) -> None:
+        """Keep how far this phase came, in the transaction of the work itself; never the words of a note.
+
+        ``counts`` in it (of this process's part alone) are part of the report when another process goes on.
+        """
+        run = self._held(session)
+        counts = total(self.progress.get("counts", {}), done.get("counts", {}))
+        phases = {**run.progress["phases"], self.phase: {**done, "counts": counts}}
+        session.runs.record(run.id, self.phase, {**run.progress, "phases": phases})
+
+    def finish(self, session: Session, counts: Mapping[str, int]) -> None:
+        """This phase has nothing left to do; the cycle says so for it."""
+        self.mark(session, {"finished": True, "counts": counts})
+
+    def keep(self, session: Session) -> None:
+        """Say that this phase is still at work, where it writes nothing of its own for long. Raises Cancelled."""
+        self._held(session)
+
+    def tell(self, done: int, of: int) -> None:
+        """Let whoever waits know how far this phase is."""
+        if self.listener is not None:
+            self.listener(self.phase, done, of)
+
+    def taken_back(self, session: Session, action: str, keys: Sequence[int]) -> set[int]:
+        """Those of the notes to which maintenance did this once and somebody undid it: leave them alone."""
+        return session.operations.taken_back(action, ACTOR, keys)
+
+    def _held(self, session: Session) -> Run:
+        if self.run is None or self.dry_run:
+            raise AssertionError("a dry run writes nothing")
+        if not session.runs.keep(self.run, self.owner, seconds=LEASE_SECONDS):
+            raise Cancelled("another process goes on with this maintenance", hint="amem health shows which")
+        return session.runs.get(self.run)
+
+
+def total(*counts: Mapping[str, int]) -> dict[str, int]:
+    """Counts added up, name by name."""
+    names: Iterable[str] = dict.fromkeys(name for each in counts for name in each)
+    return {name: sum(each.get(name, 0) for each in counts) for name in names}

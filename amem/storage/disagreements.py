@@ -1,0 +1,44 @@
+"""Notes that are linked as in conflict, both still standing, and of which nobody has said what holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from amem.note import LinkType, Status
+from amem.storage import tables
+from amem.storage.rows import link_of
+
+if TYPE_CHECKING:
+    from amem.note import Link
+    from amem.storage.flags import Flag
+    from amem.storage.session import Session
+
+#: Links that say of two notes that they do not go together.
+IN_CONFLICT = (LinkType.CONTRADICTS, LinkType.SUPERSEDES)
+
+
+def open_disagreements(session: Session) -> list[Link]:
+    """The link of each such pair of active notes, the newest first; of several between two notes the newest."""
+    links, one, other = tables.links, tables.notes.alias(), tables.notes.alias()
+    statement = (
+        select(links)
+        .select_from(links.join(one, one.c.id == links.c.source).join(other, other.c.id == links.c.target))
+        .where(links.c.type.in_([str(type) for type in IN_CONFLICT]))
+        .where(one.c.status == str(Status.ACTIVE), other.c.status == str(Status.ACTIVE))
+        .order_by(links.c.key.desc())
+    )
+    decided = session.flags.decided_pairs()
+    found: dict[frozenset[str], Link] = {}
+    for row in session.connection.execute(statement).mappings():
+        pair = frozenset((row["source"], row["target"]))
+        if pair not in decided:
+            found.setdefault(pair, link_of(row))
+    return list(found.values())
+
+
+def leaning(session: Session) -> list[Flag]:
+    """The flags of notes that lean on something no longer so, and not those of one side of an open disagreement."""
+    apart = {(link.target, link.source) for link in open_disagreements(session)}
+    return [flag for flag in session.flags.open() if (flag.note, flag.because) not in apart]

@@ -1,0 +1,257 @@
+"""What notes state, as rows that are found by subject, predicate and object; ``notes.facts`` is the truth of it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Select, bindparam, column, delete, func, insert, select, text
+
+from amem.note import Status
+from amem.storage import tables
+from amem.storage.chunks import chunks
+from amem.storage.rows import read_moment, read_time, time_text
+from amem.text import normalize
+from amem.truth.evidence import Evidence
+from amem.truth.subjects import subject_key
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnClause, ColumnElement
+
+    from amem.note import Fact, MemoryNote
+    from amem.storage.session import Session
+
+_FACTS, _NOTES = tables.facts, tables.notes
+_INSERT = insert(_FACTS)
+_CLEAR = delete(_FACTS).where(_FACTS.c.note == bindparam("wanted"))
+
+
+def _evidence() -> Select[Any]:
+    successor = _NOTES.alias()
+    return (
+        select(_FACTS)
+        .add_columns(_NOTES.c.id, _NOTES.c.key, _NOTES.c.at, _NOTES.c.status, _NOTES.c.superseded_by, _NOTES.c.speaker)
+        .add_columns(_NOTES.c.valid_from.label("note_from"), _NOTES.c.valid_to.label("note_to"))
+        .add_columns(func.json_extract(_NOTES.c.edited, "$.status").label("status_owner"))
+        .add_columns(successor.c.id.label("successor"))
+        .add_columns(func.coalesce(successor.c.valid_from, successor.c.at).label("replaced"))
+        .select_from(
+            _FACTS.join(_NOTES, _NOTES.c.key == _FACTS.c.note).outerjoin(
+                successor,
+                (successor.c.id == _NOTES.c.superseded_by) & (successor.c.status != str(Status.DELETED)),
+            )
+        )
+        .order_by(_NOTES.c.key, _FACTS.c.place)
+    )
+
+
+_EVIDENCE = _evidence()
+
+
+def _holders() -> Select[Any]:
+    successor = _NOTES.alias()
+    return (
+        select(_FACTS.c.note, _FACTS.c.object, _FACTS.c.holds)
+        .add_columns(func.coalesce(_FACTS.c.valid_from, _NOTES.c.valid_from, _NOTES.c.at).label("since"))
+        .add_columns(func.coalesce(successor.c.valid_from, successor.c.at).label("replaced"))
+        .select_from(
+            _FACTS.join(_NOTES, _NOTES.c.key == _FACTS.c.note).outerjoin(
+                successor,
+                (successor.c.id == _NOTES.c.superseded_by) & (successor.c.status != str(Status.DELETED)),
+            )
+        )
+        .where(_FACTS.c.subject_key == bindparam("subject"), _FACTS.c.predicate_key == bindparam("predicate"))
+        .where(
+            (_NOTES.c.status == str(Status.ACTIVE))
+            | ((_NOTES.c.status == str(Status.SUPERSEDED)) & _NOTES.c.superseded_by.is_not(None))
+        )
+    )
+
+
+# On the path of every write.
+_HOLDERS = _holders()
+_HOLDERS_OF_ONE = _HOLDERS.where(_FACTS.c.object_key.in_((bindparam("object"), "")))
+
+
+def _stated(column: ColumnElement[str]) -> Select[Any]:
+    since = func.coalesce(_FACTS.c.valid_from, _NOTES.c.valid_from, _NOTES.c.at).label("since")
+    return (
+        select(since, _FACTS.c.note, _FACTS.c.place, _FACTS.c.subject, _FACTS.c.predicate, _FACTS.c.object)
+        .add_columns(_FACTS.c.subject_key, _FACTS.c.object_key)
+        .select_from(_FACTS.join(_NOTES, _NOTES.c.key == _FACTS.c.note))
+        .where(column.in_(_values("names")), _FACTS.c.predicate_key.in_(_values("predicates")))
+        .order_by(since.desc(), _FACTS.c.note.desc())
+        .limit(bindparam("limit"))
+    )
+
+
+def _values(name: str) -> Select[Any]:
+    # As one JSON parameter: an IN list takes SQLAlchemy longer to write out than SQLite to answer.
+    value: ColumnClause[str] = column("value")
+    return select(value).select_from(func.json_each(bindparam(name)))
+
+
+_ABOUT = _EVIDENCE.where(_FACTS.c.subject_key.in_(_values("names")))
+_ABOUT_THAT = _ABOUT.where(_FACTS.c.predicate_key.in_(_values("predicates")))
+_UNENDED = (
+    select(_FACTS.c.note, _FACTS.c.subject, _FACTS.c.predicate, _FACTS.c.object)
+    .add_columns(_FACTS.c.subject_key, _FACTS.c.object_key)
+    .select_from(_FACTS.join(_NOTES, _NOTES.c.key == _FACTS.c.note))
+    .where(_FACTS.c.note.in_(_values("notes")))
+    .where(func.coalesce(_FACTS.c.valid_to, _NOTES.c.valid_to, "9") > bindparam("at"))
+    .order_by(_FACTS.c.note, _FACTS.c.place)
+)
+# On the path of every search.
+_STATED = (_stated(_FACTS.c.subject_key), _stated(_FACTS.c.object_key))
+_KNOWN = text(
+    "SELECT value FROM json_each(:names) WHERE EXISTS (SELECT 1 FROM facts WHERE subject_key = json_each.value"
+    " AND predicate_key IN (SELECT asked.value FROM json_each(:predicates) AS asked))"
+    " OR EXISTS (SELECT 1 FROM facts WHERE object_key = json_each.value"
+    " AND predicate_key IN (SELECT asked.value FROM json_each(:predicates) AS asked))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A fact in the words of the note (by its key) that states it, and the keys of the names it is about."""
+
+    note: int
+    subject: str
+    predicate: str
+    object: str
+    subject_key: str
+    object_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A fact of an active or superseded note: since when it was (or was no longer) so, and when it was `replaced`.
+
+    Times are as they are stored: UTC text that sorts as it reads.
+    """
+
+    key: int
+    object: str
+    holds: bool
+    since: str
+    replaced: str | None
+
+
+class Facts:
+    """The facts of one transaction. Those of deleted notes are not there until the notes are restored."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def put(self, key: int, note: MemoryNote) -> None:
+        """Bring the rows of a note in line with what it states."""
+        self._run(_CLEAR, {"wanted": key})
+        if note.facts and note.status is not Status.DELETED:
+            self._run(_INSERT, [fact_row(key, place, fact) for place, fact in enumerate(note.facts)])
+
+    def about(self, subjects: Iterable[str], predicates: Collection[str] | None = None) -> list[Evidence]:
+        """All that notes state of these subjects (spelled in any way, see `subject_key`), oldest arrival first.
+
+        With `predicates` only what they state in these (folded) words.
+        """
+        asked = {"names": json.dumps([subject_key(subject) for subject in subjects])}
+        if predicates is None:
+            return [evidence_of(row) for row in self._run(_ABOUT, asked).mappings()]
+        asked["predicates"] = json.dumps(list(predicates))
+        return [evidence_of(row) for row in self._run(_ABOUT_THAT, asked).mappings()]
+
+    def of(self, keys: Sequence[int]) -> list[Evidence]:
+        """All that these notes state."""
+        return [
+            evidence_of(row)
+            for some in chunks([int(key) for key in keys])
+            for row in self._run(_EVIDENCE.where(_FACTS.c.note.in_(some))).mappings()
+        ]
+
+    def known(self, names: Collection[str], predicates: Collection[str]) -> set[str]:
+        """Those of these (keyed) names that are subject or object of a fact of one of these (folded) predicates."""
+        asked = {"names": json.dumps(list(names)), "predicates": json.dumps(list(predicates))}
+        return set(self._run(_KNOWN, asked).scalars())
+
+    def stated(self, names: Collection[str], predicates: Collection[str], limit: int) -> list[Stated]:
+        """Facts of these predicates about these names, as in `known`, what was true last first.
+
+        At most `limit` with a name as their subject, and as many with one as their object.
+        """
+        asked = {"names": json.dumps(list(names)), "predicates": json.dumps(list(predicates)), "limit": limit}
+        rows = {(note, place): (since, *row) for each in _STATED for since, note, place, *row in self._run(each, asked)}
+        latest = sorted(rows, key=lambda at: (rows[at][0], at[0], -at[1]), reverse=True)
+        return [Stated(at[0], *rows[at][1:]) for at in latest]
+
+    def unended(self, notes: Sequence[int], at: datetime) -> list[Stated]:
+        """What these notes state and neither they nor the facts themselves say is over by then."""
+        asked = {"notes": json.dumps([int(key) for key in notes]), "at": time_text(at)}
+        return [Stated(*row) for row in self._run(_UNENDED, asked)]
+
+    def holders(self, subject: str, predicate: str, *, object: str | None = None) -> list[Holder]:
+        """Who states something of a subject and predicate, and was neither deleted, archived nor taken back.
+
+        With `object` only facts of that value, and those that end whatever was so.
+        """
+        statement = _HOLDERS if object is None else _HOLDERS_OF_ONE
+        asked = {"subject": subject_key(subject), "predicate": normalize(predicate)}
+        if object is not None:
+            asked["object"] = subject_key(object)
+        return [
+            Holder(key, value, bool(holds), since, replaced)
+            for key, value, holds, since, replaced in self._run(statement, asked)
+        ]
+
+    def subjects(self, limit: int = 1000) -> dict[str, int]:
+        """Every subject as it was first written, and how many facts there are of it; most first."""
+        count = func.count()
+        statement = select(func.min(_FACTS.c.subject), count).group_by(_FACTS.c.subject_key)
+        return {name: n for name, n in self._run(statement.order_by(count.desc(), _FACTS.c.subject_key).limit(limit))}
+
+
+def fact_row(key: int, place: int, fact: Fact) -> dict[str, Any]:
+    """A fact of a note as a row of the index."""
+    return {
+        "note": key,
+        "place": place,
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "object": fact.object,
+        "subject_key": subject_key(fact.subject),
+        "predicate_key": normalize(fact.predicate),
+        "object_key": subject_key(fact.object),
+        "holds": int(fact.holds),
+        "valid_from": None if fact.valid_from is None else time_text(fact.valid_from),
+        "valid_to": None if fact.valid_to is None else time_text(fact.valid_to),
+    }
+
+
+def evidence_of(row: Mapping[Any, Any]) -> Evidence:
+    """Evidence from a row of a fact with its note's and what superseded that."""
+    superseded = row["status"] == Status.SUPERSEDED
+    dated = row["valid_from"] or row["note_from"]
+    begun = dated or row["at"]
+    return Evidence(
+        note=row["id"],
+        order=row["key"],
+        subject=row["subject"],
+        predicate=row["predicate"],
+        object=row["object"],
+        holds=bool(row["holds"]),
+        since=read_moment(begun),
+        until=read_time(row["valid_to"] or (None if superseded else row["note_to"])),
+        said=read_moment(row["at"]),
+        speaker=row["speaker"],
+        status=Status(row["status"]),
+        successor=row["successor"] if superseded else None,
+        retracted=superseded and row["superseded_by"] is None,
+        # What is superseded is not so any more, even where nothing says since when.
+        ended=read_moment(row["note_to"] or row["replaced"] or begun) if superseded else None,
+        kept=row["status_owner"] == "edited" and not superseded,
+        dated=dated is not None,
+    )

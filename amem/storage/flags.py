@@ -1,0 +1,106 @@
+"""Notes that may be out of date, because one that they lean on is no longer so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, select, text, update
+
+from amem.errors import NoteNotFound
+from amem.note import Status
+from amem.storage import tables
+from amem.storage.rows import read_moment, time_text
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from amem.storage.session import Session
+
+_FLAGS, _NOTES, _OPS = tables.flags, tables.notes, tables.operations
+_DECIDED = (
+    select(_NOTES.c.id, _FLAGS.c.because)
+    .select_from(_FLAGS.join(_NOTES, _NOTES.c.key == _FLAGS.c.note).join(_OPS, _OPS.c.id == _FLAGS.c.dismissed_by))
+    .where(_OPS.c.undone_by.is_(None))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """`note` may be out of date `because` that other note was superseded; `reason` says it in words."""
+
+    id: int
+    note: str
+    because: str
+    reason: str
+    at: datetime
+    operation: int
+
+
+class Flags:
+    """The flags of one transaction. What an undone operation flagged is not flagged; what it dismissed, is."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def put(self, id: str, because: str, reason: str, operation: int) -> None:
+        """Flag a note. One that a person has dismissed for the same cause stays dismissed."""
+        key = self._session.notes.keys_of([id])[id]
+        row = {"note": key, "because": because, "reason": reason, "operation": operation}
+        self._run(
+            text(
+                "INSERT INTO flags (note, because, reason, at, operation) VALUES (:note, :because, :reason, :at,"
+                " :operation) ON CONFLICT (note, because) DO UPDATE SET reason = :reason, at = :at,"
+                " operation = :operation, dismissed_by = NULL WHERE dismissed_by IS NULL OR dismissed_by IN"
+                " (SELECT id FROM operations WHERE undone_by IS NOT NULL)"
+            ).bindparams(bindparam("at", time_text(self._session.now))),
+            row,
+        )
+
+    def open(self, id: str | None = None) -> list[Flag]:
+        """Flags of active notes (or of this one) that stand and are not dismissed, oldest first."""
+        made, dismissed = _OPS.alias(), _OPS.alias()
+        statement = (
+            select(_FLAGS, _NOTES.c.id.label("note_id"))
+            .select_from(
+                _FLAGS.join(_NOTES, _NOTES.c.key == _FLAGS.c.note)
+                .join(made, made.c.id == _FLAGS.c.operation)
+                .outerjoin(dismissed, dismissed.c.id == _FLAGS.c.dismissed_by)
+            )
+            .where(
+                _NOTES.c.status == str(Status.ACTIVE),
+                made.c.undone_by.is_(None),
+                _FLAGS.c.dismissed_by.is_(None) | dismissed.c.undone_by.is_not(None),
+            )
+            .order_by(_FLAGS.c.id)
+        )
+        if id is not None:
+            statement = statement.where(_NOTES.c.id == id)
+        return [
+            Flag(row["id"], row["note_id"], row["because"], row["reason"], read_moment(row["at"]), row["operation"])
+            for row in self._run(statement).mappings()
+        ]
+
+    def decided(self, id: str) -> set[str]:
+        """Notes of which a person has said that this one holds in spite of them, or that they hold in spite of it."""
+        pairs = self._run(_DECIDED.where((_NOTES.c.id == id) | (_FLAGS.c.because == id)))
+        return {end for pair in pairs for end in pair if end != id}
+
+    def turned_down(self) -> set[frozenset[str]]:
+        """Pairs of which a person, shown both, said that the one does not overturn the other."""
+        shown = _DECIDED.where(_OPS.c.action.in_(("keep", "reject")))
+        return {frozenset(row) for row in self._run(shown)}
+
+    def decided_pairs(self) -> set[frozenset[str]]:
+        """All pairs of notes of which a person has said that one holds in spite of the other."""
+        return {frozenset(pair) for pair in self._run(_DECIDED)}
+
+    def dismiss(self, id: str, operation: int) -> int:
+        """Say that a note holds in spite of its flags; returns how many there were. Raises NoteNotFound."""
+        key = self._session.notes.keys_of([id]).get(id)
+        if key is None:
+            raise NoteNotFound(f"no note {id!r}")
+        standing = [flag.id for flag in self.open(id)]
+        self._run(update(_FLAGS).where(_FLAGS.c.id.in_(standing)).values(dismissed_by=operation))
+        return len(standing)

@@ -1,0 +1,204 @@
+"""What the formulas of ``amem.strength`` need to know of notes, column by column: of a few, or of all at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import bindparam, func, select
+
+from amem import strength
+from amem.note import Kind, Layer, LinkType, Status
+from amem.storage import tables
+from amem.storage.chunks import chunks
+from amem.strength import Strength
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+    from sqlalchemy import Row, Select
+
+    from amem.storage.session import Session
+
+    Floats = NDArray[np.float64]
+
+_KINDS = tuple(Kind)
+_BASES = np.array([strength.STABILITY_DAYS[kind] for kind in _KINDS])
+_CODES = {str(kind): code for code, kind in enumerate(_KINDS)}
+_DAY = np.timedelta64(1, "D")
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Columns with a row for each note.
+
+    `kinds` are places in ``Kind``; `arrived` and `used` (the later of arrival and last use) are UTC; `reliability` is
+    what trust starts from (0..1), `growth` what uses made of stability.
+    """
+
+    keys: NDArray[np.int64]
+    active: NDArray[np.bool_]
+    kinds: NDArray[np.int64]
+    long_term: NDArray[np.bool_]
+    pinned: NDArray[np.bool_]
+    importance: Floats
+    reliability: Floats
+    recalls: Floats
+    growth: Floats
+    arrived: NDArray[np.datetime64]
+    used: NDArray[np.datetime64]
+    corroborations: Floats
+    contradictions: Floats
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def where(self, rows: NDArray[np.bool_]) -> Standings:
+        """These rows alone."""
+        columns = self.__dataclass_fields__
+        return Standings(**{name: getattr(self, name)[rows] for name in columns})
+
+    def layered(self, long_term: NDArray[np.bool_]) -> Standings:
+        """The same notes in other layers."""
+        return replace(self, long_term=long_term)
+
+    def of_kind(self, *kinds: Kind) -> NDArray[np.bool_]:
+        """Which notes are of one of these kinds."""
+        return np.isin(self.kinds, [_KINDS.index(kind) for kind in kinds])
+
+    @cached_property
+    def stability(self) -> Floats:
+        """Days; infinite for what does not decay."""
+        grown = strength.stability(_BASES[self.kinds], self.growth)
+        return np.where(self.pinned, np.inf, grown)
+
+    def idle(self, at: datetime) -> Floats:
+        """Days since the later of arrival and last use, at least 0."""
+        return _days(self.used, at)
+
+    def trust(self, at: datetime) -> Floats:
+        """How far each is believed then, 0..1."""
+        return strength.trust(self.reliability, _days(self.arrived, at), self.corroborations, self.contradictions)
+
+    def retention(self, at: datetime, decay_rate: float | None) -> Floats:
+        """What is remembered of each then, 0..1."""
+        beta = np.where(self.long_term, strength.BETA[Layer.LONG_TERM], strength.BETA[Layer.SHORT_TERM])
+        return strength.retention(self.idle(at), self.stability, beta, decay_rate=decay_rate)
+
+    def fresh(self, at: datetime) -> Floats:
+        """The strength that each would have then if it had just been used or had just arrived."""
+        return strength.strength(self.importance, self.trust(at), self.recalls, np.ones(len(self)))
+
+    def strength(self, at: datetime, decay_rate: float | None) -> Floats:
+        """The strength of each then."""
+        return self.fresh(at) * self.retention(at, decay_rate)
+
+    def terms(self, at: datetime, decay_rate: float | None) -> list[Strength]:
+        """As `strength`, each with what makes it so."""
+        columns = zip(
+            self.importance.tolist(),
+            self.trust(at).tolist(),
+            self.recalls.tolist(),
+            self.idle(at).tolist(),
+            self.stability.tolist(),
+            self.retention(at, decay_rate).tolist(),
+            self.long_term.tolist(),
+            strict=True,
+        )
+        return [
+            Strength(
+                importance=importance,
+                trust=trust,
+                recalls=int(recalls),
+                age_days=idle,
+                stability_days=stability,
+                retention=retention,
+                layer=Layer.LONG_TERM if long_term else Layer.SHORT_TERM,
+                decay_rate=decay_rate,
+            )
+            for importance, trust, recalls, idle, stability, retention, long_term in columns
+        ]
+
+
+def standings(session: Session, keys: Sequence[int] | None = None) -> Standings:
+    """The standing of each of these notes that exists; of every active note when `keys` is None."""
+    if keys is None:
+        rows = list(session.connection.execute(_EVERY))
+    else:
+        rows = [
+            row
+            for some in chunks([int(key) for key in keys])
+            for row in session.connection.execute(_SOME, {"keys": some})
+        ]
+    return _of(rows)
+
+
+def _statement() -> Select[Any]:
+    notes, used, links = tables.notes, tables.usage, tables.links
+    witnesses, operations = tables.corroborations, tables.operations
+    agreed = (
+        select(func.count())
+        .select_from(witnesses.join(operations, operations.c.id == witnesses.c.operation))
+        # What was undone counts no more, and counts again when it is redone.
+        .where(witnesses.c.note == notes.c.key, operations.c.undone_by.is_(None))
+        .scalar_subquery()
+    )
+    against = notes.alias()
+    disputed = (
+        select(func.count())
+        .select_from(links.outerjoin(against, against.c.id == links.c.source))
+        .where(links.c.target == notes.c.id, links.c.type == str(LinkType.CONTRADICTS))
+        # Nor does a witness that was deleted.
+        .where(func.coalesce(against.c.status, "") != str(Status.DELETED))
+        .scalar_subquery()
+    )
+    latest = func.max(notes.c.recorded_at, func.coalesce(used.c.last_access, ""))
+    return (
+        select(notes.c.key, notes.c.status, notes.c.kind, notes.c.layer, notes.c.pinned, notes.c.importance)
+        .add_columns(notes.c.reliability, func.coalesce(used.c.recalls, 0), func.coalesce(used.c.growth, 1.0))
+        .add_columns(notes.c.recorded_at, latest, agreed, disputed)
+        .select_from(notes.outerjoin(used, used.c.note == notes.c.key))
+    )
+
+
+# Built once, as one of them is on the path of every search.
+_SOME = _statement().where(tables.notes.c.key.in_(bindparam("keys", expanding=True)))
+_EVERY = _statement().where(tables.notes.c.status == str(Status.ACTIVE)).order_by(tables.notes.c.key)
+
+
+def _of(rows: Sequence[Row[Any]]) -> Standings:
+    columns = list(zip(*rows, strict=True)) or [()] * 13
+    keys, states, kinds, layers, pinned, importance, reliability, recalls, growth, arrived, used, agreed, disputed = (
+        columns
+    )
+    return Standings(
+        keys=np.array(keys, dtype=np.int64),
+        active=np.array([state == Status.ACTIVE for state in states], dtype=np.bool_),
+        kinds=np.array([_CODES[kind] for kind in kinds], dtype=np.int64),
+        long_term=np.array([layer == Layer.LONG_TERM for layer in layers], dtype=np.bool_),
+        pinned=np.array(pinned, dtype=np.bool_),
+        importance=np.array(importance, dtype=np.float64),
+        reliability=np.array(reliability, dtype=np.float64),
+        recalls=np.array(recalls, dtype=np.float64),
+        growth=np.array(growth, dtype=np.float64),
+        arrived=_moments(arrived),
+        used=_moments(used),
+        corroborations=np.array(agreed, dtype=np.float64),
+        contradictions=np.array(disputed, dtype=np.float64),
+    )
+
+
+def _moments(texts: Sequence[str]) -> NDArray[np.datetime64]:
+    # numpy's times have no zone and want none: all that is stored is UTC.
+    return np.array([text[:-1] for text in texts], dtype="datetime64[us]")
+
+
+def _days(since: NDArray[np.datetime64], at: datetime) -> Floats:
+    moment = np.datetime64(at.astimezone(UTC).replace(tzinfo=None), "us")
+    days: Floats = (moment - since) / _DAY
+    return np.maximum(days, 0.0)

@@ -1,0 +1,83 @@
+"""What is so and since when, of whoever is asked about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from amem.clock import parse_time, zone
+from amem.storage.facts_at import told_at
+from amem.system.wiring import Wiring
+from amem.truth.intervals import intervals
+from amem.truth.subjects import canonical_subject, spellings, subject_key
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from amem.truth.intervals import Interval
+
+
+class Knowing(Wiring):
+    """Answers from facts: what holds, what held, and who there is to ask about.
+
+    A subject may be spelled as people do: "me", 我 and the name the settings give the user are the user; "we" and "the
+    project" are one; case, width and articles do not matter.
+    """
+
+    def facts(
+        self,
+        subject: str,
+        predicate: str | None = None,
+        as_of: datetime | str | None = None,
+        known_at: datetime | str | None = None,
+    ) -> list[Interval]:
+        """What is so of a subject at `as_of` (None: now), by predicate and time; an unknown subject has no facts.
+
+        `known_at` answers by the notes as they stood then, and with what was so then where `as_of` does not ask for
+        another time. Times as `parse_time` reads them. Raises InvalidInput for a time or a table of predicates that
+        cannot be read.
+        """
+        known, moment = self._moment(known_at), self._moment(as_of)
+        moment = moment or known or self._clock.now()
+        return [each for each in self._intervals(subject, predicate, known) if each.at(moment)]
+
+    def timeline(
+        self, subject: str, predicate: str | None = None, known_at: datetime | str | None = None
+    ) -> list[Interval]:
+        """All that was ever so of a subject, in order of time. `known_at` and errors as in `facts`."""
+        found = self._intervals(subject, predicate, self._moment(known_at))
+        return sorted(found, key=lambda each: (each.since, each.until is None))
+
+    def subjects(self) -> dict[str, int]:
+        """Everyone and everything that notes state facts of, and how many, most first."""
+        counts: dict[str, int] = {}
+        names: dict[str, str] = {}
+        with self._store.read() as session:
+            for name, count in session.facts.subjects().items():
+                name = canonical_subject(name, user=self.settings.user_name)
+                name = names.setdefault(subject_key(name), name)
+                counts[name] = counts.get(name, 0) + count
+        return dict(sorted(counts.items(), key=lambda each: -each[1]))
+
+    def _intervals(self, subject: str, predicate: str | None, known_at: datetime | None) -> list[Interval]:
+        predicates, user = self._predicates(), self.settings.user_name
+        wanted = canonical_subject(subject, user=user)
+        with self._store.read() as session:
+            names = spellings(wanted, user=user)
+            told = session.facts.about(names) if known_at is None else told_at(session, names, known_at)
+        # In words of their own, notes may still say "I" of whoever spoke.
+        meant = [canonical_subject(each.subject, speaker=each.speaker, user=user) for each in told]
+        about = [
+            (name, each) for name, each in zip(meant, told, strict=True) if subject_key(name) == subject_key(wanted)
+        ]
+        name = about[0][0] if about else wanted
+        found = intervals([replace(each, subject=name) for _, each in about], predicates)
+        if predicate is None:
+            return found
+        # A predicate that notes use is meant by its very name, whatever else the table has for the word.
+        own = predicates.canonical(predicate)
+        asked = own if any(each.predicate == own for each in found) else predicates.meant(predicate)
+        return [each for each in found if each.predicate == asked]
+
+    def _moment(self, given: datetime | str | None) -> datetime | None:
+        return None if given is None else parse_time(given, zone(self.settings.timezone))

@@ -1,0 +1,157 @@
+"""The night shift: maintenance of a collection, whether it is due, and the collection's health."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+from amem.clock import zone
+from amem.collection import folder_size
+from amem.errors import EmbedderMismatch, MaintenanceRunning
+from amem.maintenance.cycle import CYCLES, Cycle
+from amem.maintenance.due import due, quiet_since
+from amem.maintenance.health import Health, look
+from amem.protocols import PageWriter
+from amem.system.keeping import Keeping
+from amem.system.topics import Topics
+from amem.writing.owners import is_gone
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from amem.clock import Clock
+    from amem.maintenance.report import MaintenanceReport
+    from amem.maintenance.shift import Phase
+    from amem.protocols import Analyst
+
+
+#: A worker looks every second for work; whether maintenance is due, not so often.
+_BETWEEN = timedelta(minutes=1)
+
+
+class Maintaining(Keeping, Topics):
+    """Keeps a collection honest and light, and says how it is."""
+
+    def maintain(
+        self,
+        dry_run: bool = False,
+        *,
+        cycle: str = "nightly",
+        progress: Callable[[str, int, int], None] | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> MaintenanceReport:
+        """Move notes between layers, let fade what never mattered, settle conflicts, merge, renew topics.
+
+        `cycle` is nightly, weekly (also compresses what is old and fading) or monthly (also re-embeds for another
+        model and weighs links by use). Looks at what has changed since the last run, and at what time alone has moved;
+        goes on with a run that was killed. ``undo(report.operation)`` takes all of it back. `progress` hears
+        (phase, done, of); setting `cancelled` (None: closing the collection) calls it off. Raises MaintenanceRunning,
+        Cancelled or InvalidInput.
+        """
+        models = self._models if cancelled is None else self._models.called_off_by(cancelled)
+        return Cycle(self._store, partial(self._phases, models.analyst), self._owner.one_more, is_gone).run(
+            cycle, dry_run=dry_run, cancelled=cancelled or self._called_off, listener=progress
+        )
+
+    def maintain_when_quiet(self, cancelled: threading.Event | None = None) -> MaintenanceReport | None:
+        """Do what is due, as an assistant or a worker does it with nothing else to do. Raises Cancelled.
+
+        None when nothing is due, another process is at it, somebody wrote or talked less than ``idle_minutes`` ago, or
+        the setting ``nightly`` is off.
+        """
+        if not self.settings.nightly or self.read_only:
+            return None
+        with self._store.read() as session:
+            since = quiet_since(session)
+            if since is not None and session.now - since < timedelta(minutes=self.settings.idle_minutes):
+                return None
+            cycle = due(session, zone(self.settings.timezone))
+        if cycle is None:
+            return None
+        try:
+            return self.maintain(cycle=cycle, cancelled=cancelled)
+        except MaintenanceRunning:
+            return None
+
+    def maintenance_due(self) -> str | None:
+        """The cycle of maintenance that is due now, the longest one; None when none is."""
+        with self._store.read() as session:
+            return due(session, zone(self.settings.timezone))
+
+    def health(self) -> Health:
+        """How the notes are: what is stale, contradicts, hangs loose, waits; how they grow, and when they are due."""
+        try:
+            self._vectorizer.check()
+        except EmbedderMismatch as error:
+            index = str(error)
+        else:
+            index = "in step"
+        size = None if self._folder is None else folder_size(self._folder)
+        with self._store.read() as session:
+            return look(session, zone(self.settings.timezone), index=index, bytes=size)
+
+    def _phases(self, analyst: Callable[[], Analyst], cycle: str) -> Sequence[Phase]:
+        """What a cycle does, in order: what a longer one adds stands where it serves the others best."""
+        # Here, since who opens a collection to read or write seldom maintains it.
+        from amem.maintenance.compressing.phase import CompressPhase
+        from amem.maintenance.forgetting.phases import Fading, Layering
+        from amem.maintenance.housekeeping import ReembedPhase, TidyPhase
+        from amem.maintenance.merging.phase import MergePhase
+        from amem.maintenance.weighing import WeighPhase
+        from amem.system.reweighing import ConflictPhase
+
+        store, settings, vectorizer = self._store, self.settings, self._vectorizer
+
+        def writer() -> PageWriter | None:
+            found = analyst()
+            return found if isinstance(found, PageWriter) else None
+
+        every: list[tuple[str, Phase]] = [
+            ("monthly", ReembedPhase(store, vectorizer)),
+            ("nightly", Layering(store, settings)),
+            # Before they fade one by one.
+            ("weekly", CompressPhase(store, vectorizer, settings, self._predicates, writer)),
+            ("nightly", Fading(store, settings, self._predicates)),
+            ("nightly", ConflictPhase(store, self._reweigher)),
+            ("nightly", MergePhase(store, self._dense, vectorizer, settings)),
+            ("nightly", self._topic_phase(analyst)),
+            ("monthly", WeighPhase(store)),
+            ("weekly", TidyPhase(store)),
+        ]
+        return [phase for least, phase in every if CYCLES.index(least) <= CYCLES.index(cycle)]
+
+
+class NightHand:
+    """A worker's hand that maintains the collection when nothing else is to be done; `tell` hears what changed."""
+
+    def __init__(
+        self,
+        maintain: Callable[[threading.Event | None], MaintenanceReport | None],
+        clock: Clock,
+        tell: Callable[[str], None] | None,
+    ) -> None:
+        self._maintain = maintain
+        self._clock = clock
+        self._tell = tell
+        self._looked: datetime | None = None
+
+    def work(
+        self,
+        owner: str,
+        *,
+        limit: int | None = None,
+        cancelled: threading.Event | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> MaintenanceReport | None:
+        """Do what is due, at most one look a minute. Raises Cancelled."""
+        now = self._clock.now()
+        if self._looked is not None and abs(now - self._looked) < _BETWEEN:
+            return None
+        self._looked = now
+        report = self._maintain(cancelled)
+        if report is not None and self._tell is not None and (line := report.line()):
+            self._tell(line)
+        return report

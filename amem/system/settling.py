@@ -1,0 +1,76 @@
+"""What is true now where notes disagree: what a text would overturn, what is open, and a person's word on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.system.wiring import Wiring
+from amem.writing.conflict.kept import with_kept
+from amem.writing.conflict.trying import open_conflicts, try_out
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from amem.note import Link
+    from amem.storage.flags import Flag
+    from amem.verdict import Conflict
+
+
+class Settling(Wiring):
+    """Looks at conflicts and settles them by hand; each decision is one operation in the log."""
+
+    def conflicts(self, text: str, time: str | datetime | None = None, *, speaker: str | None = None) -> list[Conflict]:
+        """What adding this text would overturn or contradict, by the rules alone; stores and counts nothing.
+
+        The text stands for the side whose id is ''. Raises EmptyNote, InvalidInput or EmbedderMismatch.
+        """
+        return try_out(
+            text,
+            time,
+            speaker,
+            store=self._store,
+            dense=self._dense,
+            vectorizer=self._vectorizer,
+            settler=self._settler,
+            rules=self._models.rules(),
+            canon=self._canon,
+            settings=self.settings,
+            clock=self._clock,
+        )
+
+    def conflicts_open(self) -> list[Conflict]:
+        """Notes that contradict each other, or may have overturned each other, and that nobody has decided on.
+
+        Values of one slot that both stand since a person kept one come last.
+        """
+        with self._store.read() as session:
+            return with_kept(session, self._predicates(), open_conflicts(session, self.settings.supersede_confidence))
+
+    def flags(self, id: str | None = None) -> list[Flag]:
+        """Notes (or this one) that may be out of date, since what they lean on is; oldest first."""
+        with self._store.read() as session:
+            return session.flags.open(id)
+
+    def superseded_by(self, id: str) -> list[str]:
+        """Ids of the superseded notes whose place this one took."""
+        with self._store.read() as session:
+            return session.notes.replaced_by([id])
+
+    def unsupersede(self, id: str) -> bool:
+        """Say that a note holds after all; machines may then only propose to hide it. False when it is not superseded.
+
+        Raises NoteNotFound.
+        """
+        return self._corrector.unsupersede(id, self.actor)
+
+    def supersede(self, old: str, new: str, reason: str = "") -> Link:
+        """Put one note in another's place. Raises NoteNotFound, InvalidInput for one that is superseded already."""
+        return self._corrector.supersede(old, new, reason, self.actor)
+
+    def retract(self, id: str, reason: str = "") -> bool:
+        """Take a note back with nothing in its place, as of now; False when it does not stand. Raises NoteNotFound."""
+        return self._corrector.retract(id, reason, self.actor)
+
+    def keep(self, id: str) -> int:
+        """Say that a note holds in spite of its flags and of what disagrees; returns how many. Raises NoteNotFound."""
+        return self._corrector.keep(id, self.actor)

@@ -1,0 +1,144 @@
+"""Topics: the pages on which the collection gathers what belongs together, and those that a person asks for."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
+from amem.maintenance.shift import ACTOR
+from amem.maintenance.topics.declared import Declared
+from amem.maintenance.topics.keeper import Keeper
+from amem.maintenance.topics.known import known_topics
+from amem.maintenance.topics.phase import TopicPhase
+from amem.maintenance.topics.topic import Mark, Topic, TopicPage
+from amem.note import Status
+from amem.protocols import PageWriter
+from amem.system.wiring import Wiring
+from amem.text import normalize
+from amem.writing.fields import labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from amem.maintenance.topics.known import Known
+    from amem.protocols import Analyst
+    from amem.storage import Session
+
+
+class Topics(Wiring):
+    """Lists topics, shows their pages, and takes a person's word for what is one."""
+
+    def topics(self) -> list[Topic]:
+        """Every topic, the largest first."""
+        with self._store.read() as session:
+            found = [_topic(session, known) for known in known_topics(session)]
+        return sorted(found, key=lambda topic: (-topic.notes, topic.name))
+
+    def topic(self, name: str) -> TopicPage:
+        """The page of a topic, by its name, the beginning of it or its note's id.
+
+        Raises NoteNotFound, or AmbiguousId when several begin so.
+        """
+        with self._store.read() as session:
+            known = _named(session, name)
+            notes = session.notes.get_many(sorted(known.members), history=False, usage=False)
+            active = {id: note for id, note in notes.items() if note.status is Status.ACTIVE}
+            return TopicPage(_topic(session, known), known.note.content, active)
+
+    def declare_topic(self, name: str, about: str = "") -> TopicPage:
+        """Keep a page for a topic from now on: of notes that name it, or speak of it or of the words in `about`.
+
+        It may begin with no note at all. Declared again with other words, it gathers by these. Raises InvalidInput for
+        a name that cannot be one, or that a topic has which was found by links.
+        """
+        (wanted,) = labels("topic", [name]) or [""]
+        if not wanted:
+            raise InvalidInput("a topic needs a name", hint='amem topic "my garden" --declare')
+        mark = Mark(wanted, declared=True, about=" ".join(about.split()))
+        members = self._declared_topics().all_of(mark)
+        with self._store.read() as session:
+            same = [known for known in known_topics(session) if normalize(known.mark.name) == normalize(wanted)]
+        if same and not same[0].mark.declared:
+            raise InvalidInput(f"there is a topic {same[0].mark.name!r} already", hint="choose another name")
+        keeper = self._topic_keeper()
+        known = same[0] if same else None
+        draft = keeper.draft(sorted(members | (known.by_hand if known else frozenset())), known, mark)
+        if draft is not None:
+            vectors = keeper.embed(draft)
+            with self._store.write() as session:
+                keeper.put(session, draft, vectors, session.begin("declare", self.actor, f"topic {wanted}"))
+        return self.topic(wanted)
+
+    def remove_topic(self, name: str) -> str:
+        """Give up a declared topic: its page goes, its notes stay; `undo` brings it back. Returns its name.
+
+        Raises NoteNotFound, AmbiguousId, or InvalidInput for one that was found by links.
+        """
+        with self._store.write() as session:
+            known = _named(session, name)
+            if not known.mark.declared:
+                raise InvalidInput(
+                    f"the topic {known.mark.name!r} was found by links, not declared",
+                    hint=f"amem delete {known.id[:8]} takes its page away for good",
+                )
+            operation = session.begin("undeclare", self.actor, f"topic {known.mark.name}")
+            session.notes.change(known.id, {"status": str(Status.DELETED)}, operation)
+        return known.mark.name
+
+    def _refresh_topics(self, ids: Sequence[str], parent: int | None) -> None:
+        """Let declared topics take in these new notes, below the operation that brought them."""
+        with self._store.read() as session:
+            topics = {known.id: known for known in known_topics(session) if known.mark.declared}
+            keys = list(session.notes.keys_of(ids).values()) if topics else []
+        keeper = self._topic_keeper()
+        for id, grown in self._declared_topics().belonging(keys).items():
+            draft = keeper.draft(sorted(topics[id].members | grown), topics[id])
+            if draft is None:
+                continue
+            vectors = keeper.embed(draft)
+            with suppress(StaleNote), self._store.write() as session:
+                keeper.put(session, draft, vectors, session.begin("topic", ACTOR, draft.name, parent=parent))
+
+    def _topic_phase(self, analyst: Callable[[], Analyst]) -> TopicPhase:
+        return TopicPhase(self._store, self.settings, self._topic_keeper(analyst), self._declared_topics())
+
+    def _topic_keeper(self, analyst: Callable[[], Analyst] | None = None) -> Keeper:
+        def writer() -> PageWriter | None:
+            found = (analyst or self._analyst)()
+            return found if isinstance(found, PageWriter) else None
+
+        return Keeper(self._store, self._vectorizer, self.settings, writer)
+
+    def _declared_topics(self) -> Declared:
+        return Declared(self._store, self._dense, self._vectorizer)
+
+
+def _topic(session: Session, known: Known) -> Topic:
+    return Topic(
+        id=known.id,
+        name=known.mark.name,
+        summary=known.note.context,
+        notes=_counted(session, known),
+        updated=session.operations.history(known.id)[-1].at,
+        declared=known.mark.declared,
+    )
+
+
+def _counted(session: Session, known: Known) -> int:
+    states = session.notes.columns(list(session.notes.keys_of(sorted(known.members)).values()), ("status",))
+    return sum(status == (Status.ACTIVE,) for status in states.values())
+
+
+def _named(session: Session, name: str) -> Known:
+    every = known_topics(session)
+    folded = normalize(name)
+    found = [known for known in every if normalize(known.mark.name) == folded or known.id == name]
+    found = found or [known for known in every if normalize(known.mark.name).startswith(folded)]
+    found = found or [known for known in every if len(name) >= 4 and known.id.startswith(name)]
+    if not found:
+        raise NoteNotFound(f"no topic {name!r}", hint="amem topics lists them")
+    if len(found) > 1:
+        names = ", ".join(known.mark.name for known in found[:4])
+        raise AmbiguousId(f"{name!r} fits {len(found)} topics: {names}", hint="give more of the name")
+    return found[0]

@@ -1,0 +1,154 @@
+"""A sentence in clauses, and what each does with its words: says them, asks them, or only supposes them.
+
+Grammar by pattern, in English and Chinese. What stands behind "not" within a clause is for the caller to tell apart,
+with `DENIAL` on text `without_idioms`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Stance(Enum):
+    """What a clause does with its words."""
+
+    SAID = "said"
+    DENIED = "denied"
+    ASKED = "asked"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    text: str
+    opener: str
+    """What parts it from the clause before: marks, a conjunction, or both."""
+    start: int = 0
+    """Where in its sentence it begins."""
+
+
+_BREAK = re.compile(
+    # Not within a number or an hour.
+    r"\s*(?:[;()…，；：（）—–]|[,:](?!\d))+\s*(?:(?:and|but|or|so|because|since|although|though|while|who|which|whose|where|if)\b)?"
+    r"|\b(?:and|but|or|so|because|since|although|though|while|whereas|when|whenever|after|before|if|whether|unless|who"
+    r"|which|whose|where|without)\b"
+    # "That" begins what somebody baked, not what somebody does not think.
+    r"|(?<!think )(?<!believe )(?<!suppose )(?<!expect )(?<!guess )(?<!true )(?<!say )(?<!said )(?<!not )\bthat\b"
+    r"|但是?|不过(?!敏|期|来|去)|可是|而且|因为|所以|虽然|如果|要是",
+    re.IGNORECASE,
+)
+#: They hold the word "not" and deny nothing, or nothing that stands behind it.
+_NO_DENIAL = re.compile(
+    r"\b(?:not (?:only|just|to mention|long|far|bad)|can(?:'t|not) (?:wait|believe|help|complain|get enough|stop)"
+    r"|could(?:n't| not) (?:believe|help|agree more|be happier|be better|wait)|no (?:doubt|problem|worries|matter"
+    r"|wonder|\.|(?=\d))|why not|never mind|nothing but"
+    r"|(?:(?:do|does|did)(?:n't| not)|never) (?:forget|worry|hesitate|mind)"
+    r"|did(?:n't| not) (?:know|realise|realize)|or not)\b"
+    r"|^\W*(?:no|nope|nah)\b(?=\W*$|[,.!]|\s+(?:i|he|she|we|they|it|that|my|our)\b)"
+    r"|不错|不仅|不但|不只|不光|不管|不论|无论|不好意思|不知不觉|不得不|不用说|没关系|没问题|没错|没想到|别人|别的|特别|个别|区别|级别"
+    r"|分别|告别|性别|别墅|未来|未婚|无线|无聊|对不起|了不起|差不多|不久|不断|不然|要不|不少|忍不住|不禁|别忘|(?:不要|别)担心"
+    r"|(?:是|有|能|会|要|对|好|可)(?:不|没)(?:是|有|能|会|要|对|好|可以)",
+    re.IGNORECASE,
+)
+#: A word that denies what its clause says (behind it, in English).
+DENIAL = re.compile(
+    r"\b(?:not|\w+n't|cannot|cant|dont|doesnt|didnt|isnt|arent|wasnt|wont|never|no|none|nobody|nothing|nowhere|neither|nor)\b"
+    r"|[不没無无别未勿]",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|吗[。!！\s]*$")
+_UNMARKED = re.compile(
+    r"(?:do|does|did|is|are|am|was|were|can|could|should|will|would|have|has) "
+    r"(?:i|you|we|they|he|she|it|my|your|our|his|her|the|there|this|that)\b"
+    r"|(?:what|where|who|when|why|how|which)(?:'s| (?:is|are|do|does|did|was|were|can|should|will|would)) ",
+    re.IGNORECASE,
+)
+_FIRST_WORDS = r"\W*(?:(?:and|but|so|or|well|oh|hey|hi|also|then|please|ok(?:ay)?|btw|by the way)\W+)*"
+_INVERTED = re.compile(
+    rf"{_FIRST_WORDS}(?:(?:do|does|did|is|are|am|was|were|can|could|should|shall|will|would|have|has|had|may|might|isn't"
+    r"|aren't|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't|haven't|hasn't)\b(?!\W*$)"
+    r"|(?:what|where|when|why|who|whom|whose|which|how)\b)",
+    re.IGNORECASE,
+)
+#: They ask somebody to take note, and so say what is to be noted.
+_TELLS = re.compile(
+    rf"{_FIRST_WORDS}(?:(?:can|could|would|will) you (?:please |kindly |pls )?(?:remember|note|keep in mind|remind|save"
+    r"|write down|memori[sz]e|store)(?: (?:me|us))?|did(?:n't)? (?:you|i) (?:know|tell you|mention|hear)"
+    r"|have(?:n't)? i (?:told you|mentioned)|do(?:n't)? you (?:remember|recall|know) that|guess what)\b"
+    r"(?! *(?:if|whether|what|where|who|when|which|how|why)\b)"
+    r"|\W*你?(?:能不能|可不可以|能|可以)?(?:请你?|麻烦你?|帮我)*(?:记住|记一下|记得|记下|提醒我)(?!.*(?:什么|哪|谁|是否|多少))",
+    re.IGNORECASE,
+)
+#: After a statement they ask no more than whether it was heard.
+_TAG = re.compile(
+    r"\W*(?:right|correct|huh|eh|ok(?:ay)?|yes|you know|(?:is|are|do|does|did|was|were|have|has|can|will)(?:n't)?"
+    r" (?:it|i|you|he|she|we|they)|don't you think|对吗|对吧|对不对|是吗|是吧|是不是|好吗|行吗|可以吗)\W*",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\W*(?:(?:if|whether|unless|suppose|assuming|whenever)\b|如果|要是|假如|假设|除非|是否)", re.IGNORECASE
+)
+_ASKS_ZH = re.compile(r"谁|什么|哪|怎么|怎样|如何|多少|几[个点次时]|吗|呢|为何|是不是|有没有|能不能|会不会|是否")
+_REASON = re.compile(r"(?:because|since|although|though|while)$|因为|虽然", re.IGNORECASE)
+_SPEAKS_OF_ONESELF = re.compile(r"\W*(?:i|i'm|i've|my|we|we're|our)\b", re.IGNORECASE)
+_RELATIVE = re.compile(r"(?:who|which|whose|where)$", re.IGNORECASE)
+#: After these "who lives in Porto" is what is asked; after a noun it says something of it.
+_ASKS_WHO = re.compile(r"(?:know|tell|me|us|ask|remember|wonder|guess|see|sure|say|about|of|you)\W*$", re.IGNORECASE)
+
+
+def without_idioms(text: str) -> str:
+    """`text` with blanks in place of phrases that hold a word of denial and deny nothing ("not only", "差不多")."""
+    return _NO_DENIAL.sub(lambda match: " " * len(match[0]), text.replace("’", "'"))
+
+
+def clauses(sentence: str) -> list[Clause]:
+    """The clauses of a sentence, none empty, in order."""
+    found: list[Clause] = []
+    start, opener = 0, ""
+    for match in _BREAK.finditer(sentence):
+        if text := sentence[start : match.start()].strip():
+            found.append(Clause(text, opener, sentence.index(text, start)))
+            opener = ""
+        start, opener = match.end(), opener + match[0].strip()
+    if text := sentence[start:].strip():
+        found.append(Clause(text, opener, sentence.index(text, start)))
+    return found
+
+
+def stances(sentence: str, parted: Sequence[Clause]) -> list[Stance]:
+    """For each clause whether it asks, says something, or only supposes it; denials are told apart later."""
+    asks = _QUESTION.search(sentence) or (_UNMARKED.match(sentence) and sentence[-1] not in ".!。！…,")
+    if not asks or _TELLS.match(sentence):
+        return [Stance.UNCLEAR if _supposes(clause) else Stance.SAID for clause in parted]
+    found: list[Stance] = []
+    asking = False
+    for number, clause in enumerate(parted):
+        last = number == len(parted) - 1
+        if last and number and _TAG.fullmatch(clause.text):
+            found[-1] = Stance.UNCLEAR
+            found.append(Stance.UNCLEAR)
+        elif _RELATIVE.search(clause.opener) and asking and not _ASKS_WHO.search(parted[number - 1].text):
+            found.append(Stance.UNCLEAR)
+        elif _REASON.search(clause.opener) or (asking and _turns_to_oneself(clause)):
+            found.append(Stance.SAID)
+        elif last or asking or _supposes(clause) or _INVERTED.match(clause.text) or _ASKS_ZH.search(clause.text):
+            asking = True
+            found.append(Stance.ASKED)
+        else:
+            found.append(Stance.SAID)
+    return found
+
+
+def _supposes(clause: Clause) -> bool:
+    return _CONDITION.match(clause.text) is not None or _CONDITION.search(clause.opener.rpartition(",")[2]) is not None
+
+
+def _turns_to_oneself(clause: Clause) -> bool:
+    """ "What should I see, I live in Porto?" """
+    return clause.opener in (",", "，", ";", "；", "—", "–", ":") and _SPEAKS_OF_ONESELF.match(clause.text) is not None

@@ -1,0 +1,166 @@
+"""The table of predicates: which hold one value at a time, what else they are called, what hangs on what."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from amem.errors import InvalidInput
+from amem.text import is_cjk, normalize
+
+FILE_NAME = "predicates.toml"
+_DEFAULT = Path(__file__).with_name(FILE_NAME)
+_ROLES = "roles"
+#: Stands for the role of an object in `one`.
+_BY_ROLE = "role"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """One row of the table; `one` is True, False or ``"role"``."""
+
+    name: str
+    one: bool | str = False
+    aliases: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    hangs_on: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Predicates:
+    """The table as code asks it. A predicate that it does not know holds any number of values."""
+
+    rows: Mapping[str, Predicate] = field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def role_names(self) -> frozenset[str]:
+        """The roles that objects play ("database", "package_manager")."""
+        return frozenset(self.roles.values())
+
+    def canonical(self, name: str) -> str:
+        """The table's name for a predicate, however it was written; an unknown one with underscores for spaces."""
+        folded = normalize(name.replace("_", " "))
+        return self.names.get(folded, folded.replace(" ", "_"))
+
+    def meant(self, name: str) -> str:
+        """As `canonical`, for what a person typed: a word that questions use (住), or the beginning of a name, will do.
+
+        The beginning has to be that of one predicate's names only ("home" of "home city").
+        """
+        found, folded = self.canonical(name), normalize(name.replace("_", " "))
+        if found in self.rows or not folded:
+            return found
+        asking = {row.name for row in self.rows.values() if folded in map(normalize, row.asks)}
+        begun = asking or {predicate for known, predicate in self.names.items() if known.startswith(folded)}
+        return begun.pop() if len(begun) == 1 else found
+
+    def words(self, predicate: str, *, chinese: bool = False) -> str:
+        """A canonical predicate as it is read: "works at", in Chinese its first Chinese alias, where it has one."""
+        if chinese and (row := self.rows.get(predicate)) is not None:
+            return next((alias for alias in row.aliases if is_cjk(alias)), _spaced(predicate))
+        return _spaced(predicate)
+
+    def phrase(self, predicate: str, object: str, *, chinese: bool = False) -> str:
+        """What a fact says of its subject: "works at Marulho", 工作于：字节跳动."""
+        said = self.words(predicate, chinese=chinese)
+        return (f"{said}：{object}" if chinese and object else f"{said} {object}").rstrip()
+
+    def role(self, object: str) -> str | None:
+        """What an object is used as ("PostgreSQL 16" as "database"); None when the table does not know."""
+        words = normalize(object).split()
+        for length in range(len(words), 0, -1):
+            if (role := self.roles.get(" ".join(words[:length]))) is not None:
+                return role
+        return None
+
+    def slot(self, predicate: str, object: str) -> str | None:
+        """What a fact of a subject fills and no other may fill at the same time: "works_at", "uses database".
+
+        None for a predicate that holds any number of values, and for an object of unknown role. `predicate` is
+        canonical.
+        """
+        row = self.rows.get(predicate)
+        if row is None or not row.one:
+            return None
+        if row.one is True:
+            return predicate
+        role = self.role(object)
+        return None if role is None else f"{predicate} {role}"
+
+    def hangs_on(self, predicate: str) -> str | None:
+        """The predicate with whose change this one is presumed to end; None for one that stands by itself."""
+        row = self.rows.get(predicate)
+        return None if row is None else row.hangs_on
+
+    def hanging_on(self, predicate: str) -> list[str]:
+        """The predicates that are presumed to end when this one changes."""
+        return [row.name for row in self.rows.values() if row.hangs_on == predicate]
+
+
+def load_predicates(home: Path | None = None) -> Predicates:
+    """The table that comes with amem, with a person's own ``<home>/predicates.toml`` over it.
+
+    Raises InvalidInput naming the file and what cannot be used in it.
+    """
+    tables = dict(_read(_DEFAULT))
+    own = _DEFAULT if home is None else home / FILE_NAME
+    for name, row in (_read(own) if own.is_file() else {}).items():
+        tables[name] = {**tables.get(name, {}), **row}
+    for name, row in tables.items():
+        if name != _ROLES and row.get("hangs_on", name) not in tables.keys() - {_ROLES}:
+            raise _refused(own, name, f"hangs_on names {row['hangs_on']!r}, and there is no such predicate")
+    roles = {normalize(value): role for role, values in tables.pop(_ROLES, {}).items() for value in values}
+    rows = {
+        name: Predicate(
+            name, row.get("one", False), tuple(row.get("aliases", ())), tuple(row.get("asks", ())), row.get("hangs_on")
+        )
+        for name, row in tables.items()
+    }
+    names = {normalize(alias): name for name, row in rows.items() for alias in row.aliases}
+    return Predicates(rows, roles, names | {normalize(name.replace("_", " ")): name for name in rows})
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"cannot read {path}: {error}", hint="mend it, or take it away") from error
+    for name, row in tables.items():
+        problem = _problem(name, row)
+        if problem:
+            raise _refused(path, name, problem)
+    return tables
+
+
+def _refused(path: Path, name: str, problem: str) -> InvalidInput:
+    return InvalidInput(f"{path}: [{name}] {problem}", hint=f"the comments in {_DEFAULT} say what a row may hold")
+
+
+def _problem(name: str, row: Any) -> str:
+    """What is wrong with a table of the file; '' when nothing is."""
+    if not isinstance(row, Mapping):
+        return "is not a table"
+    if name == _ROLES:
+        return "" if all(_texts(values) for values in row.values()) else "must hold lists of texts"
+    unknown = sorted(row.keys() - {"one", "aliases", "asks", "hangs_on"})
+    if unknown:
+        return f"has no key {unknown[0]!r}"
+    if row.get("one", False) not in (True, False, _BY_ROLE):
+        return f'one must be true, false or "{_BY_ROLE}"'
+    for key in ("aliases", "asks"):
+        if not _texts(row.get(key, [])):
+            return f"{key} must be a list of texts"
+    return "" if isinstance(row.get("hangs_on", ""), str) else "hangs_on must name a predicate"
+
+
+def _spaced(predicate: str) -> str:
+    return predicate.replace("_", " ")
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) and each.strip() for each in value)

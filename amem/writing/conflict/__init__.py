@@ -1,0 +1,1 @@
+"""Do two notes get in each other's way, and which of them is true now?"""

@@ -1,0 +1,257 @@
+"""Words that turn what a sentence says, found by the word lists beside this module: cues and pairs of opposites."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.lexicon import stem
+from amem.llm.offline.reading import read
+from amem.text.terms import contract
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from amem.llm.offline.reading import Reading, Word
+
+_CLITIC = re.compile(r"['’](?:d|ll)\b", re.IGNORECASE)
+_JOINED = re.compile(r"(?:['’]\w{1,2})?\s?")
+#: Verbs with something between their two words: "took the soup off the menu".
+_TAKEN_OFF = re.compile(
+    r"\b(?:took|taken|called|turned|switched|shut|threw|thrown|gave|given|let|phased)\b(?! (?:off|down|out|away|up))"
+    r".{1,40}\b(?:off|down|out|away|lapse|go)\b",
+    re.IGNORECASE,
+)
+_HANDED_TO = re.compile(r"\b(?:handed|passed|gave|given|transferred)\b.{1,40}\bto [A-Z]|交给|让给|转给")
+_FROM_ON = re.compile(
+    r"\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
+    r"|起改|起[改由为]",
+    re.IGNORECASE,
+)
+_UNTIL = re.compile(r"\b(?:until|till)\b|直到|为止", re.IGNORECASE)
+_ONCE_MORE = re.compile(r"又(?![一有是])\S{1,6}[了上回起]")
+_CHANGED_STATE = re.compile(r"[\u4e00-\u9fff]了[。！!～~]?$")
+_MAIN = re.compile(
+    r"\b(?:primary|main|default|only|sole|exclusively|standard(?:i[sz]ed)?|our \w+(?: \w+)? is)\b"
+    r"|主要|默认|唯一|首选|主力|主用|统一|全部|都用|只用|(?:的|项目)\S{1,6}是",
+    re.IGNORECASE,
+)
+_DENYING = frozenset("不没未别无")
+#: Nobody reads further for one word.
+_READ = 2_000
+
+
+class Cue(StrEnum):
+    """What a word says of what stands beside it; see ``cues.txt``."""
+
+    NOTHING = "nothing"
+    ASIDE = "aside"
+    DENIES = "denies"
+    OVER = "over"
+    ENDS = "ends"
+    CHANGES = "changes"
+    RETURNS = "returns"
+    RETRACTS = "retracts"
+    NOW = "now"
+    AFRESH = "afresh"
+    MORE = "more"
+    PLANS = "plans"
+    PAST = "past"
+    FOREVER = "forever"
+    TAKEOVER = "takeover"
+
+
+#: The pair that every word of liking and disliking belongs to, besides its own.
+FEELING = "feeling"
+#: With one of these a text says outright that something is not as it was.
+EXPLICIT = frozenset({Cue.OVER, Cue.ENDS, Cue.CHANGES, Cue.RETURNS, Cue.RETRACTS})
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A word or phrase of a text, as [start, end), that is a cue, or one of a pair of opposites: `poles` are the names
+    of its pairs, each with +1 or -1."""
+
+    start: int
+    end: int
+    cues: frozenset[Cue] = frozenset()
+    poles: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    cues: frozenset[Cue] = frozenset()
+    poles: tuple[tuple[str, int], ...] = ()
+
+
+_NONE = _Entry()
+
+
+@dataclass(frozen=True, slots=True)
+class _Lists:
+    forms: Mapping[tuple[str, ...], _Entry]
+    stems: Mapping[tuple[str, ...], _Entry]
+    chinese: Mapping[str, _Entry]
+    states: frozenset[str]
+    longest: int
+    longest_chinese: int
+
+
+def marks(reading: Reading) -> Iterator[Mark]:
+    """Every cue and opposite in a text, in order for each script; where two overlap the longer one counts."""
+    yield from _latin(reading)
+    if not reading.text.isascii():
+        yield from _chinese(reading)
+
+
+def spread(clause: str, *, past: bool) -> frozenset[Cue]:
+    """Cues whose words have others between them, or count by where they stand; `past`: it tells of what happened."""
+    found: set[Cue] = set()
+    if _TAKEN_OFF.search(clause):
+        found.add(Cue.ENDS)
+    if _HANDED_TO.search(clause):
+        found |= {Cue.CHANGES, Cue.TAKEOVER}
+    if _FROM_ON.search(clause):
+        found.add(Cue.CHANGES)
+    if past and _UNTIL.search(clause):
+        found.add(Cue.OVER)
+    if _ONCE_MORE.search(clause):
+        found.add(Cue.RETURNS)
+    if _CHANGED_STATE.search(clause):
+        found.add(Cue.AFRESH)
+    return frozenset(found)
+
+
+def is_state(pair: str) -> bool:
+    """Whether a pair of opposites describes its subject whole: to be married or single."""
+    return pair in _lists().states
+
+
+def replaces(text: str) -> bool:
+    """Whether a text says that something took another's place, came back, ended, or was a mistake."""
+    return any(
+        mark.cues & EXPLICIT or any(sign < 0 and is_state(pair) for pair, sign in mark.poles)
+        for mark in marks(read(text[:_READ]))
+    )
+
+
+def forever(text: str) -> bool:
+    """Whether a text tells of what never changes, such as a birthday."""
+    return any(Cue.FOREVER in mark.cues for mark in marks(read(text[:_READ])))
+
+
+def main(text: str) -> bool:
+    """Whether a text names the one of its kind that counts: "our primary database is"."""
+    return _MAIN.search(text, 0, _READ) is not None
+
+
+def _latin(reading: Reading) -> Iterator[Mark]:
+    lists = _lists()
+    words = [word for word in reading.words if not word.cjk]
+    forms = [_form(reading.text, word) for word in words]
+    at = 0
+    while at < len(words):
+        taken = 1
+        for length in range(_run(reading.text, words, at, lists.longest), 0, -1):
+            entry = lists.forms.get(tuple(forms[at : at + length]), _NONE)
+            opposite = lists.stems.get(tuple(word.key for word in words[at : at + length]), _NONE)
+            if entry is not _NONE or opposite is not _NONE:
+                poles = () if Cue.NOTHING in entry.cues else opposite.poles
+                if entry.cues and not poles and Cue.NOTHING not in entry.cues:
+                    # "closed the" is an end, and "closed" in it has an opposite.
+                    poles = lists.stems.get((words[at].key,), _NONE).poles
+                # "Is finished" has an opposite, and "finished" in it is an end.
+                within = (lists.forms.get((form,), _NONE).cues - {Cue.NOTHING} for form in forms[at : at + length])
+                found = entry.cues.union(*within) if poles else entry.cues
+                yield Mark(words[at].start, words[at + length - 1].end, found, poles)
+                taken = length
+                break
+        at += taken
+
+
+def _run(text: str, words: Sequence[Word], at: int, longest: int) -> int:
+    """How many words from `at` on stand in one run, with nothing but spaces and clitics between them."""
+    end = at + 1
+    while end < len(words) and end - at < longest and _JOINED.fullmatch(text, words[end - 1].end, words[end].start):
+        end += 1
+    return end - at
+
+
+def _form(text: str, word: Word) -> str:
+    if word.text == "May":
+        return word.text  # the month; what may be is written small
+    clitic = _CLITIC.match(text, word.end)
+    return (word.text + (clitic[0] if clitic else "")).casefold().replace("’", "'")
+
+
+def _chinese(reading: Reading) -> Iterator[Mark]:
+    lists, text = _lists(), reading.text
+    # 卖了 in 外卖了 is no sale; 喜欢 in 不喜欢 is what is denied.
+    inside = {
+        at
+        for word in reading.words
+        if word.cjk and word.known and word.text[0] not in _DENYING
+        for at in range(word.start + 1, word.end)
+    }
+    at = 0
+    while at < len(text):
+        taken = 1
+        if text[at] >= "\u4e00" and at not in inside:
+            for length in range(min(lists.longest_chinese, len(text) - at), 0, -1):
+                if (entry := lists.chinese.get(text[at : at + length])) is not None:
+                    yield Mark(at, at + length, entry.cues, entry.poles)
+                    taken = length
+                    break
+        at += taken
+
+
+@cache
+def _lists() -> _Lists:
+    forms: dict[tuple[str, ...], _Entry] = {}
+    stems: dict[tuple[str, ...], _Entry] = {}
+    chinese: dict[str, _Entry] = {}
+    states: set[str] = set()
+    for cue, phrase in _cues():
+        if phrase.isascii():
+            key = tuple(phrase.casefold().split())
+            forms[key] = _Entry(forms.get(key, _NONE).cues | {cue})
+        else:
+            chinese[phrase] = _Entry(chinese.get(phrase, _NONE).cues | {cue})
+    for pair, sign, phrase in _opposites():
+        name = pair.rstrip("*+")
+        if pair.endswith("*"):
+            states.add(name)
+        poles = ((name, sign), (FEELING, sign)) if pair.endswith("+") else ((name, sign),)
+        if phrase.isascii():
+            key = tuple(stem(contract(word)) for word in phrase.split())
+            stems[key] = _Entry(poles=(*stems.get(key, _NONE).poles, *poles))
+        else:
+            known = chinese.get(phrase, _NONE)
+            chinese[phrase] = _Entry(known.cues, (*known.poles, *poles))
+    longest = max(len(key) for key in (*forms, *stems))
+    return _Lists(forms, stems, chinese, frozenset(states), longest, max(map(len, chinese)))
+
+
+def _cues() -> Iterator[tuple[Cue, str]]:
+    cue = Cue.NOTHING
+    for line in _lines("cues.txt"):
+        if line.startswith("["):
+            cue = Cue(line.strip("[]"))
+        else:
+            yield from ((cue, phrase.strip()) for phrase in line.split(",") if phrase.strip())
+
+
+def _opposites() -> Iterator[tuple[str, int, str]]:
+    for line in _lines("opposites.txt"):
+        pair, _, sides = line.partition(":")
+        for sign, side in zip((1, -1), sides.split("|"), strict=True):
+            yield from ((pair, sign, phrase.strip()) for phrase in side.split(",") if phrase.strip())
+
+
+def _lines(name: str) -> Iterator[str]:
+    text = files("amem.writing.conflict").joinpath(name).read_text(encoding="utf-8")
+    return (line for line in text.splitlines() if line.strip() and not line.startswith("#"))

@@ -1,0 +1,141 @@
+"""A value replaced: another thing, day or number where there was one, and a word that says so."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.lexicon import lexicon, stem
+from amem.writing.conflict.cues import Cue
+from amem.writing.conflict.difference import HALF, MOST, NEARLY_ALL, TELLING, Difference, How
+from amem.writing.conflict.frames import has_many
+from amem.writing.conflict.likeness import (
+    but_for_names,
+    cover,
+    gained,
+    much_shared,
+    overlap,
+    same_people,
+    same_subject,
+    same_verb,
+    shared,
+    sorts,
+    without,
+)
+
+if TYPE_CHECKING:
+    from amem.truth.predicates import Predicates
+    from amem.writing.conflict.statement import Statement
+    from amem.writing.conflict.verdict import Claim
+
+#: Of what is said to have changed, as much has to be what the earlier one is about.
+_MOSTLY = 0.75
+#: What two things of one role count as having in common.
+_SAME_ROLE = 0.75
+_SPEAKS_OF_US = re.compile(r"\b(?:we|our|us|i|my)\b|我|咱", re.IGNORECASE)
+
+
+def replaced(old: Statement, new: Statement, earlier: Claim, later: Claim, predicates: Predicates) -> Difference | None:
+    """Something else where the earlier one had its value: another database, another day, another place."""
+    if not (old.claims and new.claims):
+        return None
+    explicit = bool(new.cues & {Cue.CHANGES, Cue.RETURNS})
+    fresh = bool(new.cues & {Cue.NOW, Cue.AFRESH})
+    if not new.said or not (explicit or fresh) or new.past or old.past or not (old.said or (old.planned and explicit)):
+        return None
+    if not same_people(old, new, earlier, later) and Cue.TAKEOVER not in new.cues:
+        return None
+    if explicit and old.said and _same_role(old, new, predicates):
+        return Difference(How.REPLACED, old, new, max(_SAME_ROLE, overlap(old.about, new.about)), explicit=True)
+    # Where the words say that something changed, they may make up for grammar.
+    much = (explicit or Cue.NOW in new.cues) and much_shared(old, new)
+    if not shared(old.about, new.about) or not (same_subject(old, new) or much):
+        return None
+    common = _changed_to(old, new) or _other_of_a_sort(old, new, explicit=explicit)
+    if common is None and (same_verb(old, new) or much):
+        common = _other_words(old, new)
+    return None if common is None else Difference(How.REPLACED, old, new, common, explicit)
+
+
+def _changed_to(old: Statement, new: Statement) -> float | None:
+    """How far the old statement is about what, by the new one, changed to something else; None where it does not."""
+    if not new.target - old.about.keys() or _happened(old):
+        return None
+    topic = without(new.about, [*new.target, *new.people])
+    if shared(topic, old.about) < TELLING or not old.about.keys() - topic.keys() or not _of_a_sort(old, new):
+        return None
+    covered = cover(topic, old.about)
+    return covered if covered >= _MOSTLY else None
+
+
+def _other_of_a_sort(old: Statement, new: Statement, *, explicit: bool) -> float | None:
+    """The share of what both are about where each has a number, a day or a name that the other lacks."""
+    now = explicit or Cue.NOW in new.cues
+    fresh = gained(old, new).keys() & (sorts(old) if now else gained(new, old).keys()) - {"day"}
+    if fresh == {"name"} and (Cue.MORE in new.cues or (not explicit and has_many(old.text) and has_many(new.text))):
+        return None
+    one, other = but_for_names(old, new)
+    topic = without(one, [*old.people, *new.people])
+    common, least = overlap(one, other), min(cover(one, other), cover(other, one))
+    # "I wake up at 7", "at 5:30 now": all the same but the number.
+    telling = HALF if least >= NEARLY_ALL else TELLING
+    if not fresh or common < HALF or shared(topic, other) < telling or (not now and least < HALF):
+        return None
+    return common
+
+
+def _other_words(old: Statement, new: Statement) -> float | None:
+    """The share of what both are about where each goes on in words of its own: "the dog sleeps in our bedroom now"."""
+    if Cue.MORE in new.cues or _happened(old) or old.negative != new.negative:
+        return None
+    if new.frame is not None and new.frame.verb == "be" and not new.target:
+        return None  # "life is wild", "life is rough": both may be
+    topic = without(old.about, [*old.people, *new.people])
+    both = old.about.keys() - new.about.keys() and new.about.keys() - old.about.keys()
+    back = Cue.RETURNS in new.cues and Cue.CHANGES in old.cues
+    if not both or shared(old.about if back else topic, new.about) < TELLING or not _of_a_sort(old, new):
+        return None
+    common = overlap(old.about, new.about)
+    if back:
+        return max(common, MOST)
+    directed = Cue.NOW in new.cues or bool(new.target)
+    return common if common >= (HALF if directed else MOST) else None
+
+
+def _of_a_sort(old: Statement, new: Statement) -> bool:
+    """Whether what each has for itself may be values of one thing: names of names, numbers of numbers."""
+    if Cue.TAKEOVER in new.cues:
+        return True  # "I lead the team", "Priya took over the team"
+    mine, yours = sorts(old) - {"name"}, sorts(new) - {"name"}
+    if old.text.isascii() and new.text.isascii():  # elsewhere a name is hard to tell from a word
+        mine |= {"name"} if any(key not in new.about for key in old.names) else set()
+        yours |= {"name"} if any(key not in old.about for key in new.names) else set()
+    return bool(mine & yours) or not (mine or yours)
+
+
+def _happened(statement: Statement) -> bool:
+    """Whether it tells of what happened once, and not of how something came to be what it is."""
+    return statement.event and not statement.cues & {Cue.CHANGES, Cue.RETURNS}
+
+
+def _same_role(old: Statement, new: Statement, predicates: Predicates) -> bool:
+    """Whether the later one names something of a role that the earlier has something else in: two databases."""
+    subject = without(new.about, [*new.target, *new.names, *new.people])
+    if new.target and subject and not shared(subject, old.about) and not _SPEAKS_OF_US.search(new.text):
+        return False
+    before = _roles(old.text, predicates)
+    after = _roles(new.text, predicates) if before else {}
+    return any(after[role] - values for role, values in before.items() if role in after)
+
+
+def _roles(text: str, predicates: Predicates) -> dict[str, set[str]]:
+    """What the text names of each role in the table; "go" and "linear" only where they are written as names."""
+    found: dict[str, set[str]] = {}
+    folded = text.casefold()
+    for value, role in predicates.roles.items():
+        if value not in folded:
+            continue
+        match = re.search(rf"(?<![a-z0-9]){re.escape(value)}(?![a-z])", text, re.IGNORECASE)
+        if match is not None and (match[0] != value or not value.isascii() or stem(value) not in lexicon().known):
+            found.setdefault(role, set()).add(value)
+    return found

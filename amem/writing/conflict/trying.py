@@ -1,0 +1,90 @@
+"""What a text would overturn if it were added, and what is open among the notes that are there. Nothing is written."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from amem.clock import zone
+from amem.note import LinkType
+from amem.storage.disagreements import open_disagreements
+from amem.verdict import Conflict, Label, Verdict
+from amem.writing.conflict.candidates import as_rival
+from amem.writing.conflict.reweighing import cosines_to
+from amem.writing.conflict.weighing import RULES
+from amem.writing.intake import NewNote, take_in
+from amem.writing.neighbours import Candidate
+from amem.writing.steps import draft_of, fill_in
+from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from amem.clock import Clock
+    from amem.protocols import Analyst
+    from amem.settings import Settings
+    from amem.storage import Session, Store
+    from amem.vectorizer import Vectorizer
+    from amem.writing.canonical import Canon
+    from amem.writing.conflict.settling import Settler
+    from amem.writing.neighbours import Nearest
+
+#: Whatever is tried arrives after all that is there.
+_LAST = sys.maxsize
+
+_UNSURE = "it was not sure enough"
+_PART = "it concerns only a part of the note"
+_PROPOSED = "it was proposed, and waits for a person"
+
+
+def try_out(
+    text: str,
+    time: str | datetime | None,
+    speaker: str | None,
+    *,
+    store: Store,
+    dense: Nearest,
+    vectorizer: Vectorizer,
+    settler: Settler,
+    rules: Analyst,
+    canon: Canon,
+    settings: Settings,
+    clock: Clock,
+) -> list[Conflict]:
+    """The conflicts that adding the text would bring about, the surest first; it stands for the side whose id is ''."""
+    given = {} if speaker is None else {"speaker": speaker}
+    note = take_in(NewNote(text, time, None, given), actor="user", settings=settings, clock=clock).note
+    local = zone(settings.timezone)
+    analysis = rules.analyze(draft_of(note, local), StoreVocabulary(store, FrequencyCache()))
+    fill_in(note, analysis, {"speaker"} if speaker else set(), local, canon)
+    note.id = ""
+    vectors, _ = vectorizer.embed([vectorizer.text(note)])
+    vector = next(iter(vectors.values()))
+    dense.refresh()
+    keys, cosines = dense.search_many(vector[np.newaxis], settings.conflict_neighbours)[0]
+    near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
+    with store.read() as session:
+        rivals = settler.rivals(session, note, near, cosines_to(dense, vector))
+        weighed = settler.weigher.weigh(session, as_rival(_LAST, note, {}), rivals)
+    found = [each.conflict for each in weighed]
+    return sorted(found, key=lambda each: (not each.hides, -each.verdict.confidence))
+
+
+def open_conflicts(session: Session, least: float) -> list[Conflict]:
+    """Pairs of active notes linked as in conflict that nobody has decided on, the newest first.
+
+    From the confidence `least` on a note is hidden, unless only a part of it is out of date, as rules see it, or a
+    model's proposal waits for a person.
+    """
+    found = []
+    for link in open_disagreements(session):
+        waits, whole = "", True
+        if link.type is LinkType.SUPERSEDES:
+            sure = link.confidence >= least
+            whole = not (sure and link.made_by == RULES)
+            waits = _UNSURE if not sure else _PROPOSED if whole else _PART
+        verdict = Verdict(Label(link.type), link.confidence, link.reason, link.made_by, whole)
+        found.append(Conflict(link.target, link.source, verdict, 0.0, False, waits))
+    return found

@@ -1,0 +1,138 @@
+"""What follows from two notes getting in each other's way: the judges' verdicts, and which of them may hide a note."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from amem.storage.disagreements import IN_CONFLICT
+from amem.writing.conflict.claims import order
+from amem.writing.conflict.verdict import Conflict, Label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from amem.settings import Settings
+    from amem.storage import Session
+    from amem.writing.conflict.candidates import Rival
+    from amem.writing.conflict.judges import Judges
+    from amem.writing.conflict.verdict import Verdict
+
+#: Who says so where rules do.
+RULES = "amem"
+MODEL = "model"
+#: Links that say of a pair that it was weighed.
+WEIGHED = IN_CONFLICT
+#: Verdicts that leave a trace.
+CONFLICTS = (Label.CONTRADICTS, Label.SUPERSEDES)
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What a model called `name` said of some of the notes, by their ids, and the prompts it was asked with."""
+
+    name: str = ""
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    prompts: str = ""
+
+
+NOBODY_ASKED = Opinions()
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A pair with a verdict that leaves a trace: `hides` tells that the earlier note is superseded by it.
+
+    Where it does not, `waits` says why. With `proposes` a person is asked to decide. `made_by` is whose verdict it is.
+    """
+
+    earlier: Rival
+    later: Rival
+    verdict: Verdict
+    cosine: float
+    hides: bool = False
+    waits: str = ""
+    proposes: bool = False
+    made_by: str = RULES
+
+    @property
+    def conflict(self) -> Conflict:
+        """The pair as it is told of."""
+        return Conflict(self.earlier.id, self.later.id, self.verdict, round(self.cosine, 4), self.hides, self.waits)
+
+
+class Weigher:
+    """Weighs pairs. Reads, never writes."""
+
+    def __init__(self, judges: Judges, settings: Settings) -> None:
+        self._judges = judges
+        self._settings = settings
+
+    def weigh(
+        self, session: Session, one: Rival, others: Iterable[Rival], opinions: Opinions = NOBODY_ASKED
+    ) -> list[Weighed]:
+        """Every pair of `one` and another that is in conflict, but for what was linked, decided or undone before.
+
+        `opinions` are a model's on the others.
+        """
+        rivals = list(others)
+        self._judges.foresee([order(one.claim, other.claim) for other in rivals])
+        weighed = [self.pair(one, other, opinions.verdicts.get(other.id), opinions.name) for other in rivals]
+        found = [each for each in weighed if each is not None]
+        if not found:  # as for most notes
+            return []
+        known = pairs_known(session, one.id)
+        undone = session.links.undone([one.id, *(other.id for other in rivals)], WEIGHED)
+        return [
+            each
+            for each in found
+            if known.isdisjoint((each.earlier.id, each.later.id))
+            and frozenset((each.earlier.id, each.later.id)) not in undone
+        ]
+
+    def pair(self, one: Rival, other: Rival, opinion: Verdict | None = None, name: str = "") -> Weighed | None:
+        """The verdict on two notes, in whichever order; None where they leave each other in peace."""
+        cosine = other.cosine
+        first, second = order(one.claim, other.claim)
+        earlier, later = (one, other) if first is one.claim else (other, one)
+        if opinion is not None and cosine < self._settings.conflict_cosine:
+            opinion = None
+        sure = None if opinion is None else self._judges.rules_first(first, second, cosine)
+        by_model = opinion is not None and sure is None
+        verdict = opinion if by_model else sure or self._judges.judge(first, second, cosine)
+        if verdict is None or verdict.label not in CONFLICTS:
+            return None
+        found = Weighed(earlier, later, verdict, cosine, made_by=name if by_model else RULES)
+        if verdict.label is Label.CONTRADICTS:
+            return found
+        waits = self._why_wait(found, supported=not by_model or self._supports(found))
+        # What only concerns a part of a note is no change that a person could accept: it is linked and flagged.
+        proposes = bool(waits) and verdict.whole and (by_model or earlier.kept)
+        return replace(found, hides=not waits, waits=waits, proposes=proposes)
+
+    def doubtful(self, session: Session, one: Rival, others: Iterable[Rival], covered: Iterable[str]) -> list[Rival]:
+        """Those of the others that only a model can tell of, where it has not: nearest first."""
+        found = [each for each in others if self._judges.doubtful(*order(one.claim, each.claim), each.cosine)]
+        known = pairs_known(session, one.id).union(covered) if found else frozenset()
+        return [each for each in found if each.id not in known]
+
+    def _supports(self, found: Weighed) -> bool:
+        """Whether the rules see a reason, too, why both cannot hold: a model that obeys a note has none."""
+        pair = (found.earlier.claim, found.later.claim, found.cosine)
+        return self._judges.doubtful(*pair) or self._judges.rules_last(*pair).label in CONFLICTS
+
+    def _why_wait(self, found: Weighed, *, supported: bool) -> str:
+        verdict, least = found.verdict, self._settings.supersede_confidence
+        if not verdict.whole:
+            return "it concerns only a part of the note"
+        if found.earlier.kept:
+            return "a person said that the note holds"
+        if verdict.confidence < least:
+            return f"confidence {verdict.confidence:.2f} is below {least:.2f}"
+        return "" if supported else "no rule sees why both could not hold"
+
+
+def pairs_known(session: Session, id: str) -> frozenset[str]:
+    """Ids of the notes that were weighed against this one before: linked for it, or decided by a person."""
+    linked = {end for link in session.links.around([id]) if link.type in WEIGHED for end in (link.source, link.target)}
+    return frozenset(linked | session.flags.decided(id)) - {id}

@@ -1,0 +1,116 @@
+"""Labelled pairs of notes, and what a collection makes of one: told to it through the public API, by rules alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from amem import AgenticMemorySystem, Filter
+from amem.note import LinkType, Status
+from amem.testing import FrozenClock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from amem.protocols import Embedder
+
+FOLDER = Path(__file__).parents[1] / "tests" / "data" / "conflicts"
+HALVES = ("tuned", "unseen")
+#: From what says most to what says least: where a pair has several links, the first counts.
+LABELS = ("supersedes", "contradicts", "supports", "related", "none")
+#: After every pair was said.
+_TODAY = "2026-01-01T12:00"
+_SUPERSEDED = Filter(statuses=(Status.SUPERSEDED,))
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One note of a pair: what was said, when (ISO 8601), and by whom (None: by the user)."""
+
+    text: str
+    at: str
+    speaker: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two notes, `earlier` true before `later`, and the label: what the later one is to the earlier one."""
+
+    id: str
+    category: str
+    lang: str
+    label: str
+    earlier: Said
+    later: Said
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a pair: a label, and which of the two left default search (``""``, ``earlier``, ``later``,
+    ``both``). `reason` is the deciding link's."""
+
+    label: str
+    hidden: str
+    reason: str
+
+
+def read_pairs(half: str) -> list[Pair]:
+    """All pairs of ``tuned`` or ``unseen``, in the order of the file."""
+    lines = (FOLDER / f"{half}.jsonl").read_text("utf-8").splitlines()
+    return [_pair(json.loads(line)) for line in lines]
+
+
+def _pair(row: Mapping[str, Any]) -> Pair:
+    return Pair(row["id"], row["category"], row["lang"], row["label"], Said(**row["earlier"]), Said(**row["later"]))
+
+
+class Remembered:
+    """An embedder's vectors, each text embedded once however many collections ask for it."""
+
+    def __init__(self, embedder: Embedder, texts: Sequence[str]) -> None:
+        self._embedder = embedder
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self._rows = {text: row for text, row in zip(texts, embedder.embed(texts), strict=True)}
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One row for each text."""
+        for text in texts:
+            if text not in self._rows:
+                self._rows[text] = self._embedder.embed([text])[0]
+        return np.stack([self._rows[text] for text in texts])
+
+
+class Bench:
+    """One collection in memory that pairs are told to, each destroyed before the next: opening is most of the time."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        clock = FrozenClock(_TODAY)
+        self._memory = AgenticMemorySystem(llm_backend="offline", embedder=embedder, clock=clock)
+
+    def judge(self, pair: Pair, *, later_first: bool = False) -> Outcome:
+        """Tell both notes with their times, and read off what the collection made of them."""
+        told = {"earlier": pair.earlier, "later": pair.later}
+        ids = {side: self._tell(told[side]) for side in (reversed(told) if later_first else told)}
+        superseded = {note.id for note in self._memory.list(_SUPERSEDED)}
+        hidden = [side for side in told if ids[side] in superseded]
+        found = {str(link.type): link.reason for id in ids.values() for link in self._memory.links(id)}
+        for id in ids.values():
+            self._memory.purge(id)
+        if hidden and LinkType.SUPERSEDES not in found:
+            found[str(LinkType.SUPERSEDES)] = "taken back"
+        label = next((name for name in LABELS if name in found), "none")
+        return Outcome(label, "both" if len(hidden) == 2 else "".join(hidden), found.get(label, ""))
+
+    def _tell(self, said: Said) -> str:
+        who = {} if said.speaker is None else {"speaker": said.speaker}
+        return self._memory.add(said.text, time=said.at, **who).id
+
+    def close(self) -> None:
+        """End the collection."""
+        self._memory.close()

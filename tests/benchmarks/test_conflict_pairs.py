@@ -1,0 +1,67 @@
+"""The labelled pairs: two halves, sound and apart, and rules that do not fall behind on the tuned one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import conflict_pairs
+import pytest
+from _pairs import HALVES, LABELS, read_pairs
+
+if TYPE_CHECKING:
+    from amem.protocols import Embedder
+
+CATEGORIES = 15
+TEXTS = {half: {said.text for pair in read_pairs(half) for said in (pair.earlier, pair.later)} for half in HALVES}
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_each_half_has_all_categories_languages_and_labels_in_numbers_that_mean_something(half: str) -> None:
+    pairs = read_pairs(half)
+    languages = Counter(pair.lang for pair in pairs)
+    assert len(pairs) >= 170
+    assert len({pair.id for pair in pairs}) == len(pairs)
+    assert len(categories := Counter(pair.category for pair in pairs)) == CATEGORIES
+    assert min(categories.values()) >= 10
+    assert {pair.label for pair in pairs} == set(LABELS)
+    assert languages["en"] >= 0.4 * len(pairs)
+    assert languages["zh"] >= 0.35 * len(pairs)
+    assert languages["mixed"] >= 0.1 * len(pairs)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_every_pair_has_two_texts_in_the_language_it_says_and_in_the_order_they_were_true(half: str) -> None:
+    for pair in read_pairs(half):
+        texts = pair.earlier.text + pair.later.text
+        chinese = bool(re.search(r"[\u4e00-\u9fff]", texts))
+        assert pair.earlier.text != pair.later.text, pair.id
+        assert chinese is (pair.lang != "en"), pair.id
+        times = [datetime.fromisoformat(said.at) for said in (pair.earlier, pair.later)]
+        assert times == sorted(times), pair.id
+        assert all(time.tzinfo is not None for time in times), pair.id
+
+
+def test_no_text_stands_in_both_halves() -> None:
+    tuned, unseen = (TEXTS[half] for half in HALVES)
+    assert not tuned & unseen
+    assert len(set(chain(tuned, unseen))) > 850
+
+
+def test_rules_overturn_next_to_nothing_that_stands_and_find_most_of_what_fell(minilm: Embedder) -> None:
+    figures = conflict_pairs.summary(conflict_pairs.judge_all(read_pairs("tuned")[::3], minilm))
+    joint = figures["replaced or contradicted"]
+    assert figures["hidden wrongly"] == 0
+    assert joint["precision"] >= 0.95
+    assert joint["recall"] >= 0.8
+    assert figures["otherwise when told in reverse"] <= 3
+
+
+def test_pairs_of_the_unseen_half_cannot_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        conflict_pairs.main(["--half", "unseen", "--errors"])
+    assert stopped.value.code == 2
+    assert "tuned half alone" in capsys.readouterr().err

@@ -1,0 +1,114 @@
+"""Chinese notes state facts: who, what, and whether it is so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Stated = Callable[..., list[str]]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我住在里斯本。", "user lives_in 里斯本"),
+        ("我和芝麻住在鹿特丹北边的一间小阁楼里。", "user lives_in 鹿特丹"),
+        ("搬到里斯本了。", "user lives_in 里斯本"),
+        ("搬家了，现在住在通州果园。", "user lives_in 通州果园"),
+        ("我又搬回成都了。", "user lives_in 成都"),
+        ("我在波尔图定居了。", "user lives_in 波尔图"),
+        ("我以前住在苏州。", "not user lives_in 苏州"),
+        ("我在谷歌工作。", "user works_at 谷歌"),
+        ("我以前在谷歌工作。", "not user works_at 谷歌"),
+        ("小王入职了字节跳动。", "小王 works_at 字节跳动"),
+        ("我加入了 OpenAI。", "user works_at OpenAI"),
+        ("我从谷歌离职了。", "not user works_at 谷歌"),
+        ("我辞职了。", "not user works_at"),
+        ("我被裁了。", "not user works_at"),
+        ("我不在谷歌工作了。", "not user works_at 谷歌"),
+        ("项目使用 PostgreSQL。", "we uses PostgreSQL"),
+        ("我们决定改用 MySQL。", "we uses MySQL"),
+        ("我们的数据库是 MySQL。", "we uses MySQL"),
+        ("MySQL 是我们的数据库。", "we uses MySQL"),
+        ("缓存换成了 Redis。", "we uses Redis"),
+        ("我们弃用了 Jenkins。", "not we uses Jenkins"),
+        ("我们不用 Jenkins 了。", "not we uses Jenkins"),
+        ("我放弃了 Vim。", "not user uses Vim"),
+        ("计费服务使用 Redis。", "计费服务 uses Redis"),
+        ("把服务迁到了腾讯云。", "服务 uses 腾讯云"),
+        ("我喜欢爬山。", "user likes 爬山"),
+        ("我特别喜欢吃香菜。", "user likes 香菜"),
+        ("我讨厌香菜。", "user dislikes 香菜"),
+        ("我更喜欢茶。", "user prefers 茶"),
+        ("我不再对虾过敏。", "not user allergic_to 虾"),
+        ("老陈对花生不过敏。", "not 老陈 allergic_to 花生"),
+        ("原来我对草莓不过敏。", "not user allergic_to 草莓"),
+        ("我对草莓并不过敏。", "not user allergic_to 草莓"),
+        ("我和小李结婚了。", "user married_to 小李"),
+        ("我离婚了。", "not user married_to"),
+        ("我的经理是王芳。", "user manager 王芳"),
+        ("李雷是我的经理。", "user manager 李雷"),
+        ("我向 Pieter 汇报。", "user manager Pieter"),
+        ("我的办公室在三楼。", "user office 三楼"),
+        ("我是一名后端工程师。", "user job_title 后端工程师"),
+        ("我吃素。", "user diet 素"),
+        ("我开始吃纯素。", "user diet 纯素"),
+        ("我又吃肉了。", "user diet 肉"),
+        ("我是素食者。", "user diet 素"),
+        ("我不再吃素了。", "not user diet 素"),
+        ("我在支付团队。", "user team 支付"),
+        ("我叫王小明。", "user named 王小明"),
+        ("版本升级到 2.0。", "we version 2.0"),
+        ("截止日期改到6月1日。", "we deadline 6月1日"),
+        ("报告的截止日期是5月3日。", "报告 deadline 5月3日"),
+        ("发布改到6月5日。", "发布 date 6月5日"),
+        ("我妹妹住在波尔图。", "user的妹妹 lives_in 波尔图"),
+        ("岳母住在苏州。", "user的岳母 lives_in 苏州"),
+        ("我对海鲜也过敏。", "user allergic_to 海鲜"),
+        ("我最喜欢的颜色是蓝色。", "user prefers 蓝色"),
+        ("我不吃辣了。", "not user likes 辣"),
+        ("我不喜欢吃辣了。", "not user likes 辣"),
+        ("我们现在用 Redis。", "we uses Redis"),
+        ("支付服务用Go写的。", "支付服务 uses Go"),
+        ("支付服务是用 Go 写的。", "支付服务 uses Go"),
+        ("订单服务改用Kotlin了。", "订单服务 uses Kotlin"),
+        ("我们在支付服务里用 Redis。", "支付服务 uses Redis"),
+        ("移动端我们用 SQLite。", "移动端 uses SQLite"),
+        ("项目里我们用 Redis。", "we uses Redis"),
+        ("我们项目里用的是 Redis。", "we uses Redis"),
+        ("我们的前端用 React。", "前端 uses React"),
+    ],
+)
+def test_a_clause_states_a_fact(stated: Stated, text: str, expected: str):
+    assert stated(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我从阿里跳槽到腾讯。", ["user works_at 腾讯", "not user works_at 阿里"]),
+        ("从谷歌离职了，加入了 OpenAI。", ["not user works_at 谷歌", "user works_at OpenAI"]),
+        ("我们从 PostgreSQL 迁移到 MySQL 8.4。", ["we uses MySQL 8.4", "not we uses PostgreSQL"]),
+        ("我们用 Valkey 替换了 Redis。", ["we uses Valkey", "not we uses Redis"]),
+        ("我们把 Redis 换成了 Valkey。", ["we uses Valkey", "not we uses Redis"]),
+        ("前端从 Vue 换成了 React。", ["前端 uses React", "not 前端 uses Vue"]),
+        ("我们不再使用 Jira，换成了飞书项目。", ["not we uses Jira", "we uses 飞书项目"]),
+        ("我对虾和蟹过敏，两项都是阳性。", ["user allergic_to 虾", "user allergic_to 蟹"]),
+        ("Python 从 3.11 升级到 3.12。", ["Python version 3.12", "not Python version 3.11"]),
+        ("我在谷歌做数据科学家。", ["user works_at 谷歌", "user job_title 数据科学家"]),
+        ("小王在华为上班。他住在深圳。", ["小王 works_at 华为", "小王 lives_in 深圳"]),
+    ],
+)
+def test_a_sentence_may_state_several(stated: Stated, text: str, expected: list[str]):
+    assert sorted(stated(text)) == sorted(expected)
+
+
+def test_what_somebody_says_of_himself_is_so(stated: Stated):
+    assert stated("王芳说她搬到了柏林。") == ["王芳 lives_in 柏林"]
+    assert stated("小王：我搬到上海了。") == ["小王 lives_in 上海"]
+    assert stated("我住在南京。", speaker="阿敏") == ["阿敏 lives_in 南京"]
+    assert stated("我妹妹住在南京。", speaker="阿敏") == ["阿敏的妹妹 lives_in 南京"]

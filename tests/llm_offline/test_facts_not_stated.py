@@ -1,0 +1,188 @@
+"""What only sounds like a fact is none: a false fact would hide a true note."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Stated = Callable[..., list[str]]
+
+ASKED = [
+    "Do you live in Lisbon?",
+    "Is MySQL our database?",
+    "We use MySQL, right?",
+    "你住在里斯本吗？",
+    "谁对花生过敏？",
+]
+SUPPOSED = [
+    "If I lived in Berlin, I would use the U-Bahn.",
+    "Maybe I live in a simulation called Lisbon.",
+    "Imagine I work at Google.",
+    "In the story, Ana lives in Paris.",
+    "I think we use MySQL.",
+    "如果我搬到柏林就好了。",
+    "听说小王加入了谷歌。",
+    "也许我们改用 MySQL。",
+]
+PLANNED = [
+    "I'm thinking of moving to Berlin.",
+    "I'm moving to Berlin next month.",
+    "I want to move to Berlin.",
+    "I might switch to Vim.",
+    "We are considering MySQL.",
+    "We'll use MySQL.",
+    "We haven't switched to MySQL yet.",
+    "I will join OpenAI in July.",
+    "I start at Google in August.",
+    "I accepted a job at Google starting in August.",
+    "I almost joined Google.",
+    "I was going to move to Berlin.",
+    "I decided to quit my job.",
+    "We decided to move to Berlin.",
+    "I'd love to work at Spotify one day.",
+    "我打算搬到柏林。",
+    "我想改用 Vim。",
+    "我在考虑跳槽到腾讯。",
+    "下个月我们迁移到 MySQL。",
+    "我们正在从 PostgreSQL 迁移到 MySQL。",
+    "我要和小李结婚了。",
+]
+ADVISED = [
+    "You should use Vim.",
+    "Let's switch to MySQL.",
+    "Please use MySQL.",
+    "Don't use tabs.",
+    "我建议改用 MySQL。",
+    "请使用 MySQL。",
+    "使用 MySQL 时要注意编码。",
+]
+OTHERS_WORDS = [
+    "He said 'I hate Python'.",
+    'Katrin said "I don\'t like my landlord" and slammed the door.',
+    'Ana said "I moved to Berlin. I love it."',
+    'The headline was "Why we no longer use Docker".',
+    "> I live in Lisbon",
+    "Ben thinks we use MySQL.",
+    "I was told I'm allergic to nuts.",
+    "The article says Google uses Spanner.",
+    "他说“我讨厌Python”。",
+    "阿姨在信里写道：“我已经不住在南京了。”",
+    "妈妈说我对花生过敏。",
+    "网上有篇文章，标题是《我们为什么不再用钉钉》。",
+]
+JOKED = ["I moved to Mars. Just kidding!", "I joined NASA, just kidding.", "我搬到上海了。开玩笑的。"]
+LOOKALIKES = [
+    "I gave up on Italian.",
+    "We moved people from Sales to Support.",
+    "We rolled back to version 2.1.",
+    "我喜欢的颜色是蓝色。",
+    "今天不吃辣了。",
+    "坐标用SRID 4326。",
+    "I left Ana at the station.",
+    "I left Starbucks at 5.",
+    "I left Lisbon for Porto.",
+    "I joined Ana for lunch.",
+    "I joined the call with Ben.",
+    "I joined a gym.",
+    "I use the bus every day.",
+    "I run on coffee.",
+    "The bus runs on Sunday.",
+    "The long run on Sunday.",
+    "I live in a small flat.",
+    "She moved to the kitchen.",
+    "We moved to the next topic.",
+    "We replaced Bob with Alice.",
+    "I love it!",
+    "I love that idea.",
+    "I love you.",
+    "I love the colours!",
+    "I love spending time with my friends.",
+    "班车改成七点发车了。",
+    "My boss is on holiday.",
+    "My office is a mess.",
+    "Our deadline is tight.",
+    "I'm a morning person.",
+    "I got fired up about this.",
+    "I quit smoking.",
+    "I've been to Lisbon.",
+    "I've lived in Lisbon.",
+    "I used Vim to edit the file yesterday.",
+    "We use MySQL or Postgres.",
+    "Tuesday works for Ana.",
+    "我在家工作。",
+    "我在图书馆工作了一下午。",
+    "我加入了微信群。",
+    "我离开了北京。",
+    "我离开办公室的时候下雨了。",
+    "我用手机拍照。",
+    "我喜欢你。",
+    "我喜欢上班。",
+    "我叫了外卖。",
+    "我只吃素菜。",
+    "今天吃素。",
+    "我住在朋友家。",
+    "搬到新家了。",
+    "我放弃了减肥。",
+    "我们不用开会了。",
+    "我是一个乐观的人。",
+]
+
+
+@pytest.mark.parametrize("text", [*ASKED, *SUPPOSED, *PLANNED, *ADVISED, *OTHERS_WORDS, *JOKED, *LOOKALIKES])
+def test_what_only_sounds_like_a_fact_is_none(stated: Stated, text: str):
+    assert stated(text) == []
+
+
+def test_what_stands_beside_it_still_counts(stated: Stated):
+    assert stated('He said "I hate Python". I like Python.') == ["user likes Python"]
+    assert stated("Where do you live? I live in Porto.") == ["user lives_in Porto"]
+    assert stated("她问：“你住在哪里？”我住在南京。") == ["user lives_in 南京"]
+
+
+def test_code_states_no_facts(analyst, vocabulary):
+    from amem.analysis import Draft
+
+    assert analyst.analyze(Draft("```\nI live in Lisbon\n```"), vocabulary()).facts == ()
+    assert analyst.analyze(Draft("I live in Lisbon"), vocabulary()).facts != ()
+
+
+PIECES = [
+    *(
+        "a",
+        " ",
+        "\"'",
+        "I use ",
+        "I live in Lisbon, ",
+        "We moved the x ",
+        "I switched from a to ",
+        "Ana said that ",
+        "(",
+    ),
+    *(
+        "\n> a",
+        "```",
+        "Ana's ",
+        "my manager is ",
+        "3.1",
+        "and ",
+        "I live. ",
+        "我住在",
+        "从",
+        "把服务从",
+        "她说她",
+        "的",
+        "“",
+    ),
+    "我们 use MySQL 8.4 和 ",
+]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_page_of_anything_is_read_to_its_end(stated: Stated, piece: str):
+    text = piece * (20_000 // len(piece))
+    assert len(stated(text)) <= 24
+    assert len(stated(f"I live in Lisbon. {text}")) <= 24

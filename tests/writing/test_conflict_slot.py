@@ -1,0 +1,103 @@
+"""The slot rule: what was true later takes the place of what was true earlier, and nothing else does."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from amem.note import Fact, Kind, MemoryNote
+from amem.settings import Settings
+from amem.truth.predicates import load_predicates
+from amem.writing.conflict.claims import claim_of, order
+from amem.writing.conflict.judges import Judges
+from amem.writing.conflict.verdict import NO_CONFLICT, Claim, Label
+
+MAY = datetime(2026, 5, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+JUDGES = Judges(load_predicates, Settings(_env_file=None))
+
+
+def claim(text: str, *facts: Fact, at: datetime = MAY, speaker: str | None = None, arrived: int = 0) -> Claim:
+    return Claim(text, text, Kind.FACT, at, at, arrived, speaker, facts)
+
+
+def test_a_new_employer_replaces_the_old_one() -> None:
+    old = claim("I work at Google.", Fact("user", "works_at", "Google"))
+    new = claim("I work at OpenAI.", Fact("user", "works_at", "OpenAI"), at=MAY + DAY)
+    verdict = JUDGES.judge(old, new, 0.5)
+    assert (verdict.label, verdict.judge, verdict.whole) == (Label.SUPERSEDES, "slot", True)
+    assert verdict.confidence == 0.85
+    assert verdict.reason == "'works at OpenAI' replaces 'works at Google'"
+
+
+def test_the_project_uses_postgresql_until_we_decide_on_mysql() -> None:
+    old = claim("项目使用 PostgreSQL", Fact("we", "uses", "PostgreSQL"))
+    new = claim("我们决定改用 MySQL", Fact("we", "uses", "MySQL"), at=MAY + DAY)
+    verdict = JUDGES.judge(old, new, 0.3)
+    assert (verdict.label, verdict.confidence) == (Label.SUPERSEDES, 0.95)
+    assert verdict.reason == "后来是“使用：MySQL”，不再是“使用：PostgreSQL”"
+
+
+def test_two_values_of_a_role_may_both_be_used() -> None:
+    old = claim("We use PostgreSQL for orders.", Fact("we", "uses", "PostgreSQL"))
+    new = claim("We use SQLite in tests.", Fact("we", "uses", "SQLite"), at=MAY + DAY)
+    assert JUDGES.judge(old, new, 0.5) == NO_CONFLICT
+
+
+def test_what_says_a_place_more_closely_replaces_nothing() -> None:
+    old = claim("Ana lives in Lisbon.", Fact("Ana", "lives_in", "Lisbon"))
+    new = claim("Ana lives in Lisbon, Portugal.", Fact("Ana", "lives_in", "Lisbon, Portugal"), at=MAY + DAY)
+    assert JUDGES.judge(old, new, 0.9).label not in (Label.SUPERSEDES, Label.CONTRADICTS)
+
+
+def test_an_end_without_an_object_ends_whatever_was_so() -> None:
+    old = claim("Ana works at Google.", Fact("Ana", "works_at", "Google"))
+    new = claim("Ana quit her job.", Fact("Ana", "works_at", "", holds=False), at=MAY + DAY)
+    verdict = JUDGES.judge(old, new, 0.4)
+    assert (verdict.label, verdict.confidence) == (Label.SUPERSEDES, 0.95)
+
+
+def test_two_people_who_differ_on_one_day_contradict_each_other() -> None:
+    old = claim("The deadline is 3 May.", Fact("project x", "deadline", "3 May"), speaker="Ana")
+    new = claim("The deadline is 9 May.", Fact("project x", "deadline", "9 May"), speaker="Ben", at=MAY + DAY / 24)
+    assert JUDGES.judge(old, new, 0.8).label is Label.CONTRADICTS
+
+
+def test_a_note_that_says_more_than_what_changed_is_overturned_in_part() -> None:
+    facts = Fact("user", "works_at", "Google"), Fact("user", "lives_in", "Lisbon")
+    old = claim("I work at Google and live in Lisbon.", *facts)
+    new = claim("I joined OpenAI.", Fact("user", "works_at", "OpenAI"), at=MAY + DAY)
+    assert not JUDGES.judge(old, new, 0.5).whole
+
+
+def test_what_hangs_on_the_fact_that_changed_does_not_keep_a_note_alive() -> None:
+    facts = Fact("user", "works_at", "Google"), Fact("user", "job_title", "engineer")
+    old = claim("I work at Google as an engineer.", *facts)
+    new = claim("I joined OpenAI.", Fact("user", "works_at", "OpenAI"), at=MAY + DAY)
+    assert JUDGES.judge(old, new, 0.5).whole
+
+
+def test_another_subject_keeps_its_own_value() -> None:
+    old = claim("Ana works at Google.", Fact("Ana", "works_at", "Google"))
+    new = claim("Ben works at OpenAI.", Fact("Ben", "works_at", "OpenAI"), at=MAY + DAY)
+    assert JUDGES.judge(old, new, 0.9) == NO_CONFLICT
+
+
+def test_a_value_that_a_note_itself_puts_in_the_past_replaces_nothing() -> None:
+    old = claim("I work at OpenAI.", Fact("user", "works_at", "OpenAI"))
+    past = Fact("user", "works_at", "Google", valid_to=MAY - 90 * DAY)
+    new = claim("I was at Google until February.", past, at=MAY + DAY)
+    assert JUDGES.judge(old, new, 0.6) == NO_CONFLICT
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_an_old_diary_that_arrives_late_is_the_earlier_one(first: int) -> None:
+    notes = [MemoryNote("now", at=MAY), MemoryNote("diary", at=MAY + DAY, valid_from=MAY - 300 * DAY)]
+    claims = [claim_of(note, at) for at, note in enumerate(notes)]
+    assert [each.content for each in order(claims[first], claims[1 - first])] == ["diary", "now"]
+
+
+def test_of_two_that_were_true_at_once_the_later_arrival_is_the_later_one() -> None:
+    one, two = claim("one", arrived=1), claim("two", arrived=2)
+    assert order(two, one) == (one, two)
