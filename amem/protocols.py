@@ -37,6 +37,7 @@ __all__ = [
     "Entailment",
     "Judge",
     "PageWriter",
+    "Reranker",
     "VectorIndex",
     "Vocabulary",
 ]
@@ -154,6 +155,22 @@ class Entailment(Protocol):
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, float]]:
         """For each pair (premise, hypothesis) the probability of entailment, neutral and contradiction, by name."""
+        ...
+
+
+class Reranker(Protocol):
+    """Reads a question and passages together and says how well each answers. Loads its model on first use."""
+
+    @property
+    def name(self) -> str:
+        """The model, as explanations name it."""
+        ...
+
+    def score(self, question: str, passages: Sequence[str]) -> list[float]:
+        """For each passage, in order, how well it answers, in 0..1.
+
+        Raises MissingModel when the weights cannot be loaded, and what a language model's call raises.
+        """
         ...
 
 

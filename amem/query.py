@@ -51,7 +51,8 @@ class Query:
     """A question: the words as the user wrote them, how many hits, and which notes may answer.
 
     `expand` adds linked neighbours, ranked together with the direct hits. `touch` counts the hits as used.
-    `legs` names the retrieval legs to use; empty means all. Raises InvalidInput for a negative k, or for no text.
+    `legs` names the retrieval legs to use; empty means all. `diversity` (0..1) and `rerank` take the place of the
+    settings of these names; None leaves those. Raises InvalidInput for a negative k, or for no text.
     """
 
     text: str
@@ -61,6 +62,8 @@ class Query:
     touch: bool = True
     minimum_score: float | None = None
     legs: tuple[str, ...] = ()
+    diversity: float | None = None
+    rerank: bool | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 0:

@@ -66,8 +66,46 @@ class Settings(BaseSettings):
     """Length normalisation; used by rank-bm25 only (FTS5 fixes 0.75)."""
     candidates: int = Field(default=80, ge=1, le=1000)
     """Candidates each retrieval leg hands to fusion."""
+    router: bool = True
+    """Whether a question is read for what kind of answer it wants (why, when, how, all about), or taken as it is."""
+    fusion: Literal["convex", "rrf"] = "convex"
+    """How the legs' answers become one score: a weighted mean of calibrated scores, or reciprocal ranks."""
+    dense_weight: float = Field(default=1.0, ge=0)
+    """Weight of meaning."""
+    lexical_weight: float = Field(default=1.0, ge=0)
+    """Weight of words."""
+    entity_weight: float = Field(default=0.5, ge=0)
+    """Weight of names."""
+    facts_weight: float = Field(default=2.0, ge=0)
+    """Weight of facts that answer what is asked."""
+    speaker_weight: float = Field(default=0.5, ge=0)
+    """Weight of having been said by whom the question names."""
+    time_weight: float = Field(default=0.5, ge=0)
+    """Weight of lying in the time that the question names."""
     rrf_k: float = Field(default=60, gt=0)
     """The constant of reciprocal rank fusion."""
+    window: int = Field(default=2, ge=0, le=10)
+    """Turns of a conversation on either side whose words count for a turn as well; 0 lets each stand alone."""
+    window_decay: float = Field(default=0.5, ge=0, le=1)
+    """What a neighbouring turn's words are worth, for each turn between."""
+    diversity: float = Field(default=0.0, ge=0, le=1)
+    """How much a note loses for repeating one that stands above it (1 - lambda of maximal marginal relevance)."""
+    rerank: Literal["auto", "on", "off"] = "auto"
+    """Whether a cross-encoder reads the best candidates again; auto: where its weights are on this machine."""
+    rerank_model: str = "cross-encoder/ms-marco-MiniLM-L6-v2"
+    """Any sentence-transformers cross-encoder with one output, by name or folder."""
+    rerank_candidates: int = Field(default=80, ge=1, le=1000)
+    """Candidates it reads."""
+    rerank_weight: float = Field(default=0.7, ge=0, le=1)
+    """Its part in the score of what it has read."""
+    rerank_ms: float = Field(default=500, gt=0)
+    """Milliseconds it may take; what is not read by then keeps its fused place."""
+    llm_rerank: bool = False
+    """Whether the language model reads the best candidates again before ``amem ask`` answers: one call more."""
+    context_tokens: int = Field(default=2000, ge=1)
+    """Tokens of the context made for another program's prompt."""
+    context_order: Literal["time", "relevance"] = "time"
+    """How the notes of such a context are ordered: oldest first, or most relevant first."""
     prior_floor: float = Field(default=0.95, ge=0, le=1)
     """Least factor that retention and trust can put on a hit's relevance."""
     prior_floor_temporal: float = Field(default=0.7, ge=0, le=1)
