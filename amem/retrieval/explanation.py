@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from amem.retrieval.reading import Reading
 
 #: What each leg calls its raw score, and how to say which leg it was.
 _RAW = {"dense": "cosine", "lexical": "BM25", "entity": "rarity", "facts": "answered", "source": "BM25"}
@@ -17,12 +20,29 @@ _SAID = {
 
 
 @dataclass(frozen=True, slots=True)
+class Lent:
+    """What a neighbouring turn lent: the note `id`, `steps` turns away (-1 is the turn before), and the words it has.
+
+    Words are as the note has them; empty where the note was matched otherwise.
+    """
+
+    id: str
+    steps: int
+    words: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"id": self.id, "steps": self.steps, "words": list(self.words)}
+
+
+@dataclass(frozen=True, slots=True)
 class LegShare:
     """One leg's part. `rank` counts from 1 and is None when the note was not among the leg's candidates.
 
     `raw` is the leg's own score (cosine; BM25; summed rarity of the matched names; how much of what is asked the
-    facts answer); `share` is what the leg gave to the final score; `matched` holds the words or names it found, or the
-    facts on the way to it.
+    facts answer); `scaled` is that score on the scale all legs share (0..1), and `weight` is what the leg counts for
+    among the legs that had something to say (0..1); `share` is what the leg gave to the final score. `matched` holds
+    the words or names it found, or the facts on the way to it; `lent` names the neighbouring turns that lent theirs.
     """
 
     leg: str
@@ -30,6 +50,22 @@ class LegShare:
     raw: float
     share: float
     matched: tuple[str, ...] = ()
+    scaled: float = 0.0
+    weight: float = 0.0
+    lent: tuple[Lent, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "leg": self.leg,
+            "rank": self.rank,
+            "raw": self.raw,
+            "scaled": self.scaled,
+            "weight": self.weight,
+            "share": self.share,
+            "matched": list(self.matched),
+            "lent": [each.to_dict() for each in self.lent],
+        }
 
     def words(self) -> str:
         """For people: ``1st by words (postgresql, mysql)``."""
@@ -96,7 +132,9 @@ class Explanation:
     """Why a note has its `score`, which is ``relevance * prior.factor`` and the sum of all shares.
 
     `link_share` is what `via` (the path from a direct hit, nearest link first) added; `place` is the note's place
-    among all that were ranked, from 1; `kept_out` is None for a hit.
+    among all that were ranked, from 1; `kept_out` is None for a hit. `reading` says how the question was read and
+    `fusion` how the legs' answers became one score (convex or rrf); `notes` are remarks in words, such as that a
+    reranking was broken off.
     """
 
     id: str
@@ -108,6 +146,9 @@ class Explanation:
     via: tuple[Via, ...] = ()
     place: int | None = None
     kept_out: KeptOut | None = None
+    reading: Reading | None = None
+    fusion: str = ""
+    notes: tuple[str, ...] = ()
 
     def words(self) -> str:
         """A sentence or two for people."""
@@ -128,11 +169,14 @@ class Explanation:
             "score": self.score,
             "relevance": self.relevance,
             "prior": {**asdict(self.prior), "factor": self.prior.factor},
-            "legs": [asdict(leg) | {"matched": list(leg.matched)} for leg in self.legs],
+            "legs": [leg.to_dict() for leg in self.legs],
             "link_share": self.link_share,
             "via": [step.to_dict() for step in self.via],
             "place": self.place,
             "kept_out": None if self.kept_out is None else asdict(self.kept_out),
+            "reading": None if self.reading is None else self.reading.to_dict(),
+            "fusion": self.fusion,
+            "notes": list(self.notes),
             "words": self.words(),
         }
 
