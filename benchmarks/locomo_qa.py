@@ -19,26 +19,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 from contextlib import ExitStack
 from dataclasses import asdict
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from _answers_kept import KeptAnswers
+from _locomo_collection import collection, tell
 from _locomo_file import read_conversations
 from _qa_readers import READERS, WITH_MODEL, Answering, Recalled
 from _qa_table import table
 from _tokens import NAMES, counter
 
-from amem import AgenticMemorySystem, AmemError, load_settings
+from amem import AmemError, load_settings
 from amem.embedding import make_embedder
-from amem.interop.formats import Format
-from amem.interop.importing import Importer
-from amem.interop.reader import read_stream
 from amem.llm import make_chat
 
 if TYPE_CHECKING:
@@ -48,7 +44,6 @@ if TYPE_CHECKING:
     from _qa_readers import Answered
 
     from amem.protocols import Embedder
-    from amem.settings import Settings
     from amem.testing import FakeOllama
 
 
@@ -119,30 +114,6 @@ def run(given: argparse.Namespace, embedder: Embedder | None = None) -> list[Ans
         return answered
 
 
-def collection(conversation: Conversation, settings: Settings, embedder: Embedder) -> AgenticMemorySystem:
-    """The conversation's own collection, open, with every turn in it; what was imported before is not stored twice."""
-    # Who analysed the notes is part of the name, so that a home kept for one analyst is not taken for another's.
-    name = re.sub(r"\W+", "-", f"{conversation.id} {settings.llm_model or settings.llm_backend}").strip("-")
-    memory = AgenticMemorySystem(settings=settings, collection=name, embedder=embedder, actor="agent:benchmark")
-    try:
-        stream = BytesIO(json.dumps([conversation.sample]).encode())
-
-        def progress(done: int, total: int | None) -> None:
-            tell(f"{conversation.id}: {done} turns", passing=True)
-
-        importer = Importer(memory, cause="LoCoMo benchmark", progress=progress)
-        report = importer.run(read_stream(stream, settings, Format.LOCOMO))
-        memory.enrich()  # an import that was cut short leaves notes whose analysis waits
-        tell(
-            f"{conversation.id}: {report.imported} imported, {report.duplicates} known, {report.refused} refused, "
-            f"{report.degraded} whose analysis failed, {report.links} links, {report.evolved} rewrites"
-        )
-    except BaseException:
-        memory.close()
-        raise
-    return memory
-
-
 def chosen(conversation: Conversation, limit: int | None, *, each_category: bool) -> list[Question]:
     """The questions to ask: the first `limit`, of each category or in all."""
     if limit is None:
@@ -160,14 +131,6 @@ def fake_server() -> FakeOllama:
     from amem.testing import FakeOllama, willing_model
 
     return FakeOllama(willing_model, models=[FAKE.removeprefix("ollama/")])
-
-
-def tell(line: str, *, passing: bool = False) -> None:
-    """Say where the run is, on standard error; a passing line only to a terminal, and overwritten by the next."""
-    if passing and sys.stderr.isatty():
-        print(f"\r{line:<79}", end="\r", file=sys.stderr, flush=True)
-    elif not passing:
-        print(line, file=sys.stderr, flush=True)
 
 
 def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:

@@ -1,0 +1,72 @@
+"""The ways in which amem can be asked: as it comes, with one leg alone, with something left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from amem.query import Query
+from amem.retrieval.ranking import LEGS
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+DEFAULT = "default"
+RRF = "RRF, k=60"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Settings that differ from the defaults, and how each question is put; no `legs` means all of them."""
+
+    name: str
+    group: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    legs: tuple[str, ...] = ()
+    links: bool = False
+    rerank: bool | None = None
+
+    def query(self, text: str, k: int) -> Query:
+        """The question as it is put to `ask`; a benchmark's questions are no use of a note."""
+        return Query(text, k, legs=self.legs, expand=self.links, rerank=self.rerank, touch=False)
+
+
+def as_asked(given: argparse.Namespace) -> Configuration:
+    """What the flags ask for: amem's own defaults, but for what they take away or name."""
+    off = [leg for leg in LEGS if getattr(given, f"no_{leg}")]
+    settings: dict[str, Any] = {}
+    if given.no_window:
+        settings["window"] = 0
+    if given.no_router:
+        settings["router"] = False
+    if given.fusion is not None:
+        settings["fusion"] = given.fusion
+    names = [f"no {leg}" for leg in off] + [f"{name}={value}" for name, value in settings.items()]
+    names += ["with links"] * given.links + ["no rerank"] * given.no_rerank
+    return Configuration(
+        ", ".join(names) or DEFAULT,
+        settings=settings,
+        legs=tuple(leg for leg in LEGS if leg not in off) if off else (),
+        links=given.links,
+        rerank=False if given.no_rerank else None,
+    )
+
+
+def ablations() -> list[Configuration]:
+    """Everything worth holding against the default."""
+    rest = {leg: tuple(each for each in LEGS if each != leg) for leg in LEGS}
+    return [
+        *(Configuration(f"{leg} alone", "one leg", legs=(leg,)) for leg in LEGS),
+        *(Configuration(f"no {leg}", "one left out", legs=rest[leg]) for leg in LEGS),
+        Configuration("no window", "one left out", {"window": 0}),
+        Configuration("no router", "one left out", {"router": False}),
+        Configuration(RRF, "otherwise", {"fusion": "rrf", "rrf_k": 60}),
+        Configuration("RRF, k=5", "otherwise", {"fusion": "rrf", "rrf_k": 5}),
+        Configuration("plain hybrid (dense, lexical, RRF, no window)", "otherwise", PLAIN, legs=("dense", "lexical")),
+        Configuration("with links (search_agentic)", "otherwise", links=True),
+    ]
+
+
+#: What a hybrid search is elsewhere: two legs, fused by rank, each note by itself, the question as it is.
+PLAIN: Mapping[str, Any] = {"fusion": "rrf", "rrf_k": 60, "window": 0, "router": False}
