@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from amem.conversation.stance import Grounds, Part, against, answered, parts
 from amem.llm.offline.entities import names
 from amem.llm.offline.reading import read
-from amem.llm.offline.times import with_dates
 from amem.message import Role
 from amem.text import index_terms, query_terms, written_in_cjk
 from amem.text.clauses import Stance
+from amem.text.times import with_dates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

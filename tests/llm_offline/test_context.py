@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.analysis import Draft
-from amem.llm.offline.times import with_dates
+from amem.text.times import with_dates
 
 if TYPE_CHECKING:
     from amem.llm.offline import OfflineAnalyst

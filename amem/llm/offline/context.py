@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from amem.llm.offline.gist import gist_of, lowered, whole
 from amem.llm.offline.replies import leans, reply_lead
 from amem.llm.offline.tags import themes_of
-from amem.llm.offline.times import iso, with_dates
 from amem.note import Kind
+from amem.text.times import iso, with_dates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

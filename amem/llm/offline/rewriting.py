@@ -14,9 +14,9 @@ from amem.llm.offline.gist import gist_of, lowered
 from amem.llm.offline.lexicon import is_person, is_place, lexicon, terms_of
 from amem.llm.offline.reading import read
 from amem.llm.offline.tags import is_kind_tag, theme_named
-from amem.llm.offline.times import iso
 from amem.note import Kind, LinkType
 from amem.text import cjk_share, index_terms, written_in_cjk
+from amem.text.times import iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,31 +9,13 @@ else: a range, an end ("until 2023"), a plan, a guess, two times, a part of a pe
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time
-from typing import TYPE_CHECKING
+from datetime import datetime, time
 
-from amem.llm.offline.times import Period, relative
+from amem.text.times import MONTH, Span, mentions
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
-_MONTH = rf"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' if name != 'may' else 'may' for name in _MONTHS)})\b\.?"
-_DAY = r"(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"
-_DATES = (
-    re.compile(r"(?<![\w./-])(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})(?![\w-]|\.\w)"),
-    re.compile(rf"\b{_DAY.format('day')} (?:of )?(?P<name>{_MONTH}),? (?P<year>\d{{4}})\b", re.IGNORECASE),
-    re.compile(rf"\b(?P<name>{_MONTH}) (?:{_DAY.format('day')},? )?(?P<year>\d{{4}})\b", re.IGNORECASE),
-    re.compile(r"\b(?:in|since|during|from) (?P<year>(?:19|20)\d\d)\b(?![-/.]?\d|s\b)", re.IGNORECASE),
-    re.compile(r"(?<!\d)(?P<year>\d{4})年(?:(?P<month>\d{1,2})月(?:(?P<day>\d{1,2})[日号])?)?(?!度|款|版|级|代|的)"),
-)
-_TODAY = re.compile(r"\btoday\b(?!['’])|\bthis morning\b|今天|今早", re.IGNORECASE)
 #: What names a time but not which one: with it, a week, month or year is only part of what was said.
 _OPEN = re.compile(
-    rf"\b(?:{_MONTH}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|fall|winter)\b"
+    rf"\b(?:{MONTH}|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|fall|winter)\b"
     r"|\d{1,2}月|\d{1,2}[日号]|(?:周|星期|礼拜)[一二三四五六日天]|[春夏秋冬][天季]",
     re.IGNORECASE,
 )
@@ -61,57 +43,21 @@ def holds_from(text: str, said: datetime) -> datetime | None:
     """
     if _PERHAPS.search(text):
         return None
-    found: set[Period] = set()
+    found: set[Span] = set()
     rest = text
-    for start, end, period in mentions(text, said.date()):
-        if period is None or _BEFORE.search(text[:start]) or _AFTER.match(text, end):
+    for each in mentions(text, said.date()):
+        if each.span is None or _BEFORE.search(text[: each.start]) or _AFTER.match(text, each.end):
             return None
-        found.add(period)
-        rest = rest[:start] + " " * (end - start) + rest[end:]
+        found.add(each.span)
+        rest = rest[: each.start] + " " * (each.end - each.start) + rest[each.end :]
     if len(found) != 1:
         return None
-    (period,) = found
-    if period.unit != "day" and _OPEN.search(rest):
+    (span,) = found
+    if span.unit != "day" and _OPEN.search(rest):
         return None
     today = said.date()
     try:
-        past = period.last < today or (period.unit == "day" and period.first == today)
+        past = span.last < today or (span.unit == "day" and span.first == today)
     except OverflowError:
         past = False
-    return datetime.combine(period.first, time(), tzinfo=said.tzinfo) if past else None
-
-
-def mentions(text: str, today: date) -> list[tuple[int, int, Period | None]]:
-    """(start, end, period) of each time that the text names, None for one that is no date.
-
-    Of two that overlap ("3 May 2024", "May 2024") it is the longer.
-    """
-    named = [*relative(text, today), *_absolute(text), *_present(text, today)]
-    kept: list[tuple[int, int, Period | None]] = []
-    for start, end, period in sorted(named, key=lambda each: each[0] - each[1]):
-        if all(end <= other[0] or start >= other[1] for other in kept):
-            kept.append((start, end, period))
-    return kept
-
-
-def _present(text: str, today: date) -> Iterator[tuple[int, int, Period | None]]:
-    for match in _TODAY.finditer(text):
-        yield match.start(), match.end(), Period(today, "day")
-
-
-def _absolute(text: str) -> Iterator[tuple[int, int, Period | None]]:
-    for pattern in _DATES:
-        for match in pattern.finditer(text):
-            yield match.start(), match.end(), _date(match.groupdict())
-
-
-def _date(parts: dict[str, str | None]) -> Period | None:
-    """The period these digits name; None when the calendar has none such."""
-    name, month, day = parts.get("name"), parts.get("month"), parts.get("day")
-    if name is not None:
-        month = str(next(at for at, full in enumerate(_MONTHS, 1) if full.startswith(name[:3].casefold())))
-    try:
-        first = date(int(parts["year"] or 0), int(month or 1), int(day or 1))
-    except ValueError:
-        return None
-    return Period(first, "day" if day else "month" if month else "year")
+    return datetime.combine(span.first, time(), tzinfo=said.tzinfo) if past else None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from amem.llm.offline.facts.when import MONTHS
+from amem.text.times import MONTHS
 
-_NAMED = rf"(?:{MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_MONTHS = "|".join(MONTHS)
+_NAMED = rf"(?:{_MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
 _DATED = (
     rf"(?:{_NAMED}(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})(?:,? \d{{4}})?"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTHS})(?:,? \d{{4}})?"
     r"|(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?)"
 )
 _LEAD = re.compile(
