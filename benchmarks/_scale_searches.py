@@ -1,0 +1,113 @@
+"""What one question costs an open collection, in every way of asking, and where the time of it goes."""
+
+from __future__ import annotations
+
+import cProfile
+import io
+import pstats
+import time
+from typing import TYPE_CHECKING, Any
+
+from _ranking_scores import percentile
+from _scale_corpus import Corpus, TableEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from amem import AgenticMemorySystem
+
+REPEAT, WARM, K = 150, 10, 10
+
+
+class Searches:
+    """Puts questions to one open collection; every figure is without what embedding the question takes."""
+
+    def __init__(self, memory: AgenticMemorySystem, corpus: Corpus, embedder: TableEmbedder) -> None:
+        self._memory = memory
+        self._corpus = corpus
+        self._embedder = embedder
+
+    def plain(self, question: str) -> None:
+        """The ten best notes."""
+        self._memory.search(question, K, touch=False)
+
+    def linked(self, question: str) -> None:
+        """With what they are linked to."""
+        self._memory.search_agentic(question, K, touch=False)
+
+    def explained(self, question: str) -> None:
+        """With links, and every hit's reasons read: in words for people, and as JSON."""
+        for hit in self._memory.search_agentic(question, K, touch=False):
+            hit.explanation.words()
+            hit.to_dict()
+
+    def explain(self, question: str) -> None:
+        """Why one note is where it is."""
+        self._memory.explain(question, self._some)
+
+    def all(self) -> dict[str, Any]:
+        """p50 and p95 of each, ms."""
+        self._some = self._memory.search(self._corpus.question(), 1, touch=False)[0].id
+        asked: dict[str, tuple[Callable[[str], None], bool]] = {
+            "search": (self.plain, False),
+            "search with links": (self.linked, False),
+            "search with links, reasons read": (self.explained, False),
+            "search in a named month": (self.plain, True),
+            "explain one note": (self.explain, False),
+        }
+        found: dict[str, Any] = {}
+        for name, (ask, month) in asked.items():
+            times = self.times(ask, self._corpus.questions(REPEAT + WARM, month=month))[WARM:]
+            found |= {f"{name}, p50 ms": percentile(times, 0.5), f"{name}, p95 ms": percentile(times, 0.95)}
+        return found
+
+    def times(self, ask: Callable[[str], None], questions: Iterable[str]) -> list[float]:
+        """Milliseconds of each question."""
+        found = []
+        for question in questions:
+            embedding, start = self._embedder.seconds, time.perf_counter()
+            ask(question)
+            found.append((time.perf_counter() - start - (self._embedder.seconds - embedding)) * 1000)
+        return found
+
+    def profile(self, lines: int = 30) -> str:
+        """Where the time of searches with links goes, by functions' own time and with what they call."""
+        questions = list(self._corpus.questions(REPEAT))
+        self.times(self.explained, questions[:WARM])
+        profiler = cProfile.Profile()
+        profiler.enable()
+        for question in questions:
+            self.explained(question)
+        profiler.disable()
+        out = io.StringIO()
+        stats = pstats.Stats(profiler, stream=out).strip_dirs()
+        stats.sort_stats("tottime").print_stats(lines)
+        stats.sort_stats("cumulative").print_stats(2 * lines)
+        return out.getvalue()
+
+
+def opened(folder: Path, seed: int, *, profiled: bool = False) -> dict[str, Any] | str:
+    """In a fresh process: time to the first answer, then searches and memory; or a profile of them."""
+    from amem import AgenticMemorySystem
+
+    corpus = Corpus(seed + 1)
+    embedder = TableEmbedder()
+    start = time.perf_counter()
+    with AgenticMemorySystem(directory=folder, llm_backend="offline", embedder=embedder) as memory:
+        memory.search(corpus.question(), K, touch=False)
+        first = (time.perf_counter() - start) * 1000
+        searches = Searches(memory, corpus, embedder)
+        if profiled:
+            return searches.profile()
+        return {"open to first answer, ms": first} | searches.all() | {"RSS, MB": peak_memory()}
+
+
+def peak_memory() -> float:
+    """This process's own peak resident memory, MB; getrusage would count what the parent had when it forked."""
+    from pathlib import Path
+
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return float("nan")
+    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 1024
