@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
+#: Whose a note is, as memory libraries tell notes of one collection apart: ids kept in its metadata under these names.
+SCOPES = ("user_id", "agent_id", "session_id")
+
+
 class MemoryType(StrEnum):
     """The three memories of cognitive science that kinds fold to."""
 

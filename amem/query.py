@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from amem import checks
 from amem.errors import InvalidInput
-from amem.note import Kind, Status
+from amem.note import SCOPES, Kind, Layer, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
+    from collections.abc import Callable, Mapping
+    from datetime import datetime, tzinfo
+
+_TIMES = ("since", "until", "as_of", "known_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +21,17 @@ class Filter:
     """Which notes may answer. Empty fields do not filter; several values of one field are alternatives.
 
     Tags are the exception: a note must carry all of them. `since` and `until` bound the time a note speaks of
-    (``at``; until is exclusive).
+    (``at``; until is exclusive). `user_id`, `agent_id` and `session_id` name whose notes may answer: those that were
+    added with that id, which their metadata holds under that name.
 
     `as_of` asks for what was true then: notes that are about an earlier time and were not yet superseded by that time,
     as we know it now. `known_at` asks for what was known then: notes that had arrived, with the status and the times
     of their truth that they had, whatever was changed or undone since; the other conditions look at notes as they
-    are. Both together: what one held at `known_at` to be true at `as_of`. `minimum_cosine` bounds the dense similarity
-    (-1..1).
+    are. Both together: what one held at `known_at` to be true at `as_of`. A time without a zone is one of the
+    collection's own (setting ``timezone``). `minimum_cosine` bounds the dense similarity (-1..1).
+
+    Kinds, layers and statuses may be given by name, and several values as any tuple, list or set. Raises InvalidInput
+    that names the field for a value of the wrong type, an unknown name, and a period that ends before it begins.
     """
 
     tags: tuple[str, ...] = ()
@@ -39,11 +46,38 @@ class Filter:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
     minimum_cosine: float | None = None
+    layers: tuple[Layer, ...] = ()
+    user_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+
+    def __post_init__(self) -> None:
+        held: dict[str, Any] = {
+            "tags": checks.texts("tags", self.tags),
+            "kinds": checks.members("kinds", self.kinds, Kind),
+            "layers": checks.members("layers", self.layers, Layer),
+            "statuses": checks.members("statuses", self.statuses, Status),
+            "metadata": checks.metadata("metadata", self.metadata),
+        }
+        for name in ("category", "speaker", "conversation", *SCOPES, *_TIMES, "minimum_cosine"):
+            value = getattr(self, name)
+            if value is not None:
+                held[name] = _CHECKS[name](name, value)
+        for name, value in held.items():
+            object.__setattr__(self, name, value)
+        if not self.statuses:
+            raise InvalidInput("statuses must name at least one", hint=f"use some of {', '.join(Status)}")
+        _in_order(self.since, self.until)
 
     @property
     def is_default(self) -> bool:
         """True when every active note may answer, so that the unfiltered fast paths apply."""
-        return self == Filter()
+        return self == _ANY
+
+    def in_zone(self, zone: tzinfo) -> Filter:
+        """The same filter with a zone for the times that have none. Raises InvalidInput as they may now be swapped."""
+        bare = {name: value for name in _TIMES if (value := getattr(self, name)) is not None and value.tzinfo is None}
+        return replace(self, **{name: value.replace(tzinfo=zone) for name, value in bare.items()}) if bare else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +86,8 @@ class Query:
 
     `expand` adds linked neighbours, ranked together with the direct hits. `touch` counts the hits as used.
     `legs` names the retrieval legs to use; empty means all. `diversity` (0..1) and `rerank` take the place of the
-    settings of these names; None leaves those. Raises InvalidInput for a negative k, or for no text.
+    settings of these names; None leaves those; `minimum_score` (0..1) leaves out what scores less. Raises InvalidInput
+    for a negative k, for no text, and for a field of the wrong type, which it names.
     """
 
     text: str
@@ -74,3 +109,36 @@ class Query:
             raise InvalidInput(
                 "the question holds half of a surrogate pair, which is not text", hint="use valid Unicode"
             )
+        if not isinstance(self.filter, Filter):
+            raise InvalidInput(
+                f"filter must be a Filter, not {type(self.filter).__name__}", hint="use amem.Filter(...)"
+            )
+        checks.flag("expand", self.expand)
+        checks.flag("touch", self.touch)
+        object.__setattr__(self, "legs", checks.texts("legs", self.legs))
+        for name in ("minimum_score", "diversity"):
+            if (value := getattr(self, name)) is not None:
+                checks.number(name, value, 0.0, 1.0)
+        if self.rerank is not None:
+            checks.flag("rerank", self.rerank)
+
+    def in_zone(self, zone: tzinfo) -> Query:
+        """The same question with a zone for the times of its filter that have none."""
+        placed = self.filter.in_zone(zone)
+        return self if placed is self.filter else replace(self, filter=placed)
+
+
+def _in_order(since: datetime | None, until: datetime | None) -> None:
+    if since is None or until is None or (since.tzinfo is None) != (until.tzinfo is None):
+        return  # one without a zone can only be compared once it has one
+    if since > until:
+        raise InvalidInput(f"since ({since.isoformat()}) must not be later than until ({until.isoformat()})")
+
+
+_CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    **dict.fromkeys(("category", "speaker", "conversation"), checks.text),
+    **dict.fromkeys(SCOPES, checks.name),
+    **dict.fromkeys(_TIMES, checks.moment),
+    "minimum_cosine": lambda name, value: checks.number(name, value, -1.0, 1.0),
+}
+_ANY = Filter()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, and_, func, literal_column, or_, select
 
-from amem.errors import InvalidInput
-from amem.note import Status
+from amem.note import SCOPES, Status
 from amem.storage import tables
 from amem.storage.known import field_at
 from amem.storage.rows import time_text
@@ -17,9 +16,12 @@ if TYPE_CHECKING:
 
     from amem.query import Filter
 
+#: Whole numbers of fewer digits fit into SQLite's.
+_DIGITS = 19
+
 
 def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
-    """Conditions a row of ``notes`` must all meet; raises InvalidInput for a metadata key that cannot be looked up."""
+    """Conditions a row of ``notes`` must all meet."""
     notes = tables.notes.c
     found: list[ColumnElement[bool]] = []
     statuses = wanted.statuses
@@ -34,6 +36,8 @@ def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
         found.append(notes.key.in_(select(term.note).where(term.role == "tag", term.term == tag.casefold())))
     if wanted.kinds:
         found.append(notes.kind.in_([str(kind) for kind in wanted.kinds]))
+    if wanted.layers:
+        found.append(notes.layer.in_([str(layer) for layer in wanted.layers]))
     for name in ("category", "speaker"):
         value = getattr(wanted, name)
         if value is not None:
@@ -45,6 +49,7 @@ def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
     if wanted.until is not None:
         found.append(notes.at < time_text(wanted.until))
     found += [_metadata(key, value) for key, value in wanted.metadata.items()]
+    found += [_scope(name, value) for name in SCOPES if (value := getattr(wanted, name)) is not None]
     return found
 
 
@@ -69,11 +74,14 @@ def _then(name: str, known_at: datetime | None) -> ColumnElement[Any]:
     return tables.notes.c[name] if known_at is None else field_at(name, known_at)
 
 
+def _scope(name: str, value: str) -> ColumnElement[bool]:
+    # Written out, as the index on it is (0004_scopes.sql); an id that another program keeps as a number is the same id.
+    held: ColumnElement[Any] = literal_column(f"json_extract(notes.metadata, '$.{name}')")
+    whole = value.isdecimal() and value.isascii() and str(int(value)) == value and len(value) < _DIGITS
+    return held.in_([value, int(value)] if whole else [value])
+
+
 def _metadata(key: str, value: Any) -> ColumnElement[bool]:
-    if not isinstance(key, str) or '"' in key:
-        raise InvalidInput(f"cannot filter by the metadata key {key!r}")
-    if not isinstance(value, str | int | float | bool):
-        raise InvalidInput(f"can filter metadata {key!r} by text, number or truth value only, not {value!r}")
     path = f'$."{key}"'
     held = func.json_extract(tables.notes.c.metadata, path)
     if isinstance(value, bool):

@@ -1,0 +1,7 @@
+-- Whose a note is (metadata user_id, agent_id, session_id): few notes say so, and those that do are asked for by it often.
+CREATE INDEX notes_user_id ON notes (json_extract(metadata, '$.user_id'))
+    WHERE json_extract(metadata, '$.user_id') IS NOT NULL;
+CREATE INDEX notes_agent_id ON notes (json_extract(metadata, '$.agent_id'))
+    WHERE json_extract(metadata, '$.agent_id') IS NOT NULL;
+CREATE INDEX notes_session_id ON notes (json_extract(metadata, '$.session_id'))
+    WHERE json_extract(metadata, '$.session_id') IS NOT NULL;
