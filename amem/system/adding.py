@@ -31,7 +31,8 @@ class Adding(Maintaining):
         """Remember one note and say what came of it.
 
         `time` is when it was said or happened (ISO 8601, ``YYYYMMDDHHMM`` or a datetime; default: now); `fields` are
-        note fields already known, analysis fills in the rest. With ``wait=False`` a model is not waited for: the note
+        note fields already known, analysis fills in the rest; ``user_id``, ``agent_id`` and ``session_id`` among them
+        say whose the note is, for a Filter to ask by. With ``wait=False`` a model is not waited for: the note
         is stored and searchable, the receipt says ``pending``, and a thread finishes it (see `wait`); the offline
         rules, which take milliseconds, are applied at once either way. Raises EmptyNote, NoteTooLong, UnknownField,
         InvalidInput, MissingModel or StorageError; nothing is stored then.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from amem.clock import zone
 from amem.live import CollectionRetriever
 from amem.note import Status
 from amem.query import Filter, Query
@@ -13,6 +14,7 @@ from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import tzinfo
 
     from amem.retrieval import Explanation, Hit
 
@@ -34,8 +36,8 @@ class Recalling(Wiring):
 
         `include_superseded` lets notes answer, too, whose place others have taken.
         """
-        wanted = _widened(filter or Filter(), include_superseded)
-        return self.ask(Query(query, k, wanted, touch=touch, minimum_score=minimum_score))
+        asked = Query(query, k, filter or Filter(), touch=touch, minimum_score=minimum_score)
+        return self.ask(_widened(asked) if include_superseded else asked)
 
     def search_agentic(
         self,
@@ -48,23 +50,24 @@ class Recalling(Wiring):
         minimum_score: float | None = None,
     ) -> list[Hit]:
         """As `search`, with the notes that good answers are linked to, all ranked together."""
-        wanted = _widened(filter or Filter(), include_superseded)
-        return self.ask(Query(query, k, wanted, expand=True, touch=touch, minimum_score=minimum_score))
+        asked = Query(query, k, filter or Filter(), expand=True, touch=touch, minimum_score=minimum_score)
+        return self.ask(_widened(asked) if include_superseded else asked)
 
     def ask(self, query: Query) -> list[Hit]:
         """Answer a Query, the one value behind every way to search. Raises EmbedderMismatch."""
         self._vectorizer.check()
-        return self._recall.search(query)
+        return self._recall.search(query.in_zone(self._zone))
 
     def search_batch(self, queries: Sequence[str | Query], k: int = 5) -> list[list[Hit]]:
         """Answer many questions, embedding them together; results in order."""
         self._vectorizer.check()
-        return self._recall.search_batch([Query(each, k) if isinstance(each, str) else each for each in queries])
+        asked = [Query(each, k) if isinstance(each, str) else each.in_zone(self._zone) for each in queries]
+        return self._recall.search_batch(asked)
 
     def explain(self, query: str | Query, id: str) -> Explanation:
         """Why this note is, or is not, among the answers. Raises NoteNotFound."""
         self._vectorizer.check()
-        question = Query(query, expand=True, touch=False) if isinstance(query, str) else query
+        question = Query(query, expand=True, touch=False) if isinstance(query, str) else query.in_zone(self._zone)
         return self._recall.explain(question, id)
 
     def opened(self, ids: Sequence[str]) -> None:
@@ -84,12 +87,17 @@ class Recalling(Wiring):
         return related_text(self.search_agentic(query, k))
 
     @property
+    def _zone(self) -> tzinfo:
+        """That of times given without one."""
+        return zone(self.settings.timezone)
+
+    @property
     def retriever(self) -> CollectionRetriever:
         """The collection as A-Mem's programs search it: Chroma's nested lists."""
         return CollectionRetriever(self._store, self._dense, self._vectorizer)
 
 
-def _widened(wanted: Filter, include_superseded: bool) -> Filter:
-    if not include_superseded or Status.SUPERSEDED in wanted.statuses:
-        return wanted
-    return replace(wanted, statuses=(*wanted.statuses, Status.SUPERSEDED))
+def _widened(query: Query) -> Query:
+    """The same question to notes, too, whose place others have taken."""
+    statuses = dict.fromkeys((*query.filter.statuses, Status.SUPERSEDED))
+    return replace(query, filter=replace(query.filter, statuses=tuple(statuses)))

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from amem import checks
 from amem.clock import COMPACT, Clock, zone
 from amem.errors import InvalidInput
-from amem.note import MemoryNote, Source
+from amem.note import SCOPES, MemoryNote, Source
 from amem.writing.fields import as_timestamp, clean, clean_content
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ _TRUST = {
 @dataclass(frozen=True, slots=True)
 class NewNote:
     """What a caller wants remembered. `fields` are note fields already known; analysis fills in the rest.
+
+    Among the fields may be the ids that say whose the note is, by which a Filter finds it: `user_id`, `agent_id`,
+    `session_id`. They are kept in its metadata.
 
     `gathers` are raw inputs that the note sums up (an episode's messages): stored, once for each id, and attached in
     the note's own transaction. `sources` are ids of sources that the note came from, too: stored already, or gathered
@@ -83,6 +87,7 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
     if history and isinstance(given.setdefault("metadata", {}), dict):
         # Our own history is made of versions; what another program wrote down is kept as it was given.
         given["metadata"] = {"evolution_history": history} | given["metadata"]
+    _take_scopes(given)
     values = clean(given, settings)
     links = tuple(values.pop("links", ()))
     now = clock.now()
@@ -113,6 +118,22 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
         sources=tuple(new.sources),
         derived_from=new.derived_from,
     )
+
+
+def _take_scopes(given: dict[str, Any]) -> None:
+    """Move the ids that say whose the note is to where they are kept: its metadata, under their names."""
+    ids = {name: value for name in SCOPES if (value := given.pop(name, None)) is not None}
+    if not ids:
+        return
+    metadata = given.get("metadata") or {}
+    for name, value in ids.items():
+        ids[name] = checks.name(name, value)
+        if isinstance(metadata, dict) and metadata.get(name, value) != value:
+            raise InvalidInput(
+                f"{name} is {value!r}, and the metadata says {metadata[name]!r}", hint="give one of them"
+            )
+    # What is no dictionary is refused with the other fields.
+    given["metadata"] = {**metadata, **ids} if isinstance(metadata, dict) else metadata
 
 
 def _use_so_far(given: dict[str, Any], settings: Settings) -> tuple[int, datetime | None]:
