@@ -24,6 +24,7 @@ from amem.cli import (
     rules,
     setup,
     topics,
+    trace,
     transfer,
     write,
 )
@@ -134,7 +135,7 @@ def _configure_logging(debug: bool) -> None:
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 
 
-_FIND = (read, facts, topics)
+_FIND = (read, trace, facts, topics)
 _TRUST = (log, conflicts, review, rules)
 _LOOK_AFTER = (maintain, fade, health, manage)
 for room in (setup, models, demo, chat, ask, write, *_FIND, *_TRUST, transfer, *_LOOK_AFTER):

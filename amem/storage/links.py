@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select
+from sqlalchemy import bindparam, column, delete, func, insert, or_, select, union_all
 
 from amem.note import Kind, Link, LinkType, Status
 from amem.storage import tables
@@ -16,11 +16,26 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnClause, ColumnElement, Select
 
     from amem.storage.session import Session
 
 _LINKS = tables.links
+
+
+def _from_each(end: ColumnElement[str], *, other: ColumnElement[str], types: Sequence[LinkType]) -> Select[Any]:
+    """The links of these types with that `end` among the bound `ids`, unless the `other` one was deleted."""
+    value: ColumnClause[str] = column("value")
+    note = tables.notes.alias()
+    return (
+        select(_LINKS)
+        .select_from(_LINKS.outerjoin(note, note.c.id == other))
+        .where(end.in_(select(value).select_from(func.json_each(bindparam("ids")))))
+        .where(_LINKS.c.type.in_([str(type) for type in types]))
+        .where(func.coalesce(note.c.status, "") != str(Status.DELETED))
+    )
+
+
 # Built once, as they are on the path of every write.
 _INSERT = insert(_LINKS).prefix_with("OR IGNORE")
 _INSERT_CHANGE = insert(tables.link_changes)
@@ -30,6 +45,11 @@ _ONE = (
     _LINKS.c.type == bindparam("of_type"),
 )
 _GET, _DELETE = select(_LINKS).where(*_ONE), delete(_LINKS).where(*_ONE)
+#: Each direction by an index of its own, which one condition with an OR would not use.
+_BEHIND = union_all(
+    _from_each(_LINKS.c.source, other=_LINKS.c.target, types=(LinkType.CAUSED_BY, LinkType.DERIVED_FROM)),
+    _from_each(_LINKS.c.target, other=_LINKS.c.source, types=(LinkType.SUPPORTS,)),
+)
 
 
 class Links:
@@ -55,6 +75,17 @@ class Links:
             for row in self._run(statement).mappings():
                 found[row["source"], row["target"], row["type"]] = link_of(row)
         return list(found.values())
+
+    def behind(self, ids: Sequence[str]) -> list[Link]:
+        """The links to what these notes rest on: what caused them, what they are derived from, what supports them.
+
+        Links to notes that do not exist (yet) are among them, links to deleted ones are not.
+        """
+        return [
+            link_of(row)
+            for some in chunks(ids)
+            for row in self._run(_BEHIND, {"ids": json.dumps(some, ensure_ascii=False)}).mappings()
+        ]
 
     def get(self, source: str, target: str, type: LinkType) -> Link | None:
         """That one link, if it is there."""

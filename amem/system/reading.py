@@ -8,6 +8,7 @@ from amem.clock import parse_time, zone
 from amem.live import Memories
 from amem.neighbourhood import Neighbourhood, walk
 from amem.query import Filter
+from amem.retrieval.ancestors import DEPTH, ancestors
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.note import Link, MemoryNote, Source
+    from amem.retrieval.ancestors import Ancestor
 
 
 class Reading(Wiring):
@@ -37,8 +39,9 @@ class Reading(Wiring):
 
     def count(self, filter: Filter | None = None) -> int:
         """How many notes pass the filter; without one, all that are not deleted."""
+        wanted = None if filter is None else filter.in_zone(zone(self.settings.timezone))
         with self._store.read() as session:
-            return session.notes.count(filter)
+            return session.notes.count(wanted)
 
     @property
     def memories(self) -> Memories:
@@ -60,6 +63,15 @@ class Reading(Wiring):
         with self._store.read() as session:
             return walk(session, id, depth)
 
+    def ancestors(self, id: str, depth: int = DEPTH) -> list[Ancestor]:
+        """What the note rests on, nearest first: its causes, what it was derived from, what supports it, and theirs.
+
+        Each comes once, with the links that lead to it. A superseded one is among them and says so, a deleted one is
+        not. Raises NoteNotFound, and InvalidInput for a depth below 0.
+        """
+        with self._store.read() as session:
+            return ancestors(session, id, depth)
+
     def sources(self, ids: Sequence[str]) -> dict[str, list[Source]]:
         """For each note the raw input it came from."""
         with self._store.read() as session:
@@ -75,5 +87,6 @@ class Reading(Wiring):
         self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
     ) -> list[MemoryNote]:
         """Notes that pass the filter, newest first; `order` is time, recorded or importance."""
+        wanted = (filter or Filter()).in_zone(zone(self.settings.timezone))
         with self._store.read() as session:
-            return session.notes.page(filter or Filter(), limit=limit, offset=offset, order=order)
+            return session.notes.page(wanted, limit=limit, offset=offset, order=order)
