@@ -36,6 +36,7 @@ __all__ = [
     "Embedder",
     "Entailment",
     "Judge",
+    "Literate",
     "PageWriter",
     "Reranker",
     "VectorIndex",
@@ -59,6 +60,15 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One L2-normalised float32 row per text, shape (len(texts), dimension)."""
+        ...
+
+
+@runtime_checkable
+class Literate(Protocol):
+    """An embedder that can tell how much of a text its model's vocabulary has words for."""
+
+    def knows(self, text: str) -> float:
+        """The share of the text's words that it can read, 0..1; may load the model unless the text is ASCII."""
         ...
 
 

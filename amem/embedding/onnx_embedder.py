@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from amem.embedding.literacy import Literacy
 from amem.embedding.once import Once
 from amem.embedding.reason import first_line
 from amem.embedding.vectors import batches_by_length, mean_pool, unit_rows
@@ -30,6 +31,7 @@ class OnnxModel:
     def __init__(self, session: Any, tokenizer: Any) -> None:
         self._session = session
         self._tokenizer = tokenizer
+        self.literacy = Literacy(tokenizer)
         self._inputs = {given.name for given in session.get_inputs()}
         outputs = {output.name: len(output.shape) for output in session.get_outputs()}
         # A graph that pools by itself names its result; every other kind hands out one vector per token.
@@ -103,6 +105,10 @@ class OnnxEmbedder:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         return self._model.get().encode(texts)
+
+    def knows(self, text: str) -> float:
+        """The share of the text that the model's vocabulary has words for, 0..1."""
+        return 1.0 if text.isascii() else self._model.get().literacy.of(text)
 
 
 def open_session(model: Path, options: Any = None) -> Any:

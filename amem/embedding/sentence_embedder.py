@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from amem.embedding.literacy import Literacy
 from amem.embedding.once import Once
 from amem.embedding.reason import first_line
 from amem.embedding.vectors import BATCH, unit_rows
@@ -31,6 +32,7 @@ class SentenceEmbedder:
         self._name = name
         self._notify = notify
         self._model = Once(self._load)
+        self._literacy = Once(self._read)
         self._dimension = Once(lambda: int(self.embed(["dimension"]).shape[1]))
         # Its tokenizer changes its own padding and truncation during a call.
         self._one_at_a_time = Lock()
@@ -51,6 +53,18 @@ class SentenceEmbedder:
         model = self._model.get()
         with self._one_at_a_time:
             return unit_rows(model.encode(list(texts), batch_size=BATCH, show_progress_bar=False))
+
+    def knows(self, text: str) -> float:
+        """The share of the text that the model's vocabulary has words for, 0..1; 1 where it cannot be told."""
+        if text.isascii() or (literacy := self._literacy.get()) is None:
+            return 1.0
+        with self._one_at_a_time:
+            return literacy.of(text)
+
+    def _read(self) -> Literacy | None:
+        # A few models come with a tokenizer in Python, or take no text at all.
+        tokenizer = getattr(getattr(self._model.get(), "tokenizer", None), "backend_tokenizer", None)
+        return None if tokenizer is None else Literacy(tokenizer)
 
     def _load(self) -> Any:
         transformer = import_sentence_transformers()
