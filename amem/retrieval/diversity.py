@@ -1,0 +1,55 @@
+"""Ten ways of saying one thing must not fill ten places: maximal marginal relevance over the best candidates.
+
+Carbonell & Goldstein, SIGIR 1998: each place goes to the note with the greatest ``lambda * score - (1 - lambda) *
+likeness``, where likeness is the greatest cosine to a note that has its place already. The setting `diversity` is
+``1 - lambda``. Only the order changes: a note keeps its score, which says how well it answers by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_POOL = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Who takes a place: the row it had by score; the row above it that it is most like (-1: none), and how much so."""
+
+    row: int
+    like: int
+    likeness: float
+
+
+def pool(k: int) -> int:
+    """How many of the best candidates compete for k places: with fewer there is little to choose from."""
+    return max(3 * k, _POOL)
+
+
+def diversified(scores: NDArray[np.float64], vectors: NDArray[np.float32], diversity: float) -> list[Place]:
+    """A new order of these notes, of which the first keeps its place.
+
+    `scores` (0..1) are best first; `vectors` are L2-normalised rows, of nan for a note without one, which is like no
+    other. `diversity` 0 keeps the order, 1 asks for nothing but difference. Equal values keep their order.
+    """
+    count = len(scores)
+    held = np.nan_to_num(vectors.astype(np.float64), nan=0.0)
+    # Rounded, since a sum of products depends in its last digits on how the machine adds it up.
+    likeness = np.round(np.clip(held @ held.T, 0.0, 1.0), 6)
+    nearest, who = np.zeros(count), np.full(count, -1)
+    waiting = np.ones(count, dtype=np.bool_)
+    order: list[Place] = []
+    for _ in range(count):
+        worth = np.where(waiting, (1.0 - diversity) * scores - diversity * nearest, -np.inf)
+        row = int(np.argmax(np.round(worth, 12)))
+        order.append(Place(row, int(who[row]), float(nearest[row])))
+        waiting[row] = False
+        nearer = likeness[row] > nearest
+        nearest[nearer], who[nearer] = likeness[row][nearer], row
+    return order
