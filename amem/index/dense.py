@@ -125,6 +125,14 @@ class DenseLeg:
         out[known] = rows.cosines(question, found[known])
         return out
 
+    def typical(self, vector: ArrayLike) -> tuple[float, float]:
+        """Mean and spread (standard deviation, above 0) of the cosines of a fixed sample of the active notes.
+
+        Where there are few notes, what is usual for sentence encoders stands in for those that are missing.
+        """
+        rows = self.rows
+        return rows.typical(self._question(rows, vector))
+
     def vectors(self, keys: ArrayLike) -> Matrix:
         """Each key's vector, shape (len(keys), dimension); a row of nan for keys that have none."""
         rows = self.rows

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 _FEW = 2_000
 _AT_ONCE = 16_000_000
 _CHUNK = 1_024
+_SAMPLE = 256
+#: The golden ratio in 64 bits (Knuth's multiplicative hash).
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+#: Unrelated texts have a cosine of about this with sentence encoders, and it spreads as much; it stands for so many
+#: notes that a small collection has not got.
+_USUAL, _UNSEEN = 0.1, 8
 
 
 class Tail:
@@ -60,6 +66,7 @@ class Rows:
         "_loose_vectors",
         "_order",
         "_other",
+        "_sample",
         "covered",
         "forgotten",
         "keys",
@@ -88,6 +95,7 @@ class Rows:
         self._other: NDArray[np.intp] | None = None
         self._loose: NDArray[np.intp] | None = None
         self._loose_vectors: Matrix | None = None
+        self._sample: Matrix | None = None
 
     @classmethod
     def of(
@@ -225,6 +233,23 @@ class Rows:
         if self._loose_vectors is None:
             self._loose_vectors = self.take(self.loose)
         return self._loose_vectors
+
+    def typical(self, vector: Matrix) -> tuple[float, float]:
+        """Mean and spread of the cosines with a sample of the active rows, eased towards what is usual where few."""
+        cosines = (self._sampled() @ vector).astype(np.float64)
+        count = len(cosines) + _UNSEEN
+        mean = (cosines.sum() + _UNSEEN * _USUAL) / count
+        squares = np.square(cosines - mean).sum() + _UNSEEN * (_USUAL**2 + (_USUAL - mean) ** 2)
+        return float(mean), float(np.sqrt(squares / count))
+
+    def _sampled(self) -> Matrix:
+        """Vectors of active rows, chosen by a hash of their keys, so that every process takes the same ones."""
+        if self._sample is None:
+            active = np.flatnonzero(self.states == ACTIVE)
+            mixed = self.keys[active].astype(np.uint64) * _MIX
+            chosen = active[np.lexsort((self.keys[active], mixed))[:_SAMPLE]] if len(active) > _SAMPLE else active
+            self._sample = self.take(chosen)
+        return self._sample
 
     def packed(self) -> tuple[NDArray[np.intp], Keys]:
         """The rows worth keeping, by key, and the keys forgotten if only those are kept."""

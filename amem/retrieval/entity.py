@@ -6,23 +6,22 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from amem.retrieval.fusion import Found
+from amem.retrieval.legs import Listed
 from amem.text.scripts import CJK, is_cjk
 from amem.text.stopwords import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from amem.query import Filter
     from amem.retrieval.frequencies import Frequencies
-    from amem.settings import Settings
+    from amem.retrieval.legs import Asked
     from amem.storage import Session
 
 #: A name that more notes than this carry picks out none of them, and walking its list would cost milliseconds.
 _CROWD = 1_000
 #: Nor does one that a quarter of a collection of some size carries: in a diary, its owner.
-_COMMON = 0.25
-_SOME_SIZE = 20
+COMMON = 0.25
+SOME_SIZE = 20
 _LONGEST_NAME = 4
 _LONGEST_CJK_NAME = 6
 _MOST_WORDS = 100
@@ -37,39 +36,38 @@ class EntityLeg:
 
     def __init__(
         self,
-        settings: Settings,
         frequencies: Frequencies,
         recognise: Callable[[str], tuple[str, ...]] | None = None,
     ) -> None:
-        self._limit = settings.candidates
         self._frequencies = frequencies
         self._recognise = recognise or spans
 
-    def rarities(self, session: Session, text: str) -> dict[str, float]:
+    def ask(self, asked: Asked) -> Listed | None:
+        """Candidates that carry any of the names, the rarest names first; None where no name picks notes out."""
+        rarities = self._rarities(asked.session, asked.reading.text)
+        if not rarities:
+            return None
+        # One look-up takes all holders (few, as crowds are left out), so that the rarest name is never cut off.
+        held = asked.session.text.holding(self.name, tuple(rarities), _CROWD * len(rarities), asked.gate.wanted)
+        scored = [(sum(rarities[name] for name in names), key, names) for key, names in held]
+        scored.sort(key=lambda each: (-each[0], -each[1]))
+        best = scored[: asked.limit]
+        return Listed(
+            [key for _, key, _ in best],
+            [score for score, _, _ in best],
+            sum(rarities.values()),
+            {key: names for _, key, names in best},
+            ties_share=True,
+        )
+
+    def _rarities(self, session: Session, text: str) -> dict[str, float]:
         """The question's names that pick notes out, and how rare each is."""
         names = self._recognise(text)
         counts = session.text.counts("entity", names) if names else {}
         total = self._frequencies.total
-        most = min(_CROWD, _COMMON * total) if total > _SOME_SIZE else total
+        most = min(_CROWD, COMMON * total) if total > SOME_SIZE else total
         rare = {name: rarity(count, total) for name, count in counts.items() if count <= most}
         return {name: weight for name, weight in rare.items() if weight > 0}
-
-    def find(self, session: Session, rarities: Mapping[str, float], wanted: Filter) -> Found:
-        """Candidates that carry any of the names, the rarest names first."""
-        if not rarities:
-            return Found(self.name, [], [])
-        # One look-up takes all holders (few, as crowds are left out), so that the rarest name is never cut off.
-        held = session.text.holding(self.name, tuple(rarities), _CROWD * len(rarities), wanted)
-        scored = [(sum(rarities[name] for name in names), key, names) for key, names in held]
-        scored.sort(key=lambda each: (-each[0], -each[1]))
-        best = scored[: self._limit]
-        return Found(
-            self.name,
-            [key for _, key, _ in best],
-            [score for score, _, _ in best],
-            {key: names for _, key, names in best},
-            ties_share=True,
-        )
 
 
 def rarity(count: int, total: int) -> float:

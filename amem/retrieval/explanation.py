@@ -9,14 +9,26 @@ if TYPE_CHECKING:
     from amem.retrieval.reading import Reading
 
 #: What each leg calls its raw score, and how to say which leg it was.
-_RAW = {"dense": "cosine", "lexical": "BM25", "entity": "rarity", "facts": "answered", "source": "BM25"}
+_RAW = {
+    "dense": "cosine",
+    "lexical": "BM25",
+    "entity": "rarity",
+    "facts": "answered",
+    "speaker": "said by",
+    "source": "BM25",
+}
 _SAID = {
     "dense": "by meaning",
     "lexical": "by words",
     "entity": "by name",
     "facts": "by facts",
+    "speaker": "by who said it",
     "source": "by its source's words",
 }
+
+
+#: What a note that only asks is worth beside one that states something.
+ASKING = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +108,20 @@ class Via:
 class Prior:
     """What the note's standing does to its relevance: ``floor + (1 - floor) * retention * trust``, all in 0..1.
 
-    `recent` says that the question asks for what is recent, for which the floor is lower.
+    `recent` says that the question asks for what is recent, for which the floor is lower. `asks` says that the note
+    itself only asks something: it is about what the question is about, but answers less, by `ASKING`.
     """
 
     retention: float
     trust: float
     floor: float
     recent: bool = False
+    asks: bool = False
 
     @property
     def factor(self) -> float:
-        """The factor on relevance, from `floor` to 1."""
-        return self.floor + (1.0 - self.floor) * self.retention * self.trust
+        """The factor on relevance, from `floor` to 1, and less for a note that asks."""
+        return (self.floor + (1.0 - self.floor) * self.retention * self.trust) * (ASKING if self.asks else 1.0)
 
     def words(self) -> str:
         """For people: ``× 0.78 as you ask for what is recent (41 % remembered, trust 0.62)``."""

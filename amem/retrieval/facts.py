@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from amem.note import Status
 from amem.retrieval.entity import spans
-from amem.retrieval.fusion import Found
+from amem.retrieval.legs import Listed
 from amem.storage.facts_at import told_at
 from amem.text import normalize
 from amem.truth.asking import Asking
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 
     from amem.query import Filter
-    from amem.retrieval.ranking import Gate
+    from amem.retrieval.gate import Gate
+    from amem.retrieval.legs import Asked as Question
     from amem.settings import Settings
     from amem.storage import Session
     from amem.storage.facts import Stated
@@ -70,7 +71,6 @@ class FactsLeg:
     name = "facts"
 
     def __init__(self, settings: Settings, predicates: Callable[[], Predicates]) -> None:
-        self._limit = settings.candidates
         self._user = settings.user_name
         self._predicates = predicates
 
@@ -78,21 +78,24 @@ class FactsLeg:
     def _asking(self) -> Asking:
         return Asking(self._predicates())
 
-    def find(self, session: Session, text: str, gate: Gate) -> Found:
-        """Candidates whose facts answer what is asked of the names; none where nothing is asked or nobody named.
+    def ask(self, question: Question) -> Listed | None:
+        """Candidates whose facts answer what is asked of the names; None where nothing is asked or nobody named.
 
         Raises InvalidInput for a table of predicates that cannot be read.
         """
+        session, gate, text = question.session, question.gate, question.reading.text
         asked = self._asking.of(text)
         # One look at the index is all it takes to see that there is nothing to say.
         names = session.facts.known(self._names(text), self._spelled(asked))
         past = Status.SUPERSEDED in gate.wanted.statuses or _ASKS_PAST.search(text) is not None
         ways = self._walk(session, asked, names, gate, past=past) if names else {}
-        best = sorted(ways.items(), key=lambda each: (-each[1].score, -each[0]))[: self._limit]
-        return Found(
-            self.name,
+        if not ways:
+            return None
+        best = sorted(ways.items(), key=lambda each: (-each[1].score, -each[0]))[: question.limit]
+        return Listed(
             [key for key, _ in best],
             [way.score for _, way in best],
+            best[0][1].score,
             {key: way.words() for key, way in best},
             ties_share=True,
         )

@@ -35,17 +35,18 @@ class Frequencies:
         self._held: OrderedDict[str, int] = OrderedDict()
         #: How many notes there are (not deleted), as last counted.
         self.total = 0
-        self._counted_at = -1
+        #: The change counter it was counted at.
+        self.counted_at = -1
 
     def follow(self, session: Session) -> None:
         """Count anew when the collection has changed by more than a fiftieth since."""
         counter = session.counter
         with self._lock:
             # A bulk write moves the counter once for many notes, so the drift allowed is small beside the collection.
-            if self._counted_at < 0 or abs(counter - self._counted_at) > _DRIFT * self.total / 64:
+            if self.counted_at < 0 or abs(counter - self.counted_at) > _DRIFT * self.total / 64:
                 self._held.clear()
                 self.total = session.text.total
-                self._counted_at = counter
+                self.counted_at = counter
 
     def of(self, session: Session, terms: Sequence[str]) -> dict[str, int]:
         """For each index term how many notes held it when last counted."""

@@ -1,67 +1,140 @@
-"""Reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009) of what the legs found, mapped to 0..1.
+"""Many legs' answers as one relevance in 0..1, the sum of a share for each leg.
 
-``fused = sum of weight / (k + rank)`` over the legs that found the note, rank from 1; relevance is that divided by
-what a note that is first in every leg that found anything would have. So 1 means "first by every sense that had an
-opinion", and a leg that abstains lowers nobody.
+*Convex* (Bruch, Gai & Ingber, TOIS 2023): the weighted mean of the legs' scores, which each leg has brought to one
+scale. It keeps how sure a leg is: a note found first by far counts more than one found first by a hair.
+*Reciprocal ranks* (Cormack, Clarke & Büttcher, SIGIR 2009): ``sum of weight / (k + rank)`` over the legs that have the
+note among their candidates, divided by what a note that is first in all of them would have.
+
+A leg that abstains from a question lowers nobody.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-#: Names are words too: what the entity leg finds, the lexical leg has mostly found already. What facts
-#: lead to states what is asked, often in no word of the question, so it counts as much as words and meaning together.
-WEIGHTS: Mapping[str, float] = {"dense": 1.0, "lexical": 1.0, "entity": 0.5, "facts": 2.0, "source": 1.0}
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What one leg found: keys and raw scores, best first; `matched` says by which names where the leg knows.
-
-    `ties_share` is for legs whose scores are coarse: notes of equal score then share the middle of their places, so
-    that a name carried by fifty notes lifts all fifty a little and none of them by chance.
-    """
-
-    leg: str
-    keys: Sequence[int]
-    scores: Sequence[float]
-    matched: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    ties_share: bool = False
-
-    def ranks(self) -> dict[int, int]:
-        """The rank of each key, from 1."""
-        if not self.ties_share:
-            return {key: place for place, key in enumerate(self.keys, start=1)}
-        ranks: dict[int, int] = {}
-        start = 0
-        for end in range(1, len(self.keys) + 1):
-            if end == len(self.keys) or self.scores[end] != self.scores[start]:
-                ranks |= dict.fromkeys(self.keys[start:end], 1 + (start + end - 1) // 2)
-                start = end
-        return ranks
+    from amem.retrieval.legs import Answer, Floats, Keys
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One leg's contribution to a candidate: its rank, its raw score, and its share of the relevance."""
+    """What one leg gave to a note: its rank among the leg's candidates (None: not one of them), the leg's own score,
+    that score on the common scale, the leg's weight among all, and the share of relevance, ``weight * scaled``.
+    """
 
-    rank: int
+    rank: int | None
     raw: float
-    share: float
+    scaled: float
+    weight: float
+
+    @property
+    def share(self) -> float:
+        return self.weight * self.scaled
 
 
-def fuse(found: Sequence[Found], k: float, weights: Mapping[str, float] = WEIGHTS) -> dict[int, dict[str, Part]]:
-    """For each key, {leg: Part}; the shares of a key add up to its relevance in 0..1."""
-    active = [each for each in found if each.keys]
-    best = sum(weights[each.leg] / (k + 1) for each in active)
-    fused: dict[int, dict[str, Part]] = {}
-    for each in active:
-        ranks = each.ranks()
-        for key, raw in zip(each.keys, each.scores, strict=True):
-            share = weights[each.leg] / (k + ranks[key]) / best
-            fused.setdefault(key, {})[each.leg] = Part(ranks[key], raw, share)
-    return fused
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: str
+    weight: float
+    ranks: Mapping[int, int]
+    raw: Floats
+    scaled: Floats
+
+
+class Fused:
+    """Relevance of many notes, column by column; `keys` ascend."""
+
+    def __init__(self, keys: Keys, columns: Sequence[_Column]) -> None:
+        self.keys = keys
+        self._columns = columns
+        self.relevance: Floats = np.zeros(len(keys))
+        for column in columns:
+            self.relevance += column.weight * column.scaled
+
+    def order(self) -> Keys:
+        """Every key that any leg says something for, the most relevant first; equal ones by key, the newest first."""
+        best = np.lexsort((-self.keys, -np.round(self.relevance, 12)))
+        ordered: Keys = self.keys[best[self.relevance[best] > 0]]
+        return ordered
+
+    def of(self, key: int) -> float:
+        """The relevance of one note; 0 when it is not among them."""
+        row = self._row(key)
+        return 0.0 if row is None else float(self.relevance[row])
+
+    def parts(self, key: int) -> dict[str, Part]:
+        """What each leg that says anything for a note gave it."""
+        row = self._row(key)
+        if row is None:
+            return {}
+        return {
+            each.name: Part(each.ranks.get(key), float(each.raw[row]), float(each.scaled[row]), each.weight)
+            for each in self._columns
+            if each.scaled[row] > 0 or key in each.ranks
+        }
+
+    def raw(self, name: str) -> Floats | None:
+        """A leg's own scores, in the order of the keys; None for a leg that abstained."""
+        return next((each.raw for each in self._columns if each.name == name), None)
+
+    def _row(self, key: int) -> int | None:
+        row = int(np.searchsorted(self.keys, key))
+        return row if row < len(self.keys) and self.keys[row] == key else None
+
+
+class Fusion(Protocol):
+    """One way to make one score of many."""
+
+    name: str
+
+    def fuse(self, answers: Mapping[str, Answer], weights: Mapping[str, float], also: Iterable[int] = ()) -> Fused:
+        """The relevance of every candidate of any leg, and of the notes `also` asked about."""
+        ...
+
+
+class Convex:
+    """The weighted mean of the legs' scores."""
+
+    name = "convex"
+
+    def fuse(self, answers: Mapping[str, Answer], weights: Mapping[str, float], also: Iterable[int] = ()) -> Fused:
+        keys = _candidates(answers.values(), also)
+        total = sum(weights[name] for name in answers) or 1.0
+        columns = []
+        for name, answer in answers.items():
+            raw, scaled = answer.scores(keys)
+            columns.append(_Column(name, weights[name] / total, answer.ranks(), raw, scaled))
+        return Fused(keys, columns)
+
+
+class ReciprocalRanks:
+    """Reciprocal rank fusion."""
+
+    name = "rrf"
+
+    def __init__(self, k: float) -> None:
+        self._k = k
+
+    def fuse(self, answers: Mapping[str, Answer], weights: Mapping[str, float], also: Iterable[int] = ()) -> Fused:
+        keys = _candidates(answers.values(), also)
+        ranking = {name: answer for name, answer in answers.items() if answer.keys}
+        total = sum(weights[name] for name in ranking) or 1.0
+        columns = []
+        for name, answer in ranking.items():
+            ranks = answer.ranks()
+            places = np.array([ranks.get(key, 0) for key in keys.tolist()], dtype=np.float64)
+            scaled = np.where(places > 0, (self._k + 1) / (self._k + places), 0.0)
+            columns.append(_Column(name, weights[name] / total, ranks, answer.scores(keys)[0], scaled))
+        return Fused(keys, columns)
+
+
+def _candidates(answers: Iterable[Answer], also: Iterable[int]) -> Keys:
+    keys: set[int] = set(also)
+    for answer in answers:
+        keys.update(answer.keys)
+    return np.array(sorted(keys), dtype=np.int64)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from amem.retrieval.reading import Intent, Reading
+
 #: Words that ask for what is recent. "When" asks for a time, which may be any, and "last year" names one.
 _RECENT = re.compile(
     r"\b(?:recent(?:ly)?|lately|latest|newest|these days|nowadays|(?:the )?(?:last|past) few (?:days|weeks))\b"
@@ -30,3 +32,14 @@ def asks_for_overview(question: str) -> bool:
 def asks_for_recent(question: str) -> bool:
     """Whether the question asks for what is recent: ``lately``, ``the latest``, 最近, 最新."""
     return _RECENT.search(_NEAR.sub("", question)) is not None
+
+
+def reading_of(question: str) -> Reading:
+    """The question as it stands."""
+    return Reading(
+        question,
+        (Intent.GENERAL,),
+        question,
+        recent=asks_for_recent(question),
+        overview=asks_for_overview(question),
+    )

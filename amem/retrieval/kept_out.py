@@ -2,61 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from amem.note import Kind, Status
 from amem.query import Filter
-from amem.retrieval.explanation import KeptOut, LegShare, ordinal
-from amem.retrieval.lexical import matched_words
-from amem.storage.fulltext import columns_of
+from amem.retrieval.explanation import KeptOut, ordinal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from amem.note import MemoryNote
-    from amem.protocols import Vector
     from amem.query import Query
-    from amem.retrieval.protocols import DenseIndex
-    from amem.retrieval.ranking import Ranker, Ranking
+    from amem.retrieval.ranking import Ranking
     from amem.storage import Session
 
 
-def raw_scores(
-    session: Session,
-    dense: DenseIndex,
-    ranker: Ranker,
-    ranking: Ranking,
-    legs: Sequence[str],
-    vector: Vector | None,
-    key: int,
-    note: MemoryNote,
-    text: str,
-) -> list[LegShare]:
-    """Each leg's own score of one note, candidate or not; legs that have none say nothing."""
-    shares = []
-    if "dense" in legs and vector is not None:
-        cosine = float(dense.cosines(vector, np.array([key], dtype=np.int64))[0])
-        if not math.isnan(cosine):
-            shares.append(LegShare("dense", None, cosine, 0.0))
-    if "lexical" in legs and ranking.terms:
-        score = ranker.lexical.scorer.score(session, ranking.terms, key)
-        if score > 0:
-            held = {term for column in columns_of(note).values() for term in column.split()}
-            shares.append(LegShare("lexical", None, score, 0.0, matched_words(text, ranking.terms, held)))
-    names = {name.casefold() for name in note.entities} & ranking.rarities.keys()
-    if "entity" in legs and names:
-        rarity = sum(ranking.rarities[name] for name in names)
-        shares.append(LegShare("entity", None, rarity, 0.0, tuple(sorted(names))))
-    return shares
-
-
-def kept_out(session: Session, query: Query, ranking: Ranking, key: int, note: MemoryNote) -> KeptOut | None:
+def kept_out(session: Session, query: Query, ranking: Ranking | None, key: int, note: MemoryNote) -> KeptOut | None:
     """What kept the note out of the hits; None when it is one of them."""
-    if not query.text.strip():
+    if ranking is None:
         return KeptOut("no_question", "an empty question finds nothing")
     place = next((place for place, each in enumerate(ranking.order, start=1) if each.key == key), None)
     if place is None:

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.retrieval.explanation import Prior
-from amem.retrieval.intent import asks_for_recent
+from amem.note import Kind
+from amem.retrieval.explanation import ASKING, Prior
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from amem.query import Query
+    from amem.retrieval.reading import Reading
     from amem.settings import Settings
     from amem.storage import Session
 
 
 class Priors:
-    """The priors that go with one question; `floor` is the least factor that any of them is."""
+    """The priors that go with one question; `least` is the least factor that any of them is."""
 
-    def __init__(self, question: str, settings: Settings) -> None:
-        self._recent = asks_for_recent(question)
+    def __init__(self, query: Query, reading: Reading, settings: Settings) -> None:
+        self._recent = reading.recent
         self._decay_rate = settings.decay_rate
-        self.floor = settings.prior_floor_temporal if self._recent else settings.prior_floor
+        self._floor = settings.prior_floor_temporal if self._recent else settings.prior_floor
+        # Whoever names the kinds that may answer wants them as they are.
+        self._asking = not query.filter.kinds
+        self.least = self._floor * (ASKING if self._asking else 1.0)
 
     def of(self, session: Session, keys: Sequence[int]) -> Mapping[int, Prior]:
         """The prior of each of these notes (see ``amem.strength``), as of the session's now."""
         standing = session.usage.standings(keys)
         retention = standing.retention(session.now, self._decay_rate).tolist()
         trust = standing.trust(session.now).tolist()
+        asks = (standing.of_kind(Kind.QUESTION) & self._asking).tolist()
         return {
-            key: Prior(kept, believed, self.floor, self._recent)
-            for key, kept, believed in zip(standing.keys.tolist(), retention, trust, strict=True)
+            key: Prior(kept, believed, self._floor, self._recent, asking)
+            for key, kept, believed, asking in zip(standing.keys.tolist(), retention, trust, asks, strict=True)
         }

@@ -30,3 +30,7 @@ class DenseIndex(Protocol):
     def cosines(self, vector: Vector, keys: NDArray[np.int64]) -> NDArray[np.float32]:
         """The cosine of each of these notes; NaN for one without a vector."""
         ...
+
+    def typical(self, vector: Vector) -> tuple[float, float]:
+        """Mean and spread (standard deviation, above 0) of the cosines of a fixed sample of the active notes."""
+        ...

@@ -2,37 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from amem.errors import InvalidInput
-from amem.note import Kind, Status
+from amem.retrieval.dense import MeaningLeg
 from amem.retrieval.entity import EntityLeg
 from amem.retrieval.expand import Reached, spread
 from amem.retrieval.facts import FactsLeg
 from amem.retrieval.frequencies import Frequencies
-from amem.retrieval.fusion import Found, Part, fuse
-from amem.retrieval.intent import asks_for_overview
+from amem.retrieval.fusion import Convex, Fused, Fusion, Part, ReciprocalRanks
+from amem.retrieval.gate import Gate
+from amem.retrieval.intent import reading_of
+from amem.retrieval.legs import Answer, Asked, Leg, Listed
 from amem.retrieval.lexical import LexicalLeg
+from amem.retrieval.names import Names
 from amem.retrieval.prior import Priors
+from amem.retrieval.speaker import SpeakerLeg
 from amem.text import query_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from amem.protocols import Vector
-    from amem.query import Filter, Query
+    from amem.query import Query
     from amem.retrieval.explanation import Prior, Via
     from amem.retrieval.protocols import DenseIndex
+    from amem.retrieval.reading import Reading
     from amem.settings import Settings
     from amem.storage import Session
     from amem.truth.predicates import Predicates
 
-LEGS = ("dense", "lexical", "entity", "facts")
+LEGS = ("dense", "lexical", "entity", "facts", "speaker")
+#: Rows looked at together while the best are let through.
+_CHUNK = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +66,19 @@ class Ranked:
 
 @dataclass(slots=True)
 class Ranking:
-    """All that ranking one question found out. `order` is best first; `too_far` failed the minimum cosine."""
+    """All that ranking one question found out. `order` is best first; `too_far` failed the minimum cosine.
 
+    `answers` holds what each leg had to say that did not abstain, `fused` what that came to; `notes` are remarks on
+    how the ranking was done, for people.
+    """
+
+    reading: Reading
+    fusion: str
     order: list[Ranked] = field(default_factory=list)
-    terms: list[str] = field(default_factory=list)
-    rarities: dict[str, float] = field(default_factory=dict)
-    matched: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    stated: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    fused: Fused | None = None
     too_far: dict[int, float] = field(default_factory=dict)
-    candidates: set[int] = field(default_factory=set)
+    notes: tuple[str, ...] = ()
 
 
 class Ranker:
@@ -84,96 +94,109 @@ class Ranker:
         self._dense = dense
         self._settings = settings
         self._frequencies = Frequencies()
-        self.lexical = LexicalLeg(settings, self._frequencies)
-        self.entity = EntityLeg(settings, self._frequencies, recognise)
-        self.facts = FactsLeg(settings, predicates)
+        self._names = Names(self._frequencies, settings.user_name)
+        self._legs: tuple[Leg, ...] = (
+            MeaningLeg(dense),
+            LexicalLeg(settings, self._frequencies),
+            EntityLeg(self._frequencies, recognise),
+            FactsLeg(settings, predicates),
+            SpeakerLeg(),
+        )
 
-    def rank(self, session: Session, query: Query, vector: Vector | None, *, every: bool = False) -> Ranking:
-        """Everything that can be among the best `query.k`, or `every` candidate.
+    @cached_property
+    def _fusion(self) -> Fusion:
+        return Convex() if self._settings.fusion == "convex" else ReciprocalRanks(self._settings.rrf_k)
 
-        The dense leg must have been refreshed; `vector` is the question's, None when nothing needs it.
-        """
-        ranking = Ranking()
+    def read(self, session: Session, query: Query) -> Reading:
+        """What is asked, of which words, of whom."""
         self._frequencies.follow(session)
-        gate = Gate(session, query.filter, pages=asks_for_overview(query.text))
-        standing = Priors(query.text, self._settings)
-        found = self._ask(session, query, vector, gate, ranking)
-        parts = fuse(found, self._settings.rrf_k)
-        parts = {key: parts[key] for key in gate.admit(parts)}
-        if not parts:
-            parts = fuse([self._last_resort(session, query.text, gate)], self._settings.rrf_k)
-        ranking.candidates = set(parts)
-        direct = {gate.rows[key].id: sum(part.share for part in held.values()) for key, held in parts.items()}
+        return self._names.read(session, reading_of(query.text))
+
+    def rank(
+        self,
+        session: Session,
+        query: Query,
+        reading: Reading,
+        vector: Vector | None,
+        *,
+        every: bool = False,
+        also: Sequence[int] = (),
+    ) -> Ranking:
+        """Everything that can be among the best `query.k`, or `every` candidate; `fused` knows the notes `also` given.
+
+        The dense leg must have been refreshed; `vector` is that of what the reading asks it, None when nothing does.
+        """
+        self._frequencies.follow(session)
+        gate = Gate(session, query.filter, pages=reading.overview)
+        standing = Priors(query, reading, self._settings)
+        asked = Asked(session, query, reading, vector, gate, self._settings.candidates)
+        wanted = legs_of(query)
+        answers = {leg.name: said for leg in self._legs if leg.name in wanted and (said := leg.ask(asked)) is not None}
+        fused = self._fusion.fuse(answers, self._weights(answers), also)
+        ranking = Ranking(reading, self._fusion.name, answers=answers, fused=fused)
+        k = None if every else query.k
+        admitted = _admitted(gate, fused, k, standing.least)
+        if not admitted:
+            answers = {"source": self._last_resort(asked)}
+            fused = self._fusion.fuse(answers, {"source": 1.0}, also)
+            ranking.answers, ranking.fused = answers, fused
+            admitted = _admitted(gate, fused, k, standing.least)
+        direct = {key: fused.of(key) for key in admitted}
         reached: dict[str, Reached] = {}
         if query.expand:
-            bar = 0.0 if every else _bar(direct.values(), query.k, standing.floor)
-            reached = spread(session, direct, gate.admit_ids, least=bar)
-        self._drop_distant(query.filter.minimum_cosine, vector, gate, parts, reached, ranking)
-        ranking.order = self._order(session, gate, parts, reached, standing, None if every else query.k)
+            bar = 0.0 if every else _bar(direct.values(), query.k, standing.least)
+            by_id = {gate.rows[key].id: value for key, value in direct.items()}
+            reached = spread(session, by_id, gate.admit_ids, least=bar)
+        self._drop_distant(query.filter.minimum_cosine, vector, gate, direct, reached, ranking)
+        ranking.order = self._order(session, gate, fused, direct, reached, standing, k)
         return ranking
 
-    def _ask(self, session: Session, query: Query, vector: Vector | None, gate: Gate, ranking: Ranking) -> list[Found]:
-        legs = legs_of(query)
-        found: list[Found] = []
-        if "dense" in legs and vector is not None:
-            keys, cosines = self._dense.search(vector, self._settings.candidates, allowed=gate.allowed)
-            found.append(Found("dense", keys.tolist(), cosines.tolist()))
-        if "lexical" in legs:
-            ranking.terms = self.lexical.terms(session, query.text)
-            found.append(self.lexical.find(session, ranking.terms, gate.wanted))
-        if "entity" in legs:
-            ranking.rarities = self.entity.rarities(session, query.text)
-            named = self.entity.find(session, ranking.rarities, gate.wanted)
-            ranking.matched = named.matched
-            found.append(named)
-        if "facts" in legs:
-            stated = self.facts.find(session, query.text, gate)
-            ranking.stated = stated.matched
-            found.append(stated)
-        return found
+    def _weights(self, answers: Iterable[str]) -> dict[str, float]:
+        return {name: getattr(self._settings, f"{name}_weight") for name in answers}
 
-    def _last_resort(self, session: Session, text: str, gate: Gate) -> Found:
+    def _last_resort(self, asked: Asked) -> Answer:
         """Notes made from raw input that holds the question's words."""
-        sources = [source.id for source in session.sources.search(query_terms(text), self._settings.candidates)]
+        session, terms = asked.session, query_terms(asked.reading.lexical)
+        sources = [source.id for source in session.sources.search(terms, asked.limit)]
         made = session.sources.notes_of(sources)
         ids = list(dict.fromkeys(made[source] for source in sources if source in made))
-        allowed = gate.admit_ids(ids)
-        keys = [gate.keys[id] for id in ids if id in allowed]
-        return Found("source", keys, [0.0] * len(keys))
+        allowed = asked.gate.admit_ids(ids)
+        keys = [asked.gate.keys[id] for id in ids if id in allowed]
+        return Listed(keys, [1 / place for place in range(1, len(keys) + 1)], 1.0)
 
     def _drop_distant(
         self,
         least: float | None,
         vector: Vector | None,
         gate: Gate,
-        parts: dict[int, dict[str, Part]],
+        direct: dict[int, float],
         reached: dict[str, Reached],
         ranking: Ranking,
     ) -> None:
         if least is None or vector is None:
             return
-        keys = list(parts) + [gate.keys[id] for id in reached if gate.keys[id] not in parts]
+        keys = list(direct) + [gate.keys[id] for id in reached if gate.keys[id] not in direct]
         cosines = self._dense.cosines(vector, np.array(keys, dtype=np.int64))
         for key, cosine in zip(keys, cosines.tolist(), strict=True):
             # Written so that a note without a vector (nan) fails as well.
             if not cosine >= least:
                 ranking.too_far[key] = cosine
-                parts.pop(key, None)
+                direct.pop(key, None)
                 reached.pop(gate.rows[key].id, None)
 
     def _order(
         self,
         session: Session,
         gate: Gate,
-        parts: Mapping[int, Mapping[str, Part]],
+        fused: Fused,
+        direct: Mapping[int, float],
         reached: Mapping[str, Reached],
         standing: Priors,
         k: int | None,
     ) -> list[Ranked]:
-        relevance = {key: sum(part.share for part in held.values()) for key, held in parts.items()}
-        relevance |= {gate.keys[id]: offer.relevance for id, offer in reached.items()}
+        relevance = dict(direct) | {gate.keys[id]: offer.relevance for id, offer in reached.items()}
         if k is not None:
-            bar = _bar(relevance.values(), k, standing.floor)
+            bar = _bar(relevance.values(), k, standing.least)
             relevance = {key: value for key, value in relevance.items() if value >= bar}
         priors = standing.of(session, list(relevance))
         ranked = [
@@ -181,7 +204,7 @@ class Ranker:
                 key=key,
                 id=gate.rows[key].id,
                 at=gate.rows[key].at,
-                parts=parts.get(key, {}),
+                parts=fused.parts(key),
                 relevance=min(1.0, value),
                 via=reached[gate.rows[key].id].via if gate.rows[key].id in reached else (),
                 prior=priors[key],
@@ -193,10 +216,22 @@ class Ranker:
         return ranked
 
 
-def _bar(relevance: Iterable[float], k: int, floor: float) -> float:
-    """What lies below cannot be among the best k: the prior is at least its `floor`, and never more than 1."""
+def _admitted(gate: Gate, fused: Fused, k: int | None, least: float) -> list[int]:
+    """The most relevant notes that may answer: all of them, or all that can be among the best `k`."""
+    order = fused.order()
+    found: list[int] = []
+    for start in range(0, len(order), _CHUNK):
+        some = order[start : start + _CHUNK].tolist()
+        if k is not None and len(found) >= k > 0 and fused.of(some[0]) < least * fused.of(found[k - 1]):
+            break
+        found += gate.admit(some)
+    return found
+
+
+def _bar(relevance: Iterable[float], k: int, least: float) -> float:
+    """What lies below cannot be among the best k: the prior is at `least` that, and never more than 1."""
     best = sorted(relevance, reverse=True)
-    return floor * best[k - 1] if len(best) >= k > 0 else 0.0
+    return least * best[k - 1] if len(best) >= k > 0 else 0.0
 
 
 def legs_of(query: Query) -> tuple[str, ...]:
@@ -205,51 +240,3 @@ def legs_of(query: Query) -> tuple[str, ...]:
         if leg not in LEGS:
             raise InvalidInput(f"no retrieval leg {leg!r}", hint=f"use some of {', '.join(LEGS)}")
     return query.legs or LEGS
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What ranking needs to know of a candidate's row."""
-
-    id: str
-    at: str
-
-
-class Gate:
-    """Lets the notes through that may answer, and remembers their rows.
-
-    `allowed` is None when every active note may; else the keys that pass the filter, ascending. The `pages` of topics,
-    which repeat what other notes say, answer only where one was asked for: by an overview, or by kind.
-    """
-
-    def __init__(self, session: Session, wanted: Filter, *, pages: bool = False) -> None:
-        self._session = session
-        self._pages = pages or Kind.TOPIC in wanted.kinds
-        #: The filter without its bound on the cosine, which only the dense leg can tell.
-        self.wanted = replace(wanted, minimum_cosine=None)
-        self.allowed: NDArray[np.int64] | None = None
-        self._allowed: frozenset[int] = frozenset()
-        if not self.wanted.is_default:
-            keys = session.notes.keys(self.wanted)
-            self.allowed = np.array(keys, dtype=np.int64)
-            self._allowed = frozenset(keys)
-        self.rows: dict[int, Row] = {}
-        self.keys: dict[str, int] = {}
-
-    def admit(self, keys: Iterable[int]) -> list[int]:
-        """Those of `keys` that may answer, in their order."""
-        asked = list(keys)
-        for key, (id, status, at, kind) in self._session.notes.columns(asked, ["id", "status", "at", "kind"]).items():
-            if kind == Kind.TOPIC and not self._pages:
-                continue
-            if status == Status.ACTIVE if self.allowed is None else key in self._allowed:
-                self.rows[key] = Row(id, at)
-                self.keys[id] = key
-        return [key for key in asked if key in self.rows]
-
-    def admit_ids(self, ids: Iterable[str]) -> set[str]:
-        """Those of `ids` that may answer."""
-        asked = list(ids)
-        unknown = [id for id in asked if id not in self.keys]
-        self.admit(self._session.notes.keys_of(unknown).values())
-        return {id for id in asked if id in self.keys}

@@ -52,14 +52,18 @@ class Reading:
     """A question as the legs are asked it.
 
     `intents` holds at least one, the main one first. `lexical` is what the lexical leg asks for: `text` without the
-    `dropped` words, which say what kind of answer is wanted; all of it where nothing would be left. `recent` says that
-    the newest is wanted first, `overview` that a subject is wanted as a whole.
+    `dropped` words, which say what kind of answer is wanted; all of it where nothing would be left. `meaning` is what
+    the dense leg is asked: `text` without names that a good part of the notes carry; '' says `text`. `speaker` is the
+    one person named among those whose words the notes are. `recent` says that the newest is wanted first, `overview`
+    that a subject is wanted as a whole.
     """
 
     text: str
     intents: tuple[Intent, ...]
     lexical: str
     dropped: tuple[str, ...] = ()
+    meaning: str = ""
+    speaker: str | None = None
     period: Period | None = None
     event: Event | None = None
     recent: bool = False
@@ -71,6 +75,8 @@ class Reading:
             "intents": [str(intent) for intent in self.intents],
             "lexical": self.lexical,
             "dropped": list(self.dropped),
+            "meaning": self.meaning or self.text,
+            "speaker": self.speaker,
             "period": None if self.period is None else self.period.to_dict(),
             "event": None if self.event is None else self.event.words,
             "recent": self.recent,

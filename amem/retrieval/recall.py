@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
 from amem.retrieval.explanation import Explanation, LegShare
 from amem.retrieval.hit import Hit
-from amem.retrieval.kept_out import kept_out, raw_scores
-from amem.retrieval.lexical import matched_words
+from amem.retrieval.intent import reading_of
+from amem.retrieval.kept_out import kept_out
+from amem.retrieval.lexical import Words, matched_words
 from amem.retrieval.prior import Priors
-from amem.retrieval.ranking import Ranker, Ranking, legs_of
+from amem.retrieval.ranking import Ranked, Ranker, Ranking, legs_of
 from amem.retrieval.uses import Uses
 from amem.storage.fulltext import columns_of
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from amem.clock import Clock
     from amem.note import MemoryNote, Source
     from amem.protocols import Embedder, Vector
     from amem.query import Query
-    from amem.retrieval.explanation import KeptOut
+    from amem.retrieval.explanation import KeptOut, Lent
     from amem.retrieval.protocols import DenseIndex
-    from amem.retrieval.ranking import Ranked
+    from amem.retrieval.reading import Reading
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.truth.predicates import Predicates
@@ -66,21 +68,19 @@ class Recall:
 
     def search_batch(self, queries: Sequence[Query]) -> list[list[Hit]]:
         """As `search` for each query, with one embedding call for all and on one snapshot."""
-        asked = [query for query in queries if query.k > 0 and query.text.strip()]
+        asked = {place: query for place, query in enumerate(queries) if query.k > 0 and query.text.strip()}
+        answers: list[list[Hit]] = [[] for _ in queries]
         if not asked:
-            return [[] for _ in queries]
-        vectors = self._embed(asked)
+            return answers
+        readings, vectors = self._read(asked.values())
         self._dense.refresh()
         used: list[int] = []
-        answers: list[list[Hit]] = []
         with self._store.read() as session:
-            for query in queries:
-                if query.k == 0 or not query.text.strip():
-                    answers.append([])
-                    continue
-                ranking = self._ranker.rank(session, query, vectors.get(query.text))
+            for place, query in asked.items():
+                reading = readings[query.text]
+                ranking = self._ranker.rank(session, query, reading, vectors.get(_meant(reading)))
                 chosen = _chosen(ranking, query)
-                answers.append(self._hits(session, query, ranking, chosen))
+                answers[place] = self._hits(session, query, ranking, chosen)
                 if query.touch:
                     used += [each.key for each in chosen]
         self._uses.count(used)
@@ -94,37 +94,52 @@ class Recall:
 
     def explain(self, query: Query, id: str) -> Explanation:
         """Why the note is among the hits, or what kept it out. Counts as no use. Raises NoteNotFound."""
-        vector = self._embed([query]).get(query.text) if query.text.strip() else None
+        asking = bool(query.text.strip())
+        readings, vectors = self._read([query] if asking else [])
         self._dense.refresh()
         with self._store.read() as session:
             note = session.notes.get_many([id], history=False, deleted=True).get(id)
             if note is None:
                 raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
             key = session.notes.keys_of([id])[id]
-            ranking = Ranking()
-            if query.text.strip():
-                ranking = self._ranker.rank(session, query, vector, every=True)
-            raw = raw_scores(session, self._dense, self._ranker, ranking, legs_of(query), vector, key, note, query.text)
+            if not asking:
+                reading = reading_of(query.text)
+                prior = Priors(query, reading, self._settings).of(session, [key])[key]
+                out = kept_out(session, query, None, key, note)
+                return Explanation(id=id, score=0.0, relevance=0.0, prior=prior, kept_out=out)
+            reading = readings[query.text]
+            vector = vectors.get(_meant(reading))
+            ranking = self._ranker.rank(session, query, reading, vector, every=True, also=[key])
             out = kept_out(session, query, ranking, key, note)
             for place, ranked in enumerate(ranking.order, start=1):
                 if ranked.key == key:
-                    found = self._shares(query, ranking, ranked, note)
-                    legs = found + tuple(leg for leg in raw if leg.leg not in {each.leg for each in found})
-                    return _explanation(ranked, legs, place=place, kept=out)
-            prior = Priors(query.text, self._settings).of(session, [key])[key]
-            return Explanation(id=id, score=0.0, relevance=0.0, prior=prior, legs=tuple(raw), kept_out=out)
+                    legs = self._shares(query, ranking, ranked, note)
+                    return _explanation(ranking, ranked, legs, place=place, kept=out)
+            # Not ranked, so no leg gave it anything: what they think of it is told all the same.
+            parts = ranking.fused.parts(key) if ranking.fused is not None else {}
+            prior = Priors(query, reading, self._settings).of(session, [key])[key]
+            silent = Ranked(key, id, "", parts, 0.0, (), replace(prior, floor=0.0, retention=0.0))
+            legs = self._shares(query, ranking, silent, note)
+            ranked = Ranked(key, id, "", {}, 0.0, (), prior)
+            return _explanation(ranking, ranked, legs, place=None, kept=out)
 
-    def _embed(self, queries: Sequence[Query]) -> dict[str, Vector]:
+    def _read(self, queries: Iterable[Query]) -> tuple[dict[str, Reading], dict[str, Vector]]:
+        """How each question is read, by its text, and the vectors of what the dense leg is asked."""
+        asked = list(queries)
+        with self._store.read() as session:
+            readings = {query.text: self._ranker.read(session, query) for query in asked}
         texts = list(
             dict.fromkeys(
-                query.text for query in queries if "dense" in legs_of(query) or query.filter.minimum_cosine is not None
+                _meant(readings[query.text])
+                for query in asked
+                if "dense" in legs_of(query) or query.filter.minimum_cosine is not None
             )
         )
         if not texts:
-            return {}
+            return readings, {}
         if self._before is not None:
             self._before()
-        return dict(zip(texts, self._embedder.embed(texts), strict=True))
+        return readings, dict(zip(texts, self._embedder.embed(texts), strict=True))
 
     def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:
         ids = [each.id for each in chosen]
@@ -134,7 +149,7 @@ class Recall:
             _hit(
                 notes[each.id],
                 sources[each.id],
-                _explanation(each, self._shares(query, ranking, each, notes[each.id]), place=place),
+                _explanation(ranking, each, self._shares(query, ranking, each, notes[each.id]), place=place),
             )
             for place, each in enumerate(chosen, start=1)
         ]
@@ -142,15 +157,19 @@ class Recall:
     def _shares(self, query: Query, ranking: Ranking, ranked: Ranked, note: MemoryNote) -> tuple[LegShare, ...]:
         shares = []
         for leg, part in ranked.parts.items():
-            matched: tuple[str, ...] = ()
-            if leg == "entity":
-                matched = ranking.matched.get(ranked.key, ())
-            elif leg == "facts":
-                matched = ranking.stated.get(ranked.key, ())
-            elif leg == "lexical":
-                matched = matched_words(query.text, ranking.terms, _held(note))
-            shares.append(LegShare(leg, part.rank, part.raw, part.share * ranked.prior.factor, matched))
+            answer = ranking.answers[leg]
+            matched = answer.matched(ranked.key)
+            lent: tuple[Lent, ...] = ()
+            if isinstance(answer, Words):
+                matched = matched_words(query.text, answer.terms, _held(note))
+                lent = answer.lent(ranked.key)
+            share = part.share * ranked.prior.factor
+            shares.append(LegShare(leg, part.rank, part.raw, share, matched, part.scaled, part.weight, lent))
         return tuple(shares)
+
+
+def _meant(reading: Reading) -> str:
+    return reading.meaning or reading.text
 
 
 def _chosen(ranking: Ranking, query: Query) -> list[Ranked]:
@@ -162,7 +181,9 @@ def _held(note: MemoryNote) -> set[str]:
     return {term for column in columns_of(note).values() for term in column.split()}
 
 
-def _explanation(ranked: Ranked, legs: tuple[LegShare, ...], *, place: int, kept: KeptOut | None = None) -> Explanation:
+def _explanation(
+    ranking: Ranking, ranked: Ranked, legs: tuple[LegShare, ...], *, place: int | None, kept: KeptOut | None = None
+) -> Explanation:
     return Explanation(
         id=ranked.id,
         score=ranked.score,
@@ -173,6 +194,9 @@ def _explanation(ranked: Ranked, legs: tuple[LegShare, ...], *, place: int, kept
         via=ranked.via,
         place=place,
         kept_out=kept,
+        reading=ranking.reading,
+        fusion=ranking.fusion,
+        notes=ranking.notes,
     )
 
 

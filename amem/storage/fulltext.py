@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sqlalchemy import ColumnElement, bindparam, column, delete, func, insert, literal_column, select, text
 
 from amem.note import Status
@@ -14,6 +15,8 @@ from amem.text import index_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from amem.note import MemoryNote
     from amem.query import Filter
@@ -35,6 +38,7 @@ _RARE = text(
     " WHERE used.role IN ('entity', 'keyword') AND used.term IN :terms AND +used.notes <= :most"
     " GROUP BY held.note ORDER BY sum(1.0 / used.notes) DESC, held.note DESC LIMIT :limit"
 ).bindparams(bindparam("terms", expanding=True))
+_POSTINGS = text("SELECT rowid, rank FROM note_text WHERE note_text MATCH :match")
 _ROLE = (
     select(_COUNTS.c.term, _COUNTS.c.notes)
     .where(_COUNTS.c.role == bindparam("role"))
@@ -96,6 +100,16 @@ class FullText:
             .limit(limit)
         )
         return [(key, -score) for key, score in self._run(statement)]
+
+    def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Every note that holds the term, by key in ascending order, and what BM25 gives it for that: above nothing.
+
+        The parts of several terms add up to the score of a question that holds them all.
+        """
+        # Straight from the cursor: for thousands of pairs SQLAlchemy's rows cost more than SQLite's work.
+        rows = self._run(_POSTINGS, {"match": f'"{term}"'}).cursor.fetchall()
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), 2)
+        return table[:, 0].astype(np.int64), -table[:, 1]
 
     def scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
         """BM25 score of each of these notes that holds any of the terms."""

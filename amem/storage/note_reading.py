@@ -50,6 +50,17 @@ _ORDERS = {
 }
 
 
+_SPEAKERS = text("SELECT speaker, count(*) FROM notes WHERE speaker IS NOT NULL GROUP BY speaker")
+#: The turns around a note in its conversation, by the index on conversation and ordinal.
+_BESIDE = text(
+    "SELECT here.key, there.key, there.ordinal - here.ordinal, here.at, there.at"
+    " FROM json_each(:keys) AS asked CROSS JOIN notes AS here ON here.key = asked.value"
+    " CROSS JOIN notes AS there ON there.conversation_id = here.conversation_id"
+    " AND there.ordinal BETWEEN here.ordinal - :reach AND here.ordinal + :reach"
+    " WHERE there.ordinal <> here.ordinal AND there.status = 'active'"
+)
+
+
 @cache
 def _columns(names: tuple[str, ...]) -> Select[Any]:
     value: ColumnClause[int] = column("value")
@@ -168,6 +179,24 @@ class NoteReading:
         # As one JSON parameter: an IN list of hundreds takes SQLAlchemy longer to write out than SQLite to answer.
         asked = json.dumps([int(key) for key in keys])
         return {key: tuple(values) for key, *values in self._run(_columns(tuple(names)), {"keys": asked})}
+
+    def beside(self, keys: Sequence[int], reach: int) -> list[tuple[int, int, int, str, str]]:
+        """(key, neighbour, steps, at, neighbour's at) for each active note up to `reach` turns away from one of these.
+
+        `steps` is below 0 for what was said before. A note outside any conversation has no neighbours.
+        """
+        asked = json.dumps([int(key) for key in keys])
+        result: Any = self._run(_BESIDE, {"keys": asked, "reach": reach})
+        # Straight from the cursor: SQLAlchemy's rows would cost more than SQLite's work.
+        rows: list[tuple[int, int, int, str, str]] = result.cursor.fetchall()
+        return rows
+
+    def speakers(self) -> dict[str, int]:
+        """How many notes each speaker said, by case-folded name."""
+        counts: dict[str, int] = {}
+        for speaker, count in self._run(_SPEAKERS):
+            counts[speaker.casefold()] = counts.get(speaker.casefold(), 0) + count
+        return counts
 
     def resolve(self, prefix: str, *, deleted: bool = False) -> str:
         """The one id that is or begins with `prefix`. Raises NoteNotFound or AmbiguousId."""

@@ -5,3 +5,6 @@ CREATE INDEX notes_agent_id ON notes (json_extract(metadata, '$.agent_id'))
     WHERE json_extract(metadata, '$.agent_id') IS NOT NULL;
 CREATE INDEX notes_session_id ON notes (json_extract(metadata, '$.session_id'))
     WHERE json_extract(metadata, '$.session_id') IS NOT NULL;
+
+-- Who said how much, without a look at the notes themselves.
+CREATE INDEX notes_speaker ON notes (speaker) WHERE speaker IS NOT NULL;
