@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 RRF = "RRF, k=60"
+PLAIN = "plain hybrid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +64,10 @@ def ablations() -> list[Configuration]:
         Configuration("no router", "one left out", {"router": False}),
         Configuration(RRF, "otherwise", {"fusion": "rrf", "rrf_k": 60}),
         Configuration("RRF, k=5", "otherwise", {"fusion": "rrf", "rrf_k": 5}),
-        Configuration("plain hybrid (dense, lexical, RRF, no window)", "otherwise", PLAIN, legs=("dense", "lexical")),
-        Configuration("with links (search_agentic)", "otherwise", links=True),
+        Configuration(PLAIN, "otherwise", HYBRID, legs=("dense", "lexical")),
+        Configuration("with links", "otherwise", links=True),
     ]
 
 
 #: What a hybrid search is elsewhere: two legs, fused by rank, each note by itself, the question as it is.
-PLAIN: Mapping[str, Any] = {"fusion": "rrf", "rrf_k": 60, "window": 0, "router": False}
+HYBRID: Mapping[str, Any] = {"fusion": "rrf", "rrf_k": 60, "window": 0, "router": False}

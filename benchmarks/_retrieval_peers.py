@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 CANDIDATES = 80
 K = 60
-DATED = "BM25, Snowball stems, stop words out, dated text"
+#: What A-Mem's own search comes down to: the question as it is against every note, no link followed.
+DENSE = "peer: dense, the question as it is"
+#: Snowball stems without stop words, and the day of each turn among its words.
+DATED = "peer: BM25 of stems, dated"
 _WORD = re.compile(r"\w+")
 
 
@@ -48,13 +51,13 @@ def peers(conversation: Conversation, embedder: Embedder) -> Mapping[str, Rank]:
         return rank
 
     return {
-        "dense, raw question (what A-Mem's search is)": ranking(dense),
-        "BM25 as in A-Mem's notes (split at spaces)": ranking(plain),
-        "BM25, Snowball stems, stop words out": ranking(stemmed),
+        DENSE: ranking(dense),
+        "peer: BM25, words split at spaces": ranking(plain),
+        "peer: BM25 of stems": ranking(stemmed),
         DATED: ranking(dated),
-        "RRF k=60 of raw dense and A-Mem's BM25": ranking(dense, plain),
-        "RRF k=60 of raw dense and BM25, stems": ranking(dense, stemmed),
-        "RRF k=60 of raw dense and BM25, stems, dated": ranking(dense, dated),
+        "peer: RRF of dense, BM25 split": ranking(dense, plain),
+        "peer: RRF of dense, BM25 of stems": ranking(dense, stemmed),
+        "peer: RRF of dense, BM25 dated": ranking(dense, dated),
     }
 
 

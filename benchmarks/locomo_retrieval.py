@@ -29,6 +29,7 @@ from _retrieval_configurations import Configuration, ablations, as_asked
 from _retrieval_peers import peers
 from _retrieval_runs import Outcome, ask_amem, ask_peer
 from _retrieval_table import categories_table, configurations_by_category, configurations_table
+from _retrieval_tuning import grid, survival, survival_table
 
 from amem import AmemError, load_settings
 from amem.embedding import make_embedder
@@ -57,6 +58,9 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--links", action=argparse.BooleanOptionalAction, default=False, help="search_agentic")
     parser.add_argument("--fusion", choices=("convex", "rrf"), help="how legs become one score")
     parser.add_argument("--ablations", action="store_true", help="every leg alone and left out, and peers")
+    parser.add_argument(
+        "--survives", nargs="*", metavar="SETTING=V,V", help="what is left of tuning these settings, unseen"
+    )
     parser.add_argument("--conversations", help="only these ids, with commas between")
     parser.add_argument("--tables", action="store_true", help="tables as Markdown")
     parser.add_argument("--home", type=Path, help="keep notes and vectors here, and go on from them (default: nowhere)")
@@ -68,6 +72,8 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error(f"--k takes whole numbers with commas between, not {given.k!r}")
     if given.k[0] < 1:
         parser.error("--k starts at 1")
+    if given.ablations and given.survives is not None:
+        parser.error("--ablations and --survives are two runs")
     return given
 
 
@@ -83,11 +89,16 @@ class Run:
     embedding_seconds: float = 0.0
 
 
-def run(given: argparse.Namespace, embedder: Embedder | None = None) -> Run:
+def configurations(given: argparse.Namespace) -> list[Configuration]:
+    """What to ask amem, the one that the others are held against first. Raises InvalidInput."""
+    first = as_asked(given)
+    more = ablations() if given.ablations else [] if given.survives is None else grid(given.survives)
+    return [first, *(each for each in more if each.name != first.name)]
+
+
+def run(given: argparse.Namespace, asked: Sequence[Configuration], embedder: Embedder | None = None) -> Run:
     """Import, then ask everything of everyone; `embedder` replaces the one that the settings name."""
     done = Run()
-    first = as_asked(given)
-    asked = [first, *(each for each in ablations() if each.name != first.name)] if given.ablations else [first]
     with ExitStack() as stack:
         home = given.home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="amem-locomo-")))
         settings = load_settings(home, llm_backend="offline")
@@ -147,7 +158,10 @@ def report(done: Run, given: argparse.Namespace) -> str:
         f"{done.turns:,} turns, {n} questions with evidence ({done.unasked} without are left out). {first}:",
         categories_table(done.outcomes[first], given.k, markdown=given.tables),
     ]
-    if len(done.outcomes) > 1:
+    if given.survives is not None:
+        tried = {name: outcomes for name, outcomes in done.outcomes.items() if name != first}
+        parts.append(survival_table(survival(tried, done.outcomes[first]), markdown=given.tables))
+    elif len(done.outcomes) > 1:
         parts += [
             f"behind: by how much {first} is ahead, paired by question, with its 95 % interval; ms without embedding",
             configurations_table(done.outcomes, given.k, first, markdown=given.tables),
@@ -171,7 +185,7 @@ def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = Non
         print("no LoCoMo file was given, so nothing is measured; benchmarks/README.md says where to get it")
         return 0
     try:
-        done = run(given, embedder)
+        done = run(given, configurations(given), embedder)
     except AmemError as error:
         tell(f"{error}\n{error.hint}".strip())
         return 1
