@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Places = Sequence[int | None]
+    Values = Sequence[float] | NDArray[np.float64]
 
 RESAMPLES = 10_000
 SEED = 20_23
@@ -70,7 +71,7 @@ class Interval:
         return self.low > 0
 
 
-def interval(values: Sequence[float] | NDArray[np.float64], *, seed: int = SEED) -> Interval:
+def interval(values: Values, *, seed: int = SEED) -> Interval:
     """The mean of `values`, one a question, and between which means 95 % of resampled sets of questions fall."""
     array = np.asarray(values, dtype=np.float64)
     if not len(array):
@@ -80,7 +81,7 @@ def interval(values: Sequence[float] | NDArray[np.float64], *, seed: int = SEED)
     return Interval(float(array.mean()), float(low), float(high))
 
 
-def difference(ours: Sequence[float], theirs: Sequence[float], *, seed: int = SEED) -> Interval:
+def difference(ours: Values, theirs: Values, *, seed: int = SEED) -> Interval:
     """By how much `ours` is higher, question by question. Raises ValueError for other questions on the two sides."""
     if len(ours) != len(theirs):
         raise ValueError(f"{len(ours)} questions cannot be held against {len(theirs)}")

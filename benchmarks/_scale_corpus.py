@@ -50,7 +50,7 @@ class TableEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         start = time.perf_counter()
-        rows = np.stack([self._row(text) for text in texts])
+        rows: NDArray[np.float32] = np.stack([self._row(text) for text in texts])
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         self.seconds += time.perf_counter() - start
         return rows
@@ -83,11 +83,11 @@ class Corpus:
     def turns(self, count: int) -> list[NewNote]:
         """Chats of two, 400 turns each: every note one turn, in its place."""
         found = []
-        subject, pair = 0, FIRST[:2]
+        subject, pair = 0, list(FIRST[:2])
         for number in range(count):
             chat, ordinal = f"chat-{number // LONG}", number % LONG + 1
             if ordinal == 1:
-                pair = tuple(self._random.sample(FIRST, 2))
+                pair = self._random.sample(FIRST, 2)
             if ordinal == 1 or self._random.random() > SAME:
                 subject = self._random.randrange(SUBJECTS)
             who = pair[ordinal % 2]
