@@ -51,7 +51,9 @@ def member(field: str, value: Any, of: type[Member]) -> Member:
     try:
         return of(value.strip().lower() if isinstance(value, str) else value)
     except ValueError:
-        raise InvalidInput(f"{field}: there is no {value!r}", hint=f"use some of {', '.join(of)}") from None
+        raise InvalidInput(
+            f"{field}: there is no {of.__name__.lower()} {value!r}", hint=f"the {field} are {', '.join(of)}"
+        ) from None
 
 
 def moment(field: str, value: Any) -> datetime:

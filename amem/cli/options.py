@@ -10,18 +10,12 @@ import typer
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in its documented shape.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A note's id or the beginning of it.", show_default=False)]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or beginnings of them.", show_default=False)]
-Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only notes with this tag; repeatable.")]
-Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Only this kind (fact, decision, ...); repeatable.")]
-Category = Annotated[str | None, typer.Option("--category", help="Only this category.")]
-Speaker = Annotated[str | None, typer.Option("--speaker", help="Only what this person said.")]
-Conversation = Annotated[str | None, typer.Option("--conversation", help="Only this conversation.")]
-Since = Annotated[str | None, typer.Option("--since", help="About this time or later: 2026-03-01, 7d, yesterday.")]
-Until = Annotated[str | None, typer.Option("--until", help="About a time before this.")]
-AsOf = Annotated[str | None, typer.Option("--as-of", help="What was true at this time.")]
 KnownAt = Annotated[str | None, typer.Option("--known-at", help="What was known at this time, by notes as they stood.")]
-Superseded = Annotated[bool, typer.Option("--superseded", help="Superseded notes too.")]
-Everything = Annotated[bool, typer.Option("--all", "-a", help="Superseded and archived notes too.")]
-Meta = Annotated[list[str] | None, typer.Option("--meta", help="Only notes with this metadata, key=value; repeatable.")]
+K = Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")]
+MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")]
+MinimumCosine = Annotated[
+    float | None, typer.Option("--min-cosine", help="Leave out what is less alike in meaning (-1 to 1).")
+]
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -65,46 +59,3 @@ def pairs(given: list[str] | None) -> dict[str, Any]:
             parsed = value
         found[key.strip()] = parsed if isinstance(parsed, bool | int | float) else value
     return found
-
-
-def as_filter(
-    timezone: str,
-    *,
-    tags: list[str] | None = None,
-    kinds: list[str] | None = None,
-    category: str | None = None,
-    speaker: str | None = None,
-    conversation: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    as_of: str | None = None,
-    known_at: str | None = None,
-    superseded: bool = False,
-    everything: bool = False,
-    meta: list[str] | None = None,
-) -> Any:
-    """The Filter that these options mean. Raises InvalidInput."""
-    from amem.errors import InvalidInput
-    from amem.note import Kind, Status
-    from amem.query import Filter
-
-    try:
-        wanted = tuple(Kind(kind.strip().lower()) for kind in kinds or [])
-    except ValueError as error:
-        raise InvalidInput(f"{error}", hint=f"the kinds are {', '.join(Kind)}") from error
-    statuses: tuple[Status, ...] = (Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED)
-    if not everything:
-        statuses = (Status.ACTIVE, Status.SUPERSEDED) if superseded else (Status.ACTIVE,)
-    return Filter(
-        tags=tuple(tags or ()),
-        category=category,
-        kinds=wanted,
-        speaker=speaker,
-        conversation=conversation,
-        since=None if since is None else moment(since, timezone),
-        until=None if until is None else moment(until, timezone),
-        as_of=None if as_of is None else moment(as_of, timezone),
-        known_at=None if known_at is None else moment(known_at, timezone),
-        metadata=pairs(meta),
-        statuses=statuses,
-    )

@@ -7,24 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from amem.cli.context import invocation, tell
-from amem.cli.options import (
-    AsOf,
-    Category,
-    Conversation,
-    Everything,
-    Ids,
-    Json,
-    Kinds,
-    KnownAt,
-    Meta,
-    Since,
-    Speaker,
-    Superseded,
-    Tags,
-    Until,
-    as_filter,
-    moment,
-)
+from amem.cli.filtering import Where, filtering
+from amem.cli.options import Ids, Json, K, KnownAt, MinimumCosine, MinimumScore, moment
 from amem.cli.render import count, one_line, print_json, print_table, short_id, when
 
 if TYPE_CHECKING:
@@ -41,20 +25,10 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=_PANEL)(why)
 
 
+@filtering()
 def list_notes(
     context: typer.Context,
-    tag: Tags = None,
-    kind: Kinds = None,
-    category: Category = None,
-    speaker: Speaker = None,
-    conversation: Conversation = None,
-    since: Since = None,
-    until: Until = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    meta: Meta = None,
-    superseded: Superseded = False,
-    everything: Everything = False,
+    where: Where,
     deleted: Annotated[bool, typer.Option("--deleted", help="Only deleted notes.")] = False,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many.")] = 30,
     offset: Annotated[int, typer.Option(min=0, help="How many to skip.")] = 0,
@@ -72,21 +46,7 @@ def list_notes(
         if memory is None:
             return print_json([]) if as_json else None
         timezone = memory.settings.timezone
-        wanted = as_filter(
-            timezone,
-            tags=tag,
-            kinds=kind,
-            category=category,
-            speaker=speaker,
-            conversation=conversation,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_at=known_at,
-            superseded=superseded,
-            meta=meta,
-            everything=everything,
-        )
+        wanted = where.filter(timezone)
         if deleted:
             wanted = replace(wanted, statuses=(Status.DELETED,))
         notes = memory.list(wanted, limit=limit, offset=offset, order=order)
@@ -148,24 +108,15 @@ def show(context: typer.Context, ids: Ids, known_at: KnownAt = None, as_json: Js
     print_json(records[0] if len(ids) == 1 else records)
 
 
+@filtering()
 def search(
     context: typer.Context,
     query: Annotated[list[str], typer.Argument(help="The question, in your own words.", show_default=False)],
-    k: Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")] = 5,
-    tag: Tags = None,
-    kind: Kinds = None,
-    category: Category = None,
-    speaker: Speaker = None,
-    conversation: Conversation = None,
-    since: Since = None,
-    until: Until = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    meta: Meta = None,
-    superseded: Superseded = False,
-    everything: Everything = False,
+    where: Where,
+    k: K = 5,
     links: Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")] = True,
-    minimum: Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")] = None,
+    minimum: MinimumScore = None,
+    minimum_cosine: MinimumCosine = None,
     touch: Annotated[bool, typer.Option(help="Count the answers as used, which keeps them from fading.")] = True,
     as_json: Json = False,
 ) -> None:
@@ -176,21 +127,7 @@ def search(
         if memory is None:
             return print_json([]) if as_json else None
         timezone = memory.settings.timezone
-        wanted = as_filter(
-            timezone,
-            tags=tag,
-            kinds=kind,
-            category=category,
-            speaker=speaker,
-            conversation=conversation,
-            since=since,
-            until=until,
-            as_of=as_of,
-            known_at=known_at,
-            superseded=superseded,
-            meta=meta,
-            everything=everything,
-        )
+        wanted = where.filter(timezone, minimum_cosine=minimum_cosine)
         find = memory.search_agentic if links else memory.search
         hits = find(" ".join(query), k, filter=wanted, touch=touch, minimum_score=minimum)
     if as_json:

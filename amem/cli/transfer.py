@@ -2,6 +2,7 @@
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,8 @@ import typer
 
 from amem.cli.context import invocation, progress, tell
 from amem.cli.exits import ExitCode
-from amem.cli.options import Category, Json, Kinds, Since, Speaker, Tags, Until, as_filter
+from amem.cli.filtering import Where, filtering
+from amem.cli.options import Json
 from amem.cli.render import count, json_line, print_json
 
 if TYPE_CHECKING:
@@ -65,15 +67,11 @@ def import_notes(
         raise typer.Exit(ExitCode.FAILED)
 
 
+@filtering("status", "superseded", "everything", "as_of", "known_at")
 def export(
     context: typer.Context,
+    where: Where,
     path: Annotated[Path | None, typer.Argument(help="File to write; default: standard output.")] = None,
-    tag: Tags = None,
-    kind: Kinds = None,
-    category: Category = None,
-    speaker: Speaker = None,
-    since: Since = None,
-    until: Until = None,
     active: Annotated[bool, typer.Option("--active", help="Leave out superseded and archived notes.")] = False,
     versions: Annotated[bool, typer.Option("--versions", help="Every note's history too.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
@@ -86,16 +84,7 @@ def export(
     if path is not None and path.exists() and not force:
         raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
     with invocation(context).memory() as memory:
-        wanted = as_filter(
-            memory.settings.timezone,
-            tags=tag,
-            kinds=kind,
-            category=category,
-            speaker=speaker,
-            since=since,
-            until=until,
-            everything=not active,
-        )
+        wanted = replace(where, everything=not active).filter(memory.settings.timezone)
         lines = (json_line(record) for record in exported(memory, wanted, versions=versions))
         if path is None or str(path) == "-":
             for line in lines:

@@ -200,7 +200,7 @@ def test_wrong_usage_is_exit_2(cli: Cli, words: tuple[str, ...], line: str) -> N
         (("review", "accept", "99"), "no review 99 (amem review lists what waits)"),
         (("tags", "rename", "none", "x"), "no note has the tag 'none' (amem tags lists them)"),
         (("log", "--since", "whenever"), "cannot read 'whenever' as a time (use 2026-03-01, 2026-03-01T09:30, 7d"),
-        (("list", "--kind", "gossip"), "'gossip' is not a valid Kind (the kinds are"),
+        (("list", "--kind", "gossip"), "kinds: there is no kind 'gossip' (the kinds are"),
         (("list", "--order", "colour"), "cannot order by 'colour' (use one of time, recorded, importance, pinned)"),
         (("config", "colour"), "unknown setting 'colour' (amem config lists them all)"),
         (("import", "x", "--format", "docx"), "there is no format 'docx' (the formats are markdown, text, jsonl"),
