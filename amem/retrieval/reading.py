@@ -23,11 +23,15 @@ class Intent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A span of time that the question names with `words`: from `since` until before `until`; None leaves it open."""
+    """A span of time that the question names with `words`: from `since` until before `until`; None leaves it open.
+
+    One that is `yearless` ("in May") was given the latest year in which it had begun, which the notes may know better.
+    """
 
     words: str
     since: datetime | None
     until: datetime | None
+    yearless: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: Days of the units that are counted in days; months and years are counted by the calendar.
 _DAYS = {"day": 1, "weekend": 2, "week": 7}
@@ -98,10 +103,14 @@ def weekday_of(today: date, weekday: int) -> Span:
     return Span(today - timedelta(days=(today.weekday() - weekday) % 7), "day")
 
 
-def longest(named: list[Named]) -> list[Named]:
+def longest(named: Iterable[Named]) -> list[Named]:
     """In order; of two that overlap ("3 May 2024", "May 2024") only the longer."""
     kept: list[Named] = []
+    starts: list[int] = []
     for each in sorted(named, key=lambda each: each.start - each.end):
-        if all(each.end <= other.start or each.start >= other.end for other in kept):
-            kept.append(each)
-    return sorted(kept, key=lambda each: each.start)
+        at = bisect_left(starts, each.start)
+        after_one = at == 0 or kept[at - 1].end <= each.start
+        if after_one and (at == len(kept) or each.end <= kept[at].start):
+            kept.insert(at, each)
+            starts.insert(at, each.start)
+    return kept
