@@ -6,13 +6,14 @@ from amem.text.normal import normalize
 from amem.text.scripts import cjk_share, is_cjk, written_in_cjk
 from amem.text.sentences import sentences
 from amem.text.splitting import split_text
-from amem.text.terms import FTS5_TOKENIZE, index_terms, prefix_terms, query_terms
+from amem.text.terms import FTS5_TOKENIZE, index_terms, located_terms, prefix_terms, query_terms
 
 __all__ = [
     "FTS5_TOKENIZE",
     "cjk_share",
     "index_terms",
     "is_cjk",
+    "located_terms",
     "normalize",
     "prefix_terms",
     "query_terms",

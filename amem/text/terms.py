@@ -17,7 +17,7 @@ from amem.text import stopwords
 from amem.text.scripts import CJK, is_cjk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 #: How storage must declare an FTS5 table that is fed ``" ".join(index_terms(text))``: with it FTS5 splits at the
 #: spaces only. Terms hold letters, marks, digits and the characters ``_ . - + # @``.
@@ -48,6 +48,16 @@ def index_terms(text: str) -> list[str]:
     for token in _tokens(text):
         terms += _terms(token)
     return terms
+
+
+def located_terms(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Where in `text` its index terms stand: (start, end, terms), a word before its parts, bigrams one by one."""
+    plain, places = _placed(text)
+    for match in _TOKEN.finditer(plain):
+        token, at = match[0], match.start()
+        pieces = _cjk_pieces(token) if is_cjk(token) else _word_pieces(token[:_LONGEST])
+        for start, end, terms in pieces:
+            yield places[at + start][0], places[at + end - 1][1], terms
 
 
 def query_terms(text: str) -> list[str]:
@@ -167,6 +177,44 @@ def _stemmers() -> _Stemmers:
 @cache
 def _stop_stems() -> frozenset[str]:
     return frozenset(_stem(word) for word in stopwords.ENGLISH)
+
+
+def _placed(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text as it is cut into tokens; and for each of its characters, where what it was made of begins and ends."""
+    plain, places, start = "", [], 0
+    for end in range(1, len(text) + 1):
+        # A mark belongs to the letter before it, with which it may become one character; so does a Korean vowel.
+        if end < len(text) and (unicodedata.combining(text[end]) or "\u1160" <= text[end] <= "\u11ff"):
+            continue
+        made = unicodedata.normalize("NFKC", text[start:end])
+        plain += made
+        places += [(start, end)] * len(made)
+        start = end
+    return plain, places
+
+
+def _cjk_pieces(run: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    for start, bigram in enumerate(_bigrams(run)):
+        yield start, start + len(bigram), (bigram,)
+    if len(run) > 1:
+        for start, character in enumerate(run):
+            if character in stopwords.CHINESE_SINGLE_WORDS:
+                yield start, start + 1, (character,)
+
+
+def _word_pieces(word: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    terms, start = _word_terms(word), 0
+    parts: list[tuple[int, int, tuple[str, ...]]] = []
+    for piece in re.split(rf"({_JOINT.pattern})", word):
+        for part in _HUMP.split(piece):
+            if part and not _JOINT.fullmatch(part):
+                parts.append((start, start + len(part), tuple(t for t in _word_terms(part) if t in terms)))
+            start += len(part)
+    of_parts = {term for _, _, held in parts for term in held}
+    if len(parts) < 2 or not of_parts.issuperset(terms):
+        yield 0, len(word), terms if len(parts) < 2 else tuple(term for term in terms if term not in of_parts)
+    if len(parts) > 1:
+        yield from parts
 
 
 def _typed(word: str) -> str:

@@ -1,0 +1,133 @@
+"""Where in a note the words of a question stand, and which sentence of it says most of them.
+
+Pure functions of text, for whatever shows notes: a terminal, a notebook, a browser. Words match as they do in the
+lexical leg: by stem ("moved" finds "moving"), without accents, Chinese by pairs of characters.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from amem.text import located_terms, query_terms
+from amem.text.sentences import sentence_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+#: A sentence longer than this is cut to what lies around the words.
+LONGEST = 300
+#: What stays before the first word of a sentence that is cut.
+_RUN_UP = 60
+_POSSESSIVE = re.compile(r"['’]s?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a note: `text`, which is ``content[start:end]``, and the `spans` of the matched words within it.
+
+    Spans are (start, end) in characters of `text`, ascending, none overlapping another.
+    """
+
+    text: str
+    start: int
+    end: int
+    spans: tuple[tuple[int, int], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"text": self.text, "start": self.start, "end": self.end, "spans": [list(span) for span in self.spans]}
+
+
+def matched_words(question: str, terms: Collection[str]) -> tuple[str, ...]:
+    """The words of the question that stand for these index terms, lower case, in order, CJK runs in one piece.
+
+    A term that none of its words is (三 also asks for 3) comes last, as it is.
+    """
+    placed = _places(question, terms)
+    words = [_POSSESSIVE.sub("", question[start:end].lower()) for start, end in _merged(placed)]
+    known = {term for _, _, held in placed for term in held}
+    return tuple(dict.fromkeys([*words, *(term for term in terms if term not in known)]))
+
+
+def spans(content: str, words: Iterable[str]) -> tuple[tuple[int, int], ...]:
+    """Where any of these words or names stand in the content: (start, end), ascending, none touching another."""
+    wanted = {term for word in words for term in query_terms(word)}
+    return tuple(_merged(_places(content, wanted))) if wanted else ()
+
+
+def passage(content: str, words: Iterable[str], *, sentence: tuple[int, int] | None = None) -> Passage:
+    """The sentence of the content that holds most of these words, the shorter of two; else `sentence`, else the first.
+
+    A long one is cut to at most `LONGEST` characters around the words.
+    """
+    wanted = {term for word in words for term in query_terms(word)}
+    placed = _places(content, wanted) if wanted else []
+    sentences = bounds(content)
+    held = [{term for at, _, terms in placed if start <= at < end for term in terms} for start, end in sentences]
+    best = max(range(len(sentences)), key=lambda place: (len(held[place]), -_length(sentences[place])), default=None)
+    if best is None:
+        return Passage("", 0, 0)
+    start, end = sentences[best] if held[best] else sentence or sentences[0]
+    start, end = _cut(content, start, end, placed)
+    within = [(max(at, start) - start, min(to, end) - start) for at, to in _merged(placed) if at < end and to > start]
+    return Passage(content[start:end], start, end, tuple(within))
+
+
+def bounds(content: str) -> list[tuple[int, int]]:
+    """Where each sentence of the content begins and ends, white space around it left out; none is empty."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for end in (*sentence_ends(content), len(content)):
+        piece = content[start:end]
+        if text := piece.strip():
+            begin = start + piece.index(text[0])
+            found.append((begin, begin + len(text)))
+        start = end
+    return found
+
+
+_Placed = tuple[int, int, tuple[str, ...]]
+
+
+def _places(text: str, wanted: Collection[str]) -> list[_Placed]:
+    """The places of wanted terms with the terms that are wanted there."""
+    found = []
+    for start, end, terms in located_terms(text):
+        if here := tuple(term for term in terms if term in wanted):
+            found.append((start, end, here))
+    return found
+
+
+def _merged(placed: Sequence[_Placed]) -> list[tuple[int, int]]:
+    """The places as spans: those that overlap, as pairs of Chinese characters do, become one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted((start, end) for start, end, _ in placed):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], end))
+        else:
+            found.append((start, end))
+    return found
+
+
+def _length(span: tuple[int, int]) -> int:
+    return span[1] - span[0]
+
+
+def _cut(content: str, start: int, end: int, placed: Sequence[_Placed]) -> tuple[int, int]:
+    """At most `LONGEST` characters of content[start:end], around most of the words, cut at spaces if there are any."""
+    if end - start <= LONGEST:
+        return start, end
+    near = [each for each in placed if start <= each[0] < end]
+    begin = start
+    if near:
+        reach = LONGEST - _RUN_UP
+        first = max(
+            near, key=lambda at: (len({t for s, _, ts in near if at[0] <= s < at[0] + reach for t in ts}), -at[0])
+        )
+        begin = max(start, min(first[0] - _RUN_UP, end - LONGEST))
+    stop = min(end, begin + LONGEST)
+    space = content.find(" ", begin, begin + _RUN_UP) if begin > start else -1
+    last = content.rfind(" ", begin + LONGEST // 2, stop) if stop < end else -1
+    return (space + 1 if space >= 0 else begin), (last if last >= 0 else stop)

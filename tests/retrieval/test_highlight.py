@@ -1,0 +1,84 @@
+"""Highlighting: which words of a note answer a question, and which of its sentences holds them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from amem.retrieval.highlight import LONGEST, bounds, matched_words, passage, spans
+from amem.text import index_terms, query_terms
+
+
+def marked(text: str, found: tuple[tuple[int, int], ...]) -> str:
+    """The text with the spans in brackets."""
+    for start, end in reversed(found):
+        text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
+    return text
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "shown"),
+    [
+        ("We are moving the invoices.", ["moved", "invoice"], "We are [moving] the [invoices]."),
+        ("Ana's café is closed", ["cafe", "ana"], "[Ana's] [café] is closed"),
+        ("妈妈对花生过敏。", ["花生过敏"], "妈妈对[花生过敏]。"),
+        ("他住在里斯本的老城。", ["里斯本"], "他住在[里斯本]的老城。"),
+        ("Upgrade to PostgreSQL v15.3 now", ["15.3"], "Upgrade to PostgreSQL [v15.3] now"),
+        ("see parse_time in clock", ["time"], "see parse_[time] in clock"),
+        ("Ｆｕｌｌ width ﬁre", ["full", "fire"], "[Ｆｕｌｌ] width [ﬁre]"),
+        ("😀 tea 👨‍👩‍👧 and tea", ["tea"], "😀 [tea] 👨‍👩‍👧 and [tea]"),
+        ("Nothing here", ["tea"], "Nothing here"),
+        ("", ["tea"], ""),
+    ],
+)
+def test_words_are_found_as_the_lexical_leg_finds_them(content: str, words: list[str], shown: str) -> None:
+    assert marked(content, spans(content, words)) == shown
+
+
+def test_the_sentence_with_most_of_the_words_is_shown() -> None:
+    content = "We talked about tea. The server moved to Lisbon on Friday! Lisbon is warm."
+    found = passage(content, ["server", "lisbon"])
+    assert marked(found.text, found.spans) == "The [server] moved to [Lisbon] on Friday!"
+    assert content[found.start : found.end] == found.text
+
+
+def test_where_no_word_stands_the_sentence_named_is_shown_or_else_the_first() -> None:
+    content = "First this. Then that."
+    assert passage(content, ["tea"]).text == "First this."
+    assert passage(content, ["tea"], sentence=(12, 22)).text == "Then that."
+    assert passage(content, []).spans == ()
+    assert passage("  ", ["tea"]).text == ""
+
+
+def test_a_long_sentence_is_cut_to_what_lies_around_the_words() -> None:
+    content = "word " * 300 + "the server is in Lisbon " + "more " * 300
+    found = passage(content, ["server", "lisbon"])
+    assert len(found.text) <= LONGEST
+    assert "[server] is in [Lisbon]" in marked(found.text, found.spans)
+    assert not found.text.startswith("ord")
+
+
+def test_words_of_a_question_are_named_as_they_were_typed() -> None:
+    assert matched_words("Why did Ana's servers move?", {"ana", "server"}) == ("ana", "servers")
+    assert matched_words("谁对花生过敏？", {"花生", "生过", "过敏"}) == ("花生过敏",)
+    assert matched_words("花生和过敏", {"花生", "过敏"}) == ("花生", "过敏")
+
+
+@given(st.text(max_size=80), st.text(max_size=20))
+def test_spans_lie_within_the_text_in_order_and_hold_what_was_asked_for(content: str, asked: str) -> None:
+    found = spans(content, [asked])
+    assert all(0 <= start < end <= len(content) for start, end in found)
+    assert all(one[1] <= other[0] for one, other in pairwise(found))
+    if set(query_terms(asked)) & set(index_terms(content)):
+        assert found
+    part = passage(content, [asked])
+    assert content[part.start : part.end] == part.text
+    assert all(0 <= start < end <= len(part.text) for start, end in part.spans)
+
+
+@given(st.text(max_size=200))
+def test_sentences_hold_everything_but_white_space(content: str) -> None:
+    assert "".join("".join(content[a:b].split()) for a, b in bounds(content)) == "".join(content.split())
