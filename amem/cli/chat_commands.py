@@ -95,10 +95,10 @@ class Commands:
             self._screen.say("/why all shows everything")
 
     def _notes(self, rest: str) -> None:
-        from amem.conversation.core import core_notes
+        from amem.retrieval.core_notes import core_notes
 
         screen, memory = self._screen, self._memory
-        core = core_notes(memory, memory.settings.core_tokens)
+        core = core_notes(memory.list, memory.settings.core_tokens)
         screen.say("always shown to the model:" if core else "no note is always shown to the model")
         screen.notes(core)
         learnt = [id for turn in self._assistant.replay() for id in turn.learnt]

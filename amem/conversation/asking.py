@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import zone
 from amem.conversation.lines import lines_for
 from amem.conversation.messages import check_asked
-from amem.conversation.prompting import evidence_of
 from amem.conversation.recalling import dated
-from amem.conversation.support import Support, judge, telling
 from amem.conversation.window import Shares
 from amem.errors import AmemError
 from amem.query import Query
+from amem.retrieval.support import Support, evidence_of, judge, telling
 from amem.retrieval.uses import Uses
 from amem.text.tokens import tokens
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.conversation.prompting import evidence_of
 from amem.conversation.reply import Candidate, Forgotten
-from amem.conversation.support import Support, judge, telling
 from amem.query import Query
+from amem.retrieval.support import Support, evidence_of, judge, telling
 
 if TYPE_CHECKING:
     from amem.conversation.ports import Memory

@@ -10,10 +10,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import local_time, parse_time
-from amem.conversation.marks import without_recalled
 from amem.errors import InvalidInput, NoteTooLong
 from amem.message import Message, Role
 from amem.note import Source
+from amem.retrieval.marks import without_recalled
 from amem.storage.rows import time_text
 
 if TYPE_CHECKING:

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conversation.beside import beside_the_point, told_by_others
-from amem.conversation.core import core_notes, core_text
 from amem.conversation.lines import lines_for
-from amem.conversation.marks import as_recalled
 from amem.conversation.personal import asks_memory
 from amem.conversation.recalling import recall, recalled_text
 from amem.conversation.reply import Recalled
-from amem.conversation.support import Evidence, Support, judge, telling
 from amem.conversation.window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.errors import InvalidInput
 from amem.llm.prompts import load_prompt
 from amem.query import Query
+from amem.retrieval.beside import beside_the_point, told_by_others
+from amem.retrieval.core_notes import core_notes, core_text
+from amem.retrieval.marks import as_recalled
+from amem.retrieval.support import Evidence, Support, evidence_of, judge, telling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.conversation.lines import Lines
     from amem.conversation.ports import Memory
-    from amem.conversation.support import Judgement
     from amem.conversation.window import Fitted
     from amem.message import Message
     from amem.note import MemoryNote
     from amem.retrieval import Hit
+    from amem.retrieval.support import Judgement
     from amem.storage import Session, Store
     from amem.storage.chats import Turn
 
@@ -78,7 +78,7 @@ class Prompting:
         settings, said = self._settings, lines_for(text)
         shares = Shares.of(settings.llm_context, core=settings.core_tokens, recalled=settings.recall_tokens)
         hits = self._memory.ask(Query(text[:_ASKED], HITS, expand=True, touch=False))
-        core = core_notes(self._memory, shares.core)
+        core = core_notes(self._memory.list, shares.core)
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
             verdict = self._judge(session, text, hits, core, past)
@@ -152,12 +152,6 @@ class Prompting:
     def _now(self, said: Lines) -> str:
         now: datetime = self._clock.now().astimezone(self._zone)
         return f"{now:%Y-%m-%d %H:%M}" if said.language else f"{now:%A %Y-%m-%d %H:%M}"
-
-
-def evidence_of(hit: Hit) -> Evidence:
-    """What a hit has to say for itself; a cosine only where it was found by meaning."""
-    cosine = next((leg.raw for leg in hit.explanation.legs if leg.leg == "dense"), None)
-    return Evidence(hit.id, "\n".join([hit.content, " ".join(hit.keywords)]), cosine)
 
 
 def _in_memory(verdict: Judgement, text: str) -> bool | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.conversation.marks import as_recalled
 from amem.conversation.reply import Recalled
 from amem.llm.showing import line
 from amem.llm.showing import note as shown_note
+from amem.retrieval.marks import as_recalled
 from amem.text.tokens import tokens
 
 if TYPE_CHECKING:

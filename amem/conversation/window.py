@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.conversation.marks import as_recalled
 from amem.message import Message, Role
+from amem.retrieval.marks import as_recalled
 from amem.text.tokens import tokens
 
 if TYPE_CHECKING:

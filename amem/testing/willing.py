@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from amem.conversation.marks import RECALLED_END, RECALLED_START
+from amem.retrieval.marks import RECALLED_END, RECALLED_START
 from amem.testing import willing_answers as answers
 from amem.testing import willing_lines as lines
 from amem.testing.reading_prompts import Asked

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from chatting import FakeLearner, assistant, open_memory
 
-from amem.conversation.marks import RECALLED_END, RECALLED_START
 from amem.conversation.reply import PieceKind
 from amem.errors import (
     BudgetSpent,
@@ -27,6 +26,7 @@ from amem.errors import (
 )
 from amem.message import Role
 from amem.note import Kind
+from amem.retrieval.marks import RECALLED_END, RECALLED_START
 from amem.storage.chats import Learning, TurnState
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat
 from amem.testing.chat import Broken

@@ -10,13 +10,13 @@ import pytest
 from learning_home import LearningHome
 
 from amem.analysis import Extraction, Passage, Procedure, Statement
-from amem.conversation.marks import as_recalled
 from amem.errors import Cancelled, InvalidInput, NoteNotFound, ServiceUnavailable
 from amem.llm.analyst import ModelAnalyst
 from amem.llm.offline import OfflineAnalyst
 from amem.llm.ollama_chat import OllamaChat
 from amem.message import Message, Role
 from amem.note import Enrichment, Kind, LinkType, Status
+from amem.retrieval.marks import as_recalled
 from amem.testing import FakeOllama, ScriptedAnalyst, ScriptedChat
 from amem.writing.waiting import RETRY_SECONDS
 from amem.writing.worker import JobHand

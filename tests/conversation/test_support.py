@@ -13,10 +13,9 @@ import pytest
 
 from amem import AgenticMemorySystem
 from amem.conversation.personal import asks_memory
-from amem.conversation.prompting import evidence_of
-from amem.conversation.support import Evidence, Support, judge, telling
 from amem.interop.demo_data import demo_folder, demo_questions
 from amem.query import Query
+from amem.retrieval.support import Evidence, Support, evidence_of, judge, telling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

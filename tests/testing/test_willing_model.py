@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amem.analysis import Analysis, Draft, Neighbour, Passage
-from amem.conversation.marks import as_recalled
 from amem.llm.analyst import ModelAnalyst
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm.prompts import load_prompt
@@ -22,6 +21,7 @@ from amem.llm.schemas import (
 )
 from amem.message import Message, Role
 from amem.note import Fact, Kind, LinkType
+from amem.retrieval.marks import as_recalled
 from amem.testing import FakeOllama, ScriptedChat, willing_model
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.conversation.support import Support
 from amem.note import Kind
+from amem.retrieval.support import Support
 from amem.text import index_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from amem.conversation.support import Judgement
     from amem.note import MemoryNote
     from amem.retrieval import Hit
+    from amem.retrieval.support import Judgement
     from amem.storage import Session
 
 #: A summary of which other notes hold this share of the words says nothing beside them.

@@ -20,6 +20,8 @@ from amem.text.stopwords import words
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from amem.retrieval.hit import Hit
+
 #: From this share of the question's telling words on (weighted by rarity), a note supports an answer.
 HELD = 0.5
 #: Below this share nothing does: what is left are words such as "type" that any note may hold.
@@ -72,6 +74,12 @@ class Judgement:
     held: float = 0.0
     cosine: float = 0.0
     beside: frozenset[str] = frozenset()
+
+
+def evidence_of(hit: Hit) -> Evidence:
+    """What a hit has to say for itself; a cosine only where it was found by meaning."""
+    cosine = next((leg.raw for leg in hit.explanation.legs if leg.leg == "dense"), None)
+    return Evidence(hit.id, "\n".join([hit.content, " ".join(hit.keywords)]), cosine)
 
 
 def telling(question: str) -> list[str]:
