@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from amem.text import located_terms, query_terms
@@ -45,7 +46,7 @@ def matched_words(question: str, terms: Collection[str]) -> tuple[str, ...]:
 
     A term that none of its words is (三 also asks for 3) comes last, as it is.
     """
-    placed = _places(question, terms)
+    placed = _wanted(_located(question), terms)
     words = [_POSSESSIVE.sub("", question[start:end].lower()) for start, end in _merged(placed)]
     known = {term for _, _, held in placed for term in held}
     return tuple(dict.fromkeys([*words, *(term for term in terms if term not in known)]))
@@ -93,8 +94,18 @@ _Placed = tuple[int, int, tuple[str, ...]]
 
 def _places(text: str, wanted: Collection[str]) -> list[_Placed]:
     """The places of wanted terms with the terms that are wanted there."""
+    return _wanted(located_terms(text), wanted)
+
+
+@lru_cache(maxsize=64)
+def _located(question: str) -> tuple[_Placed, ...]:
+    # Each hit, and each turn that lent it words, names those of the same question.
+    return tuple(located_terms(question))
+
+
+def _wanted(placed: Iterable[_Placed], wanted: Collection[str]) -> list[_Placed]:
     found = []
-    for start, end, terms in located_terms(text):
+    for start, end, terms in placed:
         if here := tuple(term for term in terms if term in wanted):
             found.append((start, end, here))
     return found

@@ -208,15 +208,3 @@ class Words:
         at = np.minimum(np.searchsorted(self._held, keys), len(self._held) - 1)
         rows: Floats = np.where((self._held[at] == keys)[:, None], self._own[at], 0.0)
         return rows
-
-
-def matched_words(text: str, terms: Sequence[str], held: set[str]) -> tuple[str, ...]:
-    """The words of the question, as typed, whose terms a note holds; CJK words as the bigrams that matched."""
-    found: dict[str, None] = {}
-    for word in text.split():
-        hits = [term for term in query_terms(word) if term in held and term in terms]
-        if hits and word.isascii():
-            found[word.strip(".,;:!?\"'()[]{}<>").lower()] = None
-        else:
-            found.update(dict.fromkeys(hits))
-    return tuple(found)

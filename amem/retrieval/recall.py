@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
 from amem.retrieval.explanation import Explanation, LegShare
+from amem.retrieval.highlight import matched_words
 from amem.retrieval.hit import Hit
 from amem.retrieval.intent import reading_of
 from amem.retrieval.kept_out import kept_out
-from amem.retrieval.lexical import Words, matched_words
+from amem.retrieval.lexical import Words
 from amem.retrieval.prior import Priors
 from amem.retrieval.ranking import Ranked, Ranker, Ranking, legs_of
 from amem.retrieval.uses import Uses
-from amem.storage.fulltext import columns_of
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
@@ -161,8 +161,10 @@ class Recall:
             matched = answer.matched(ranked.key)
             lent: tuple[Lent, ...] = ()
             if isinstance(answer, Words):
-                matched = matched_words(query.text, answer.terms, _held(note))
-                lent = answer.lent(ranked.key)
+                matched = matched_words(query.text, matched)
+                lent = tuple(
+                    replace(each, words=matched_words(query.text, each.words)) for each in answer.lent(ranked.key)
+                )
             share = part.share * ranked.prior.factor
             shares.append(LegShare(leg, part.rank, part.raw, share, matched, part.scaled, part.weight, lent))
         return tuple(shares)
@@ -175,10 +177,6 @@ def _meant(reading: Reading) -> str:
 def _chosen(ranking: Ranking, query: Query) -> list[Ranked]:
     least = query.minimum_score
     return [each for each in ranking.order[: query.k] if least is None or each.score >= least]
-
-
-def _held(note: MemoryNote) -> set[str]:
-    return {term for column in columns_of(note).values() for term in column.split()}
 
 
 def _explanation(

@@ -181,6 +181,8 @@ def _stop_stems() -> frozenset[str]:
 
 def _placed(text: str) -> tuple[str, list[tuple[int, int]]]:
     """The text as it is cut into tokens; and for each of its characters, where what it was made of begins and ends."""
+    if text.isascii():
+        return text, [(at, at + 1) for at in range(len(text))]
     plain, places, start = "", [], 0
     for end in range(1, len(text) + 1):
         # A mark belongs to the letter before it, with which it may become one character; so does a Korean vowel.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.retrieval.frequencies import Frequencies, telling
-from amem.retrieval.lexical import matched_words
 
 if TYPE_CHECKING:
     from asking import Collection
@@ -43,9 +42,3 @@ def test_frequencies_follow_the_collection(collection: Collection) -> None:
     assert tea() == (1, 1)
     collection.add("more tea")
     assert tea() == (2, 2)
-
-
-def test_matched_words_are_shown_as_they_were_typed() -> None:
-    held = {"databas", "migrat", "过敏", "花生"}
-    terms = ["migrat", "databas", "花生", "过敏"]
-    assert matched_words("Databases, migrating? 花生过敏", terms, held) == ("databases", "migrating", "花生", "过敏")
