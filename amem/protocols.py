@@ -176,11 +176,19 @@ class Reranker(Protocol):
         """The model, as explanations name it."""
         ...
 
-    def score(self, question: str, passages: Sequence[str]) -> list[float]:
-        """For each passage, in order, how well it answers, in 0..1.
+    def load(self) -> None:
+        """Get the model into memory, so that the first answer takes no longer than the next.
 
-        Raises MissingModel when the weights cannot be loaded, and what a language model's call raises.
+        Raises MissingModel or MissingExtra when it cannot be had, InvalidInput when it is of another kind.
         """
+        ...
+
+    def knows(self, text: str) -> bool:
+        """Whether `text` is in a language that the model can read."""
+        ...
+
+    def score(self, question: str, passages: Sequence[str]) -> list[float]:
+        """For each passage, in order, how well it answers, in 0..1. Raises what `load` raises."""
         ...
 
 

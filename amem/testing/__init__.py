@@ -11,6 +11,7 @@ from amem.testing.clock import FrozenClock
 from amem.testing.embedder import HashEmbedder
 from amem.testing.fake_ollama import FakeOllama
 from amem.testing.faults import SMUGGLED, Fault, spoil
+from amem.testing.reranker import WordReranker
 from amem.testing.willing import willing_model
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "HashEmbedder",
     "ScriptedAnalyst",
     "ScriptedChat",
+    "WordReranker",
     "spoil",
     "willing_model",
 ]

@@ -98,8 +98,15 @@ def test_a_text_in_a_language_that_the_model_does_not_know_is_neutral(tiny: Path
 
 def test_a_folder_whose_configuration_is_no_json_is_named(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{", encoding="utf-8")
+    (tmp_path / "model.safetensors").touch()
     with pytest.raises(InvalidInput, match=r"config\.json"):
         local_entailment(str(tmp_path))
+
+
+def test_a_configuration_without_weights_is_no_model(tiny: Path, tmp_path: Path) -> None:
+    folder = relabelled(tiny, tmp_path, "contradiction", "entailment", "neutral")
+    (folder / "model.safetensors").unlink()
+    assert local_entailment(str(folder)) is None
 
 
 def test_no_pairs_load_no_model() -> None:
