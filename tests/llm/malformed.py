@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import HealthCheck
+from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
 from amem.llm.reading import LONGEST_ANSWER
@@ -154,9 +154,10 @@ ANSWERS = st.one_of(
     st.text(max_size=200),
     st.sampled_from(NOISE),
 )
-#: The same examples on every run, however long one takes.
+#: The same examples on every run, however long one takes; to make a failing one smaller would take minutes.
 RUNS: dict[str, Any] = {
     "deadline": None,
+    "phases": (Phase.explicit, Phase.generate),
     "derandomize": True,
     "database": None,
     "suppress_health_check": list(HealthCheck),

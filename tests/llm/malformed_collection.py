@@ -1,9 +1,12 @@
-"""A collection whose model answers whatever it is given, and what may be asked of it afterwards."""
+"""Collections whose model answers whatever it is given, each the same as every other, and what came of an answer."""
 
 from __future__ import annotations
 
+import itertools
 import json
-from dataclasses import dataclass, field
+import sqlite3
+from contextlib import closing, contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from malformed import ANALYSIS
@@ -12,19 +15,23 @@ from amem import AgenticMemorySystem
 from amem.llm.analyst import ModelAnalyst
 from amem.note import Status
 from amem.query import Filter
-from amem.testing import HashEmbedder, ScriptedChat
+from amem.testing import FrozenClock, HashEmbedder, ScriptedChat
 
 if TYPE_CHECKING:
-    from amem.note import MemoryNote
+    from collections.abc import Iterator, Sequence, Set
 
-#: A collection serves so many examples before a new one is made.
-NOTES_A_COLLECTION = 12
+    from amem.note import Link, MemoryNote
+    from amem.storage import Version
+
 BYSTANDER = {
     "keywords": ["Ragù"],
     "context": "Für das Ragù braucht es zwei Eier.",
     "tags": ["Küche"],
     "entities": ["Ragù"],
 }
+NO_LINKS = '{"links": []}'
+#: No rung of the ladder can read it.
+UNUSABLE = "I would rather not."
 EVERY = Filter(statuses=tuple(Status))
 
 
@@ -35,64 +42,119 @@ def readable(*texts: str) -> None:
         assert not any(ord(character) < 32 for character in text)
 
 
-@dataclass(slots=True)
 class Collection:
-    """Collections in memory, one after the other, whose model answers whatever it is given."""
+    """A collection in memory, begun as a copy of another; what its model answers is set from outside."""
 
-    analysis: str = ""
-    evolution: str = ""
-    extraction: str = ""
-    chat: ScriptedChat = field(init=False)
-    memory: AgenticMemorySystem = field(init=False)
-    added: int = NOTES_A_COLLECTION
-    bystander: str = ""
-    """A note that has nothing in common with the others, so that no prompt ever shows it."""
-    contents: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
+    def __init__(self, ground: Collection | None = None) -> None:
+        self.analysis = self.evolution = self.extraction = ""
         self.chat = ScriptedChat(self._answer)
-        self._open()
+        self.memory = AgenticMemorySystem(
+            embedder=HashEmbedder(),
+            analyst=ModelAnalyst(self.chat),
+            llm_backend="offline",
+            clock=FrozenClock(seed="ground" if ground is None else "copy"),
+        )
+        self._before: dict[str, MemoryNote] = {}
+        if ground is not None:
+            _connection(ground.memory).backup(_connection(self.memory))
+            self._before = ground.after
+
+    @property
+    def old(self) -> Set[str]:
+        """The notes it began with."""
+        return self._before.keys()
 
     def _answer(self, prompt: str) -> str:
         if "MESSAGES" in prompt:
             return self.extraction
-        return self.evolution if self.evolves(prompt) else self.analysis
+        return self.evolution if "OLD NOTES" in prompt else self.analysis
 
-    def _open(self) -> None:
-        self.memory = AgenticMemorySystem(
-            embedder=HashEmbedder(), analyst=ModelAnalyst(self.chat), llm_backend="offline"
+    @property
+    def bystander(self) -> str:
+        """A note that has nothing in common with the others, so that no prompt ever shows it."""
+        return next(id for id, note in self._before.items() if "Ragù" in note.content)
+
+    def answers(self, analysis: str, evolution: str, extraction: str = "") -> None:
+        """Let the model say this from now on, with the bystander's id where it says UNSHOWN."""
+        self.analysis, self.evolution, self.extraction = (
+            answer.replace("UNSHOWN", self.bystander) for answer in (analysis, evolution, extraction)
         )
-        self.contents = {}
-        self.analysis, self.evolution = json.dumps(BYSTANDER), '{"links": []}'
-        self.bystander = self.add("Zwei Eier ins Ragù.")
-        self.analysis = json.dumps(ANALYSIS)
-        for number in range(8):
-            self.add(f"The kiln number {number} fires the celadon at night.")
-        self.added = 0
 
-    def add(self, content: str) -> str:
-        id = self.memory.add(content).id
-        self.contents[id] = content
-        return id
+    @cached_property
+    def after(self) -> dict[str, MemoryNote]:
+        """All notes, as they are when this is first asked for: when everything has happened."""
+        return {note.id: note for note in self.memory.list(EVERY, limit=1_000)}
 
-    def renew(self) -> None:
-        """Another collection once this one has served its time."""
-        self.added += 1
-        if self.added > NOTES_A_COLLECTION:
-            self.close()
-            self._open()
+    def new(self) -> list[MemoryNote]:
+        return [note for id, note in self.after.items() if id not in self._before]
+
+    def shown(self) -> set[str]:
+        """The notes whose text stands in a prompt that asks what notes are to each other."""
+        asked = "\n".join(prompt for prompt in self.chat.prompts if "OLD NOTES" in prompt or " OLDER " in prompt)
+        return {id for id, note in self.after.items() if _stands_in(asked, note.content)}
 
     def close(self) -> None:
         self.memory.close()
 
-    def notes(self) -> dict[str, MemoryNote]:
-        return {note.id: note for note in self.memory.list(EVERY, limit=1_000)}
+    def lost(self) -> set[str]:
+        """The old notes that are gone or reworded."""
+        now = self.after
+        return {id for id, note in self._before.items() if id not in now or now[id].content != note.content}
 
-    def shown(self, first_prompt: int) -> set[str]:
-        """The notes whose text stands in a prompt that asks about neighbours."""
-        asked = "\n".join(prompt for prompt in self.chat.prompts[first_prompt:] if self.evolves(prompt))
-        return {id for id, content in self.contents.items() if f"<<<{content}\n" in asked}
+    def changes(self, by: str | None = None) -> dict[str, list[Version]]:
+        """The versions that old notes got since; only those that this analyst is the actor of."""
+        now = self.after
+        found = {
+            id: [each for each in self.memory.history(id)[note.version :] if by in (None, each.actor)]
+            for id, note in self._before.items()
+            if now[id].version != note.version
+        }
+        return {id: versions for id, versions in found.items() if versions}
 
-    @staticmethod
-    def evolves(prompt: str) -> bool:
-        return "OLD NOTES" in prompt
+    def links(self, by: str | None = None) -> list[Link]:
+        """The links that were made since; only those that this analyst made."""
+        found = itertools.chain.from_iterable(
+            self.memory.links(id)
+            for id, note in self.after.items()
+            if id not in self._before or note.links != self._before[id].links
+        )
+        held = {(id, target) for id, note in self._before.items() for target in note.links}
+        return [each for each in found if (each.source, each.target) not in held and by in (None, each.made_by)]
+
+
+class Ground:
+    """The collection that others are copies of.
+
+    Eight notes on one thing, four questions on it that the rules read in the model's place, and one note apart. All
+    that a new note shares a rare word with are its neighbours; the model is shown the nearest five alone.
+    """
+
+    def __init__(self) -> None:
+        self._collection = Collection()
+        self._add(["Zwei Eier ins Ragù."], json.dumps(BYSTANDER))
+        self._add([f"The kiln number {each} fires the celadon at night." for each in range(8)], json.dumps(ANALYSIS))
+        self._add([f"Does the kiln fire celadon number {each} at night?" for each in range(90, 94)], UNUSABLE)
+
+    def _add(self, contents: Sequence[str], answer: str) -> None:
+        self._collection.analysis, self._collection.evolution = answer, answer if answer == UNUSABLE else NO_LINKS
+        self._collection.memory.add_notes(contents)
+
+    @contextmanager
+    def copy(self) -> Iterator[Collection]:
+        """One that nobody has touched; it is thrown away afterwards."""
+        with closing(Collection(self._collection)) as copied:
+            yield copied
+
+    def close(self) -> None:
+        self._collection.close()
+
+
+def _connection(memory: AgenticMemorySystem) -> sqlite3.Connection:
+    # A collection in memory is one connection, and nobody but a test has a use for a copy of it.
+    connection = memory._store._database._engine.raw_connection().dbapi_connection
+    assert isinstance(connection, sqlite3.Connection)
+    return connection
+
+
+def _stands_in(asked: str, content: str) -> bool:
+    return any(f"<<<{content}{end}" in asked for end in ("\n", ">>>"))

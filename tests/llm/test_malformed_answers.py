@@ -1,24 +1,25 @@
-"""Whatever a model answers, nothing breaks, nothing is lost, and nothing that was not shown is touched.
+"""Whatever a model answers, nothing breaks, nothing is lost, and a model touches nothing that it was not shown.
 
-Hypothesis writes the malformed answers, 2,340 in all with `test_malformed_conversations`, the same ones on every run:
+Hypothesis writes the malformed answers, 2,140 in all with `test_malformed_conversations`, the same ones on every run:
 
 * 620 texts, each given as the answer to analyze, to evolve and to extract, through every rung of the ladder
   (`test_no_answer_...`): 1,860 answers;
-* 150 pairs, one answer to analyze and one to evolve, through ``add`` on real collections in memory, where up to three
-  bad answers a question are read, stored, linked and rewritten (`test_a_note_...`): 300 answers;
-* 60 triples, one answer to each question, through ``remember``: 180 answers.
+* 80 pairs, one answer to analyze and one to evolve, through ``add``, each on its copy of one real collection,
+  where up to three bad answers a question are read, stored, linked and rewritten (`test_a_note_...`): 160 answers;
+* 40 triples, one answer to each question, through ``remember``: 120 answers.
 """
 
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from malformed import ANALYSIS, ANSWERS, EVOLUTION, RUNS
-from malformed_collection import Collection, readable
+from malformed_collection import UNUSABLE, Ground, readable
 
 from amem.analysis import Analysis, Draft, KnownProcedure, Neighbour, Passage
 from amem.errors import AmemError
@@ -31,11 +32,18 @@ from amem.testing import ScriptedChat
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from malformed_collection import Collection
+
     from amem.note import MemoryNote
 
-EXAMPLES_READ, EXAMPLES_ADDED = 620, 150
+EXAMPLES_READ, EXAMPLES_ADDED = 620, 80
 
 HANDLES = ("n1", "n2", "n3")
+#: Nearest to the one are questions, which the rules link to more notes than a model is shown; to the other statements.
+ASKED, STATED = "Does the kiln fire celadon number 7 at night?", "Celadon number 7 comes out of the kiln at night."
+#: Neighbours that rules know and a model is not shown, and a note that is nobody's neighbour.
+OTHERS = ("n6", "n7", "n8", "[N6]", "UNSHOWN")
+TYPES = ("related", "supersedes", "contradicts", "caused_by")
 
 
 class NoTags:
@@ -101,53 +109,86 @@ def test_no_answer_whatever_breaks_the_ladder_or_names_what_was_not_shown(answer
 
 
 @pytest.fixture(scope="module")
-def collection() -> Iterator[Collection]:
-    """Shared by the examples of a property."""
-    made = Collection()
-    yield made
-    made.close()
+def ground() -> Iterator[Ground]:
+    """Every example has a copy of it to itself."""
+    with closing(Ground()) as made:
+        yield made
 
 
-@pytest.fixture
-def fresh() -> Iterator[Collection]:
-    """With nothing in it but eight notes and one apart."""
-    made = Collection()
-    yield made
-    made.close()
-
-
-@given(analysis=ANSWERS, evolution=ANSWERS, number=st.integers(0, 10**6))
+@given(analysis=ANSWERS, evolution=ANSWERS, text=st.sampled_from([ASKED, STATED]))
 @settings(max_examples=EXAMPLES_ADDED, **RUNS)
-def test_a_note_is_kept_and_no_note_that_was_not_shown_is_touched_whatever_is_answered(
-    collection: Collection, analysis: str, evolution: str, number: int
+def test_a_note_is_kept_and_a_model_touches_no_note_that_it_was_not_shown_whatever_it_answers(
+    ground: Ground, analysis: str, evolution: str, text: str
 ):
-    collection.renew()
-    touched, shown, new = added(collection, analysis, evolution, number)
-    assert touched <= shown
-    assert len(touched) <= 3
-    assert new.enrichment in (Enrichment.DONE, Enrichment.DEGRADED)
-    assert set(new.links) <= shown
-    readable(*new.tags, *new.keywords, new.context)
+    with ground.copy() as collection:
+        new = added(collection, text, analysis, evolution)
+        assert_no_model_reached_what_it_was_not_shown(collection, new)
+        assert new.enrichment in (Enrichment.DONE, Enrichment.DEGRADED)
+        if collection.links(by="offline"):
+            assert new.enrichment is Enrichment.DEGRADED, "rules answer only where the model could not"
+        readable(*new.tags, *new.keywords, new.context)
 
 
-def test_an_answer_that_can_be_used_touches_three_of_the_five_neighbours_shown(fresh: Collection):
-    touched, shown, new = added(fresh, json.dumps(ANALYSIS), f"Sure: {json.dumps(EVOLUTION)},", 7)
-    assert (len(touched), len(shown)) == (3, 5)
-    assert touched < shown
-    assert len(new.links) == 2
-    assert new.tags == ["pottery", "night"]
+def test_an_answer_that_can_be_used_touches_three_of_the_five_neighbours_shown(ground: Ground):
+    with ground.copy() as collection:
+        new = added(collection, STATED, json.dumps(ANALYSIS), f"Sure: {json.dumps(EVOLUTION)},")
+        assert_no_model_reached_what_it_was_not_shown(collection, new)
+        assert (len(collection.changes()), len(collection.shown() - {new.id})) == (3, 5)
+        assert {(link.source, link.made_by) for link in collection.links()} == {(new.id, collection.chat.name)}
+        assert len(new.links) == 2
+        assert new.tags == ["pottery", "night"]
 
 
-def added(collection: Collection, analysis: str, evolution: str, number: int) -> tuple[set[str], set[str], MemoryNote]:
-    """Add a note: the old ones that changed, those that were shown, and the new one; none may be lost or reworded."""
-    before = collection.notes()
-    collection.analysis = analysis.replace("UNSHOWN", collection.bystander)
-    collection.evolution = evolution.replace("UNSHOWN", collection.bystander)
-    asked = len(collection.chat.prompts)
-    new = collection.add(f"Does the kiln fire celadon number {number} at night, again {collection.added}?")
-    after = collection.notes()
-    assert {id: note.content for id, note in after.items()} == collection.contents
-    touched = {id for id, note in before.items() if after[id].version != note.version}
-    shown = collection.shown(asked) - {new}
+def test_rules_that_answer_in_a_models_place_know_more_neighbours_and_sign_their_links(ground: Ground):
+    with ground.copy() as collection:
+        new = added(collection, ASKED, UNUSABLE, UNUSABLE)
+        made = collection.links()
+        assert {link.made_by for link in made} == {"offline"}
+        assert {link.target for link in made} - collection.shown(), "the model is shown five alone"
+        assert new.enrichment is Enrichment.DEGRADED
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"links": [{"to": name, "type": kind, "confidence": 1} for name in OTHERS for kind in TYPES]},
+        {"rewrites": [{"note": name, "context": "The kiln.", "tags": ["x"], "confidence": 1} for name in OTHERS]},
+        {"should_evolve": True, "actions": ["strengthen"], "suggested_connections": [*OTHERS, 5, 6, 7, -1, "6"]},
+        {"new_context_neighborhood": ["The kiln."] * 8, "new_tags_neighborhood": [["x"]] * 8},
+        "\n".join(f"LINK {name} supersedes 1: x\nCONTEXT {name} 1: The kiln.\nTAGS {name}: x" for name in OTHERS),
+    ],
+    ids=["links", "rewrites", "positions", "by position", "lines"],
+)
+def test_neighbours_that_only_the_rules_know_cannot_be_named(ground: Ground, answer: object):
+    with ground.copy() as collection:
+        said = answer if isinstance(answer, str) else json.dumps(answer)
+        new = added(collection, ASKED, json.dumps(ANALYSIS), said)
+        assert_no_model_reached_what_it_was_not_shown(collection, new)
+        assert not collection.links(by=collection.chat.name)
+        assert not collection.changes()
+        assert not collection.memory.reviews()
+
+
+def added(collection: Collection, text: str, analysis: str, evolution: str) -> MemoryNote:
+    """A new note of that text, when the model has answered as it is told to."""
+    collection.answers(analysis, evolution)
+    receipt = collection.memory.add(text)
+    return collection.after[receipt.id]
+
+
+def assert_no_model_reached_what_it_was_not_shown(collection: Collection, new: MemoryNote) -> None:
+    """No note is lost or reworded, and what the model did was done to notes that stood in a prompt.
+
+    What rules do they do to any note, in the model's place and where facts get in each other's way; nobody reaches the
+    bystander.
+    """
+    model, shown = collection.chat.name, collection.shown()
+    assert not collection.lost()
     assert collection.bystander not in shown
-    return touched, shown, after[new]
+    touched, links = collection.changes(by=model), collection.links(by=model)
+    assert touched.keys() <= shown
+    assert sum(each.action == "evolve" for versions in touched.values() for each in versions) <= 3
+    assert {end for link in links for end in (link.source, link.target)} <= {new.id} | shown
+    assert {review.note for review in collection.memory.reviews() if review.made_by == model} <= shown
+    ends = {end for link in collection.links() for end in (link.source, link.target)}
+    assert collection.bystander not in ends | collection.changes().keys()
