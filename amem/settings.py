@@ -74,8 +74,8 @@ class Settings(BaseSettings):
     """Weight of meaning."""
     lexical_weight: float = Field(default=1.0, ge=0)
     """Weight of words."""
-    entity_weight: float = Field(default=0.5, ge=0)
-    """Weight of names."""
+    entity_weight: float = Field(default=0.1, ge=0)
+    """Weight of names, which are words as well and count as those already."""
     facts_weight: float = Field(default=2.0, ge=0)
     """Weight of facts that answer what is asked."""
     speaker_weight: float = Field(default=0.15, ge=0)

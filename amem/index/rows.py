@@ -236,7 +236,8 @@ class Rows:
 
     def typical(self, vector: Matrix) -> tuple[float, float]:
         """Mean and spread of the cosines with a sample of the active rows, eased towards what is usual where few."""
-        cosines = (self._sampled() @ vector).astype(np.float64)
+        sample = self._sampled()
+        cosines = (sample @ vector if len(sample) else np.empty(0)).astype(np.float64)
         count = len(cosines) + _UNSEEN
         mean = (cosines.sum() + _UNSEEN * _USUAL) / count
         squares = np.square(cosines - mean).sum() + _UNSEEN * (_USUAL**2 + (_USUAL - mean) ** 2)
