@@ -63,6 +63,8 @@ class Invocation:
             settings=settings, create=create, actor="user", notify=inform if speak else None, background=False
         ) as memory:
             yield memory
+            if (advice := memory.language_advice()) is not None:
+                tell(str(advice))
 
     @contextmanager
     def browsed(self) -> Iterator[AgenticMemorySystem | None]:

@@ -80,6 +80,8 @@ def _lines(found: "Health", zone: "tzinfo") -> "Iterator[tuple[str, str, str]]":
         yield "index", "; ".join(filter(None, (wrong, behind))), _WATCH
     else:
         yield "index", "in step", _GOOD
+    if found.language:
+        yield "language", found.language, _WATCH
     yield from _maintenance(found, zone)
 
 

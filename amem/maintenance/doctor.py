@@ -32,6 +32,16 @@ class Checked(Protocol):
     def __len__(self) -> int: ...
 
 
+class Advised(Protocol):
+    """What is wrong, and what helps."""
+
+    @property
+    def what(self) -> str: ...
+
+    @property
+    def hint(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One result: `level` is ok, warning or error, `about` what was looked at; `hint` says what to do."""
@@ -51,15 +61,16 @@ def examine(
     repair: bool,
     rules: Callable[[Path], object],
     predicates: Callable[[Path], object],
+    language: Callable[[], Advised | None],
 ) -> list[Finding]:
     """Check database, index, models, a user's own files and what waits.
 
-    `rules` and `predicates` read a home's own files of these names. With `repair`, embed what lacks a vector and
-    rebuild the caches.
+    `rules` and `predicates` read a home's own files of these names; `language` says what is wrong where the model
+    cannot read the notes. With `repair`, embed what lacks a vector and rebuild the caches.
     """
     return [
         *_database(store),
-        *_embedder(vectorizer, settings),
+        *_embedder(vectorizer, settings, language),
         *_model(settings),
         *_cross_encoder(settings),
         *_own_files(settings, {"rules": rules, "predicates": predicates}),
@@ -84,7 +95,7 @@ def _database(store: Store) -> Iterator[Finding]:
         yield Finding("warning", "database", f"{where} is read-only", "check the folder's permissions")
 
 
-def _embedder(vectorizer: Vectorizer, settings: Settings) -> Iterator[Finding]:
+def _embedder(vectorizer: Vectorizer, settings: Settings, language: Callable[[], Advised | None]) -> Iterator[Finding]:
     from amem.embedding import describe
 
     try:
@@ -97,6 +108,8 @@ def _embedder(vectorizer: Vectorizer, settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "embedder", str(origin))
     else:
         yield Finding("warning", "embedder", str(origin), "amem setup gets it ready")
+    if (advice := language()) is not None:
+        yield Finding("warning", "language", advice.what, advice.hint)
 
 
 def _model(settings: Settings) -> Iterator[Finding]:

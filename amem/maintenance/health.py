@@ -52,9 +52,10 @@ class Health:
     `stale` are active notes that lean on something no longer so, `stale_share` is their share of the active ones;
     `orphans` are active notes without a link either way; `conflicts` pairs of active notes in conflict that nobody has
     decided on; `lost_successors` notes superseded by one that was deleted; `unembedded` notes that only their words
-    find, and `index` says whether the vectors fit the present model. `growth` counts the notes that arrived in each of
-    the last eight weeks, oldest first. `bytes` is None in memory. `last` is the last finished run, `open` one that is
-    not; `due` the cycle that is due now, `next` when each will be.
+    find, and `index` says whether the vectors fit the present model; `language` says so where the model cannot read
+    most notes, and is empty otherwise. `growth` counts the notes that arrived in each of the last eight weeks, oldest
+    first. `bytes` is None in memory. `last` is the last finished run, `open` one that is not; `due` the cycle that is
+    due now, `next` when each will be.
     """
 
     notes: int
@@ -72,6 +73,7 @@ class Health:
     reviews: int
     unembedded: int
     index: str
+    language: str
     bytes: int | None
     growth: tuple[int, ...]
     last: Maintained | None
@@ -86,8 +88,8 @@ class Health:
         }
 
 
-def look(session: Session, zone: tzinfo, *, index: str, bytes: int | None) -> Health:
-    """Look at a collection; `index` and `bytes` are what whoever opened it knows of its index and its size."""
+def look(session: Session, zone: tzinfo, *, index: str, language: str, bytes: int | None) -> Health:
+    """Look at a collection; `index`, `language` and `bytes` are what whoever opened it knows of it."""
     statuses, layers, kinds = _census(session)
     active = statuses.get(Status.ACTIVE, 0)
     stale = len({flag.note for flag in leaning(session)})
@@ -109,6 +111,7 @@ def look(session: Session, zone: tzinfo, *, index: str, bytes: int | None) -> He
         reviews=len(session.reviews.open()),
         unembedded=len(session.vectors.missing()),
         index=index,
+        language=language,
         bytes=bytes,
         growth=_growth(session),
         last=None if last is None else _maintained(last),

@@ -16,6 +16,7 @@ from amem.storage.jobs import Jobs
 from amem.storage.links import Links
 from amem.storage.notes import Notes
 from amem.storage.operations import Operations
+from amem.storage.remarks import Remarks
 from amem.storage.reviews import Reviews
 from amem.storage.rows import time_text
 from amem.storage.runs import Runs
@@ -117,6 +118,10 @@ class Session:
     @cached_property
     def jobs(self) -> Jobs:
         return Jobs(self)
+
+    @cached_property
+    def remarks(self) -> Remarks:
+        return Remarks(self)
 
     @cached_property
     def runs(self) -> Runs:

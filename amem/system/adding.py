@@ -85,4 +85,10 @@ class Adding(Maintaining):
         if not wait and self._background and any(receipt.enrichment == "pending" for receipt in receipts):
             self._worker.wake()
         self._keep_up(receipts)
+        self._hear(_text(item) for item in items)
         return receipts
+
+
+def _text(item: NewNote | Mapping[str, Any] | str) -> str:
+    held = item if isinstance(item, str) else item.content if isinstance(item, NewNote) else item.get("content")
+    return held if isinstance(held, str) else ""

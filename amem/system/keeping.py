@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from amem.protocols import ChatModel
     from amem.receipt import Receipt
     from amem.settings import Settings
+    from amem.system.languages import Advice
 
 _log = logging.getLogger("amem")
 
@@ -53,7 +54,15 @@ class Keeping(Wiring):
             repair=repair,
             rules=load_rules,
             predicates=load_predicates,
+            language=self._languages.always,
         )
+
+    def language_advice(self) -> Advice | None:
+        """What to tell the user of the notes' language and the embedding model, once for a collection and model.
+
+        None where that was told before, where nothing was asked or added in such a language, and where all is well.
+        """
+        return self._languages.once()
 
     def copy(self, name: str) -> Path:
         """Copy the collection, consistent even while it is written to, to a new one in the same home.

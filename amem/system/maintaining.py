@@ -90,8 +90,10 @@ class Maintaining(Keeping, Topics):
         else:
             index = "in step"
         size = None if self._folder is None else folder_size(self._folder)
+        advice = self._languages.always()
+        language = "" if advice is None else str(advice)
         with self._store.read() as session:
-            return look(session, zone(self.settings.timezone), index=index, bytes=size)
+            return look(session, zone(self.settings.timezone), index=index, language=language, bytes=size)
 
     def _phases(self, analyst: Callable[[], Analyst], cycle: str) -> Sequence[Phase]:
         """What a cycle does, in order: what a longer one adds stands where it serves the others best."""

@@ -56,12 +56,14 @@ class Recalling(Wiring):
     def ask(self, query: Query) -> list[Hit]:
         """Answer a Query, the one value behind every way to search. Raises EmbedderMismatch."""
         self._vectorizer.check()
+        self._hear([query.text])
         return self._recall.search(query.in_zone(self._zone))
 
     def search_batch(self, queries: Sequence[str | Query], k: int = 5) -> list[list[Hit]]:
         """Answer many questions, embedding them together; results in order."""
         self._vectorizer.check()
         asked = [Query(each, k) if isinstance(each, str) else each.in_zone(self._zone) for each in queries]
+        self._hear(query.text for query in asked)
         return self._recall.search_batch(asked)
 
     def explain(self, query: str | Query, id: str) -> Explanation:

@@ -16,6 +16,7 @@ from amem.maintenance.index import embed_missing
 from amem.retrieval import Recall
 from amem.settings import load_settings
 from amem.storage import Store
+from amem.system.languages import LanguageAdvice
 from amem.system.models import Models
 from amem.truth.predicates import load_predicates
 from amem.vectorizer import Vectorizer
@@ -33,7 +34,7 @@ from amem.writing.upgrade import Upgrader
 from amem.writing.worker import JobHand, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -131,6 +132,7 @@ class Wiring:
         self._vectorizer = Vectorizer(store, made, settings.embed_recipe)
         self._dense = DenseLeg(StoreFeed(store), folder=self._folder, base=settings.dense_base)
         self._recall = Recall(store, self._dense, made, settings, self._clock, predicates=self._predicates)
+        self._languages = LanguageAdvice(store, made, settings)
         ledger = StoreLedger(store, self._clock, zone(settings.timezone))
         self._models = models = Models(settings, analyst, self._predicates, self._notify, ledger, self._called_off)
         self._analyst = models.analyst
@@ -208,6 +210,12 @@ class Wiring:
             self._clock,
             self._owner,
         )
+
+    def _hear(self, texts: Iterable[str]) -> None:
+        """Take note of what the collection is asked and told in, and say it where the model cannot read that."""
+        self._languages.meet(texts)
+        if self._notify is not None and (advice := self._languages.once()) is not None:
+            self._notify(str(advice))
 
     def close(self) -> None:
         """Call off what is being done, write what caches are worth keeping, close every file. Twice is fine.

@@ -1,0 +1,97 @@
+"""Says that most notes are in a language which the embedding model cannot read, and what to do: once, or when asked."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.embedding import describe
+from amem.errors import StorageBusy, StorageFull, StorageReadOnly
+from amem.retrieval.language import LanguagesOf
+from amem.text import written_in_cjk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from amem.protocols import Embedder
+    from amem.settings import Settings
+    from amem.storage import Store
+
+_log = logging.getLogger("amem")
+
+#: Small and quick by sentence-transformers, and the best that Ollama serves; both read about a hundred languages.
+MULTILINGUAL = ("paraphrase-multilingual-MiniLM-L12-v2", "ollama/bge-m3")
+_ABOUT = "languages"
+_READS, _CANNOT = "reads", "cannot-read"
+_PATIENCE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What is wrong, and what helps."""
+
+    what: str
+    hint: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.hint}"
+
+
+class LanguageAdvice:
+    """Costs nothing until a text in Chinese, Japanese or Korean is met, and nothing once the matter is settled."""
+
+    def __init__(self, store: Store, embedder: Embedder, settings: Settings) -> None:
+        self._store, self._embedder, self._settings = store, embedder, settings
+        self._languages = LanguagesOf()
+        self._met = self._settled = False
+
+    def meet(self, texts: Iterable[str]) -> None:
+        """Hear what is asked or noted."""
+        if not (self._met or self._settled):
+            self._met = any(not text.isascii() and written_in_cjk(text) for text in texts)
+
+    def once(self) -> Advice | None:
+        """What to say; None when it was said before (by any process), no such text was met, or all is well."""
+        if not self._met or self._settled or self._store.read_only:
+            return None
+        model = self._embedder.name
+        with self._store.read() as session:
+            if (session.remarks.last(_ABOUT) or "").partition(" ")[2] == model:
+                self._settled = True
+                return None
+            languages = self._languages.of(session)
+        if not languages.mostly_cjk:
+            self._met = False
+            return None
+        readable = languages.read_by(self._embedder)
+        try:
+            with self._store.write(wait=_PATIENCE) as session:
+                first = session.remarks.make(_ABOUT, f"{_READS if readable else _CANNOT} {model}")
+        except (StorageBusy, StorageFull, StorageReadOnly) as error:
+            _log.debug("what there is to say of languages waits: %s", error)
+            return None
+        self._settled = True
+        return self._advice() if first and not readable else None
+
+    def always(self) -> Advice | None:
+        """What to say of the collection as it is now; None when all is well, or where only a download could tell."""
+        with self._store.read() as session:
+            languages = self._languages.of(session)
+            known, _, model = (session.remarks.last(_ABOUT) or "").partition(" ")
+        if not languages.mostly_cjk:
+            return None
+        if model == self._embedder.name:
+            return self._advice() if known == _CANNOT else None
+        if not describe(self._settings).ready or languages.read_by(self._embedder):
+            return None
+        return self._advice()
+
+    def _advice(self) -> Advice:
+        small, large = MULTILINGUAL
+        place = self._settings.home / "config.toml"
+        return Advice(
+            f"most notes are in Chinese, Japanese or Korean, which {self._embedder.name} cannot read; words, names,"
+            " facts and times find them, meaning does not",
+            f'write embed_model = "{small}" (or "{large}") into {place}, then run amem reindex',
+        )
