@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from amem.retrieval.highlight import Passage, passage
+
 if TYPE_CHECKING:
     from amem.retrieval.reading import Reading
 
@@ -16,6 +18,7 @@ _RAW = {
     "facts": "answered",
     "speaker": "said by",
     "source": "BM25",
+    "rerank": "score",
 }
 _SAID = {
     "dense": "by meaning",
@@ -24,8 +27,12 @@ _SAID = {
     "facts": "by facts",
     "speaker": "by who said it",
     "source": "by its source's words",
+    "rerank": "when read again",
 }
-
+#: Legs whose matches stand in the note's own text.
+_IN_TEXT = frozenset({"lexical", "entity"})
+#: Legs that speak of all notes alike: none is 1st.
+_UNRANKED = frozenset({"speaker"})
 
 #: What a note that only asks is worth beside one that states something.
 ASKING = 0.8
@@ -35,12 +42,17 @@ ASKING = 0.8
 class Lent:
     """What a neighbouring turn lent: the note `id`, `steps` turns away (-1 is the turn before), and the words it has.
 
-    Words are as the note has them; empty where the note was matched otherwise.
+    Words are the question's; empty where the note was matched otherwise.
     """
 
     id: str
     steps: int
     words: tuple[str, ...] = ()
+
+    def where(self) -> str:
+        """For people: ``the turn before``, ``2 turns after``."""
+        side = "before" if self.steps < 0 else "after"
+        return f"the turn {side}" if abs(self.steps) == 1 else f"{abs(self.steps)} turns {side}"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -79,11 +91,21 @@ class LegShare:
             "lent": [each.to_dict() for each in self.lent],
         }
 
+    @property
+    def speaks(self) -> bool:
+        """Whether it had anything to say for the note."""
+        return self.scaled > 0 or self.rank is not None
+
+    def detail(self) -> str:
+        """What it found, for people: ``postgresql, mysql; invoices from the turn before``, ``cosine 0.62``."""
+        found = [", ".join(self.matched)] if self.matched else []
+        found += [f"{', '.join(each.words)} from {each.where()}" for each in self.lent if each.words]
+        return "; ".join(found) or f"{_RAW.get(self.leg, 'score')} {self.raw:.2f}"
+
     def words(self) -> str:
         """For people: ``1st by words (postgresql, mysql)``."""
-        detail = ", ".join(self.matched) or f"{_RAW.get(self.leg, 'score')} {self.raw:.2f}"
-        place = "not found" if self.rank is None else ordinal(self.rank)
-        return f"{place} {_SAID.get(self.leg, self.leg)} ({detail})"
+        place = "" if self.rank is None or self.leg in _UNRANKED else f"{ordinal(self.rank)} "
+        return f"{place}{_SAID.get(self.leg, f'by {self.leg}')} ({self.detail()})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +155,24 @@ class Prior:
 class KeptOut:
     """Why a note is not among the hits: `reason` is one word for programs, `detail` says it to people.
 
-    Reasons: deleted, superseded, archived, page, filtered, no_question, no_candidate, below_cosine, below_score,
-    below_k.
+    Reasons: deleted, superseded, archived, page, filtered, no_question, no_match, no_candidate, below_cosine,
+    below_score, below_k. `by` holds the ids that took a superseded note's place, up to the one that holds now;
+    `conditions` the fields of the filter that the note fails.
     """
 
     reason: str
     detail: str
+    by: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "reason": self.reason,
+            "detail": self.detail,
+            "by": list(self.by),
+            "conditions": list(self.conditions),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +180,10 @@ class Explanation:
     """Why a note has its `score`, which is ``relevance * prior.factor`` and the sum of all shares.
 
     `link_share` is what `via` (the path from a direct hit, nearest link first) added; `place` is the note's place
-    among all that were ranked, from 1; `kept_out` is None for a hit. `reading` says how the question was read and
-    `fusion` how the legs' answers became one score (convex or rrf); `notes` are remarks in words, such as that a
-    reranking was broken off.
+    among all that were ranked, from 1, and `among` how many those were, where all were; `kept_out` is None for a hit.
+    `reading` says how the question was read and `fusion` how the legs' answers became one score (convex or rrf);
+    `notes` are remarks in words, such as that a reranking was broken off. `content` is the note's text and `sentence`
+    where in it the sentence stands that is nearest in meaning, if that was looked for: see `passage`.
     """
 
     id: str
@@ -163,21 +198,34 @@ class Explanation:
     reading: Reading | None = None
     fusion: str = ""
     notes: tuple[str, ...] = ()
+    among: int | None = None
+    content: str = ""
+    sentence: tuple[int, int] | None = None
+
+    @property
+    def matched(self) -> tuple[str, ...]:
+        """The question's words and names that the note itself holds."""
+        return tuple(dict.fromkeys(word for leg in self.legs if leg.leg in _IN_TEXT for word in leg.matched))
+
+    @property
+    def passage(self) -> Passage:
+        """The sentence that says most of what is asked, with the places of the matched words."""
+        return passage(self.content, self.matched, sentence=self.sentence)
 
     def words(self) -> str:
         """A sentence or two for people."""
-        parts = [leg.words() for leg in self.legs if leg.rank is not None]
+        said = sorted((leg for leg in self.legs if leg.speaks), key=lambda leg: -leg.share)
+        parts = [leg.words() for leg in said]
         if self.link_share > 0:
             parts += [step.words() for step in self.via]
         if self.kept_out is None:
             # Otherwise standing hardly moves a note, and would only be noise.
             standing = [self.prior.words()] if self.prior.recent else []
             return _sentence([*(parts or ["found by no leg"]), *standing])
-        parts = parts or [leg.words() for leg in self.legs]
         return " ".join([_sentence([self.kept_out.detail]), *([_sentence(parts)] if parts else [])])
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """JSON-ready; docs/cli.md says what each key holds."""
         return {
             "id": self.id,
             "score": self.score,
@@ -187,7 +235,9 @@ class Explanation:
             "link_share": self.link_share,
             "via": [step.to_dict() for step in self.via],
             "place": self.place,
-            "kept_out": None if self.kept_out is None else asdict(self.kept_out),
+            "among": self.among,
+            "kept_out": None if self.kept_out is None else self.kept_out.to_dict(),
+            "passage": self.passage.to_dict(),
             "reading": None if self.reading is None else self.reading.to_dict(),
             "fusion": self.fusion,
             "notes": list(self.notes),

@@ -47,19 +47,20 @@ class _Column:
 
 
 class Fused:
-    """Relevance of many notes, column by column; `keys` ascend."""
+    """Relevance of many notes, column by column; `keys` ascend. `candidates` are those of them that any leg found."""
 
-    def __init__(self, keys: Keys, columns: Sequence[_Column]) -> None:
+    def __init__(self, keys: Keys, columns: Sequence[_Column], candidates: Keys) -> None:
         self.keys = keys
+        self._found = np.isin(keys, candidates)
         self._columns = columns
         self.relevance: Floats = np.zeros(len(keys))
         for column in columns:
             self.relevance += column.weight * column.scaled
 
     def order(self) -> Keys:
-        """Every key that any leg says something for, the most relevant first; equal ones by key, the newest first."""
+        """Every candidate that any leg says something for, the most relevant first; equal ones newest key first."""
         best = np.lexsort((-self.keys, -np.round(self.relevance, 12)))
-        ordered: Keys = self.keys[best[self.relevance[best] > 0]]
+        ordered: Keys = self.keys[best[(self.relevance[best] > 0) & self._found[best]]]
         return ordered
 
     def of(self, key: int) -> float:
@@ -67,15 +68,15 @@ class Fused:
         row = self._row(key)
         return 0.0 if row is None else float(self.relevance[row])
 
-    def parts(self, key: int) -> dict[str, Part]:
-        """What each leg that says anything for a note gave it."""
+    def parts(self, key: int, *, silent: bool = False) -> dict[str, Part]:
+        """What each leg that says anything for a candidate gave it; with `silent` what each thinks of any note."""
         row = self._row(key)
-        if row is None:
+        if row is None or not (silent or self._found[row]):
             return {}
         return {
             each.name: Part(each.ranks.get(key), float(each.raw[row]), float(each.scaled[row]), each.weight)
             for each in self._columns
-            if each.scaled[row] > 0 or key in each.ranks
+            if silent or each.scaled[row] > 0 or key in each.ranks
         }
 
     def raw(self, name: str) -> Floats | None:
@@ -103,13 +104,14 @@ class Convex:
     name = "convex"
 
     def fuse(self, answers: Mapping[str, Answer], weights: Mapping[str, float], also: Iterable[int] = ()) -> Fused:
-        keys = _candidates(answers.values(), also)
+        found = _candidates(answers.values())
+        keys = np.union1d(found, np.array(list(also), dtype=np.int64))
         total = sum(weights[name] for name in answers) or 1.0
         columns = []
         for name, answer in answers.items():
             raw, scaled = answer.scores(keys)
             columns.append(_Column(name, weights[name] / total, answer.ranks(), raw, scaled))
-        return Fused(keys, columns)
+        return Fused(keys, columns, found)
 
 
 class ReciprocalRanks:
@@ -121,7 +123,8 @@ class ReciprocalRanks:
         self._k = k
 
     def fuse(self, answers: Mapping[str, Answer], weights: Mapping[str, float], also: Iterable[int] = ()) -> Fused:
-        keys = _candidates(answers.values(), also)
+        found = _candidates(answers.values())
+        keys = np.union1d(found, np.array(list(also), dtype=np.int64))
         ranking = {name: answer for name, answer in answers.items() if answer.keys}
         total = sum(weights[name] for name in ranking) or 1.0
         columns = []
@@ -130,11 +133,11 @@ class ReciprocalRanks:
             places = np.array([ranks.get(key, 0) for key in keys.tolist()], dtype=np.float64)
             scaled = np.where(places > 0, (self._k + 1) / (self._k + places), 0.0)
             columns.append(_Column(name, weights[name] / total, ranks, answer.scores(keys)[0], scaled))
-        return Fused(keys, columns)
+        return Fused(keys, columns, found)
 
 
-def _candidates(answers: Iterable[Answer], also: Iterable[int]) -> Keys:
-    keys: set[int] = set(also)
+def _candidates(answers: Iterable[Answer]) -> Keys:
+    keys: set[int] = set()
     for answer in answers:
         keys.update(answer.keys)
     return np.array(sorted(keys), dtype=np.int64)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from amem.clock import zone
 from amem.errors import NoteNotFound
 from amem.retrieval.explanation import Explanation, LegShare
-from amem.retrieval.highlight import matched_words
+from amem.retrieval.highlight import bounds, matched_words
 from amem.retrieval.hit import Hit
 from amem.retrieval.intent import reading_of
 from amem.retrieval.kept_out import kept_out
@@ -19,18 +23,23 @@ from amem.retrieval.uses import Uses
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from amem.clock import Clock
     from amem.note import MemoryNote, Source
     from amem.protocols import Embedder, Vector
     from amem.query import Query
-    from amem.retrieval.explanation import KeptOut, Lent
+    from amem.retrieval.explanation import Lent
+    from amem.retrieval.fusion import Part
     from amem.retrieval.protocols import DenseIndex
     from amem.retrieval.reading import Reading
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.truth.predicates import Predicates
+
+
+#: So many sentences of a note are looked at for the one nearest in meaning.
+_SENTENCES = 64
 
 
 class Recall:
@@ -102,26 +111,31 @@ class Recall:
             if note is None:
                 raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
             key = session.notes.keys_of([id])[id]
-            if not asking:
-                reading = reading_of(query.text)
-                prior = Priors(query, reading, self._settings).of(session, [key])[key]
-                out = kept_out(session, query, None, key, note)
-                return Explanation(id=id, score=0.0, relevance=0.0, prior=prior, kept_out=out)
-            reading = readings[query.text]
+            reading = readings[query.text] if asking else reading_of(query.text)
             vector = vectors.get(_meant(reading))
-            ranking = self._ranker.rank(session, query, reading, vector, every=True, also=[key])
-            out = kept_out(session, query, ranking, key, note)
-            for place, ranked in enumerate(ranking.order, start=1):
-                if ranked.key == key:
-                    legs = self._shares(query, ranking, ranked, note)
-                    return _explanation(ranking, ranked, legs, place=place, kept=out)
-            # Not ranked, so no leg gave it anything: what they think of it is told all the same.
-            parts = ranking.fused.parts(key) if ranking.fused is not None else {}
-            prior = Priors(query, reading, self._settings).of(session, [key])[key]
-            silent = Ranked(key, id, "", parts, 0.0, (), replace(prior, floor=0.0, retention=0.0))
-            legs = self._shares(query, ranking, silent, note)
-            ranked = Ranked(key, id, "", {}, 0.0, (), prior)
-            return _explanation(ranking, ranked, legs, place=None, kept=out)
+            ranking = self._ranker.rank(session, query, reading, vector, every=True, also=[key]) if asking else None
+            out = kept_out(session, query, ranking, key, note, zone(self._settings.timezone))
+            order = () if ranking is None else ranking.order
+            place, ranked = next(
+                ((place, each) for place, each in enumerate(order, start=1) if each.key == key), (None, None)
+            )
+            if ranked is None:
+                prior = Priors(query, reading, self._settings).of(session, [key])[key]
+                ranked = Ranked(key, id, "", {}, 0.0, (), prior)
+            if ranking is None:
+                return Explanation(id, 0.0, 0.0, ranked.prior, kept_out=out, reading=reading, content=note.content)
+            found = _explanation(ranking, ranked, _shares(query, ranking, ranked), note, place=place)
+            silent = _silent(query, ranking, key, {leg.leg for leg in found.legs})
+        found = replace(found, legs=(*found.legs, *silent), kept_out=out, among=len(order))
+        return replace(found, sentence=self._nearest(found, vector))
+
+    def _nearest(self, found: Explanation, vector: Vector | None) -> tuple[int, int] | None:
+        """Where the sentence stands that is nearest in meaning, of a note of several that holds no word asked for."""
+        places = bounds(found.content)[:_SENTENCES]
+        if vector is None or len(places) < 2 or found.passage.spans:
+            return None
+        vectors = self._embedder.embed([found.content[start:end] for start, end in places])
+        return places[max(range(len(places)), key=lambda place: float(np.dot(vectors[place], vector)))]
 
     def _read(self, queries: Iterable[Query]) -> tuple[dict[str, Reading], dict[str, Vector]]:
         """How each question is read, by its text, and the vectors of what the dense leg is asked."""
@@ -149,25 +163,37 @@ class Recall:
             _hit(
                 notes[each.id],
                 sources[each.id],
-                _explanation(ranking, each, self._shares(query, ranking, each, notes[each.id]), place=place),
+                _explanation(ranking, each, _shares(query, ranking, each), notes[each.id], place=place),
             )
             for place, each in enumerate(chosen, start=1)
         ]
 
-    def _shares(self, query: Query, ranking: Ranking, ranked: Ranked, note: MemoryNote) -> tuple[LegShare, ...]:
-        shares = []
-        for leg, part in ranked.parts.items():
-            answer = ranking.answers[leg]
-            matched = answer.matched(ranked.key)
-            lent: tuple[Lent, ...] = ()
-            if isinstance(answer, Words):
-                matched = matched_words(query.text, matched)
-                lent = tuple(
-                    replace(each, words=matched_words(query.text, each.words)) for each in answer.lent(ranked.key)
-                )
-            share = part.share * ranked.prior.factor
-            shares.append(LegShare(leg, part.rank, part.raw, share, matched, part.scaled, part.weight, lent))
-        return tuple(shares)
+
+def _shares(query: Query, ranking: Ranking, ranked: Ranked) -> tuple[LegShare, ...]:
+    """What each leg gave to a note's score."""
+    return tuple(
+        _share(query, ranking, ranked.key, leg, part, ranked.prior.factor) for leg, part in ranked.parts.items()
+    )
+
+
+def _silent(query: Query, ranking: Ranking, key: int, told: Container[str]) -> tuple[LegShare, ...]:
+    """What the other legs think of a note to which they gave nothing: its own score by each."""
+    parts = ranking.fused.parts(key, silent=True) if ranking.fused is not None else {}
+    return tuple(
+        _share(query, ranking, key, leg, part, 0.0)
+        for leg, part in parts.items()
+        if leg not in told and not math.isnan(part.raw)
+    )
+
+
+def _share(query: Query, ranking: Ranking, key: int, leg: str, part: Part, factor: float) -> LegShare:
+    answer = ranking.answers.get(leg)
+    matched = () if answer is None else answer.matched(key)
+    lent: tuple[Lent, ...] = ()
+    if isinstance(answer, Words):
+        matched = matched_words(query.text, matched)
+        lent = tuple(replace(each, words=matched_words(query.text, each.words)) for each in answer.lent(key))
+    return LegShare(leg, part.rank, part.raw, part.share * factor, matched, part.scaled, part.weight, lent)
 
 
 def _meant(reading: Reading) -> str:
@@ -180,7 +206,7 @@ def _chosen(ranking: Ranking, query: Query) -> list[Ranked]:
 
 
 def _explanation(
-    ranking: Ranking, ranked: Ranked, legs: tuple[LegShare, ...], *, place: int | None, kept: KeptOut | None = None
+    ranking: Ranking, ranked: Ranked, legs: tuple[LegShare, ...], note: MemoryNote, *, place: int | None
 ) -> Explanation:
     return Explanation(
         id=ranked.id,
@@ -191,10 +217,10 @@ def _explanation(
         link_share=max(0.0, ranked.relevance - ranked.direct) * ranked.prior.factor if ranked.via else 0.0,
         via=ranked.via,
         place=place,
-        kept_out=kept,
         reading=ranking.reading,
         fusion=ranking.fusion,
         notes=ranking.notes,
+        content=note.content,
     )
 
 
