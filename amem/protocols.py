@@ -65,7 +65,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Literate(Protocol):
-    """An embedder that can tell how much of a text its model's vocabulary has words for."""
+    """A model that can tell how much of a text its vocabulary has words for."""
 
     def knows(self, text: str) -> float:
         """The share of the text's words that it can read, 0..1; may load the model unless the text is ASCII."""
@@ -168,7 +168,7 @@ class Entailment(Protocol):
         ...
 
 
-class Reranker(Protocol):
+class Reranker(Literate, Protocol):
     """Reads a question and passages together and says how well each answers. Loads its model on first use."""
 
     @property
@@ -181,10 +181,6 @@ class Reranker(Protocol):
 
         Raises MissingModel or MissingExtra when it cannot be had, InvalidInput when it is of another kind.
         """
-        ...
-
-    def knows(self, text: str) -> bool:
-        """Whether `text` is in a language that the model can read."""
         ...
 
     def score(self, question: str, passages: Sequence[str]) -> list[float]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.literacy import Literacy
 from amem.embedding.once import Once
 from amem.embedding.reason import first_line
 from amem.embedding.vectors import batches_by_length, mean_pool, unit_rows
 from amem.errors import MissingModel
+from amem.text.literacy import Literacy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.literacy import Literacy
 from amem.embedding.once import Once
 from amem.embedding.reason import first_line
 from amem.embedding.vectors import BATCH, unit_rows
 from amem.environment import defaults
 from amem.errors import MissingExtra, MissingModel
+from amem.text.literacy import Literacy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,6 @@ anew, so it is for a few. What its outputs mean is for `entailment` and `reranke
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager, nullcontext
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.environment import defaults
 from amem.errors import InvalidInput, MissingExtra, MissingModel
-from amem.text import is_cjk
+from amem.text.literacy import Literacy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,13 +26,6 @@ _CONFIG = "config.json"
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 #: Pairs go through the model together in so many.
 _BATCH = 16
-#: Characters by which a text's language shows.
-_SHOWN = 300
-#: A text of which the vocabulary lacks more than this share is in no language that the model knows.
-_UNKNOWN = 0.2
-#: Nor is one that falls to pieces: an ideograph is a word, and costs one token; of letters, a word takes several.
-_TOKENS_OF_IDEOGRAPH, _TOKENS_OF_LETTER = 1.3, 0.8
-_WORD = re.compile(r"[^\W\d_]+")
 
 
 class CrossEncoder:
@@ -46,6 +38,7 @@ class CrossEncoder:
         self.name = name
         self._setting = setting
         self._model: Any = None
+        self._literacy: Literacy | None = None
         # Its tokenizer changes its own padding and truncation during a call.
         self._one_at_a_time = Lock()
 
@@ -54,10 +47,16 @@ class CrossEncoder:
         with self._one_at_a_time:
             return self._loaded(fetch)
 
-    def knows(self, text: str) -> bool:
-        """Whether a text is in a language that the model's vocabulary has words of."""
+    def knows(self, text: str) -> float:
+        """The share of a text that the model's vocabulary has words for, 0..1; 1 where it cannot be told."""
+        if text.isascii():
+            return 1.0
         with self._one_at_a_time:
-            return knows(self._loaded().tokenizer, text)
+            # A few models come with a tokenizer in Python.
+            tokenizer = getattr(self._loaded().tokenizer, "backend_tokenizer", None)
+            if self._literacy is None and tokenizer is not None:
+                self._literacy = Literacy(tokenizer)
+            return 1.0 if self._literacy is None else self._literacy.of(text)
 
     def predict(self, pairs: Sequence[tuple[str, str]], **how: Any) -> Any:
         """One row of the model's outputs for each pair, as ``CrossEncoder.predict`` gives them."""
@@ -101,19 +100,6 @@ def labels(config: Mapping[str, Any]) -> tuple[str, ...]:
     if not isinstance(named, Mapping) or not all(str(at).isdecimal() for at in named):
         return ()
     return tuple(str(named[at]) for at in sorted(named, key=lambda at: int(str(at))))
-
-
-def knows(tokenizer: Any, text: str) -> bool:
-    """Whether a tokenizer has words for a text, by its letters alone: digits and signs are no language."""
-    shown = " ".join(_WORD.findall(text[:_SHOWN]))
-    tokens = tokenizer.tokenize(shown)
-    if sum(1 for token in tokens if token == tokenizer.unk_token) > _UNKNOWN * len(tokens):
-        return False
-    ideographs = sum(map(is_cjk, shown))
-    # Cyrillic, Greek, Arabic and so on: Latin letters begin words of some language that every vocabulary has.
-    others = sum(1 for letter in shown if letter > "\u024f" and letter.isalpha() and not is_cjk(letter))
-    most = _TOKENS_OF_IDEOGRAPH * ideographs + _TOKENS_OF_LETTER * others + len(shown) - ideographs - others
-    return len(tokens) <= most
 
 
 def _downloaded(name: str) -> Path | None:

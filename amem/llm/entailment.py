@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 LABELS = ("entailment", "neutral", "contradiction")
+#: Less of a text than this, and it is in no language that the model can judge in.
+_KNOWN = 0.8
 
 
 class CrossEncoderEntailment:
@@ -31,7 +33,7 @@ class CrossEncoderEntailment:
         A text in a language that the model does not know is neutral to every other. Raises MissingModel when the
         weights cannot be loaded.
         """
-        known = [all(map(self._model.knows, pair)) for pair in pairs]
+        known = [all(self._model.knows(text) >= _KNOWN for text in pair) for pair in pairs]
         asked = [pair for pair, each in zip(pairs, known, strict=True) if each]
         rows = iter(self._probabilities(asked) if asked else ())
         return [next(rows) if each else {"entailment": 0.0, "neutral": 1.0, "contradiction": 0.0} for each in known]

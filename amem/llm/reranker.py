@@ -47,8 +47,8 @@ class CrossEncoderReranker:
                 raise _outputs(self._name, model.num_labels)
             self._activation = _bounded(model.activation_fn)
 
-    def knows(self, text: str) -> bool:
-        """Whether a text is in a language that the model knows."""
+    def knows(self, text: str) -> float:
+        """The share of a text that the model has words for, 0..1: next to nothing of Chinese, for an English one."""
         self.load()
         return self._model.knows(text)
 

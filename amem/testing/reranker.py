@@ -20,9 +20,9 @@ class WordReranker:
     def load(self) -> None:
         """Nothing is to be loaded."""
 
-    def knows(self, text: str) -> bool:
-        """True of any text."""
-        return True
+    def knows(self, text: str) -> float:
+        """1: any text."""
+        return 1.0
 
     def score(self, question: str, passages: Sequence[str]) -> list[float]:
         """For each passage the share, 0..1; 0 for a question without a word."""

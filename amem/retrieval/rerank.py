@@ -1,0 +1,222 @@
+"""A second reading: the best candidates go to a model that reads question and passage together, while time allows.
+
+``relevance = (1 - w) * fused + w * score``, with w = ``rerank_weight``, for what was read. What was *not* read, as it
+stood too far down or time was up, keeps its place among its like with ``(1 - w) * fused``: reading gave it nothing.
+Left at its whole fused score it would overtake notes for no other reason than that nobody read it, since a model gives
+most passages almost 0. This way all scores are on one scale, and since those with the highest fused scores are read
+first, what was read stands before what was not, however early time was up.
+
+A passage among them in a language that the model cannot read is another matter: its place says nothing about it. It is
+taken to answer as well as those that were read do on average.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from amem.clock import zone
+from amem.errors import AmemError, BadModelAnswer
+from amem.retrieval.fusion import Part
+from amem.vectorizer import embedded_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import tzinfo
+
+    from amem.note import MemoryNote
+    from amem.protocols import Reranker
+    from amem.query import Query
+    from amem.settings import Settings
+    from amem.storage import Session
+
+_log = logging.getLogger(__name__)
+
+LEG = "rerank"
+#: Passages between two looks at the clock: as many as a small model reads in a twentieth of a second or two.
+_BATCH = 8
+#: Characters of a note, and of a question, that are read: models cut at 512 tokens anyway.
+_READ = 2_000
+#: A text of which a model knows less than half is in a language that it cannot read.
+_KNOWN = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """What a second reading made of the candidates. `weight` is 0 where there was none; `notes` say so to people.
+
+    `scores` holds the model's score of what it read, by id, and `assumed` what stands for that of what it could not.
+    """
+
+    weight: float = 0.0
+    scores: Mapping[str, float] = field(default_factory=dict)
+    assumed: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    _ranks: Mapping[str, int] = field(default_factory=dict)
+
+    def relevance(self, id: str, fused: float) -> float:
+        """The new relevance of a candidate, read or not."""
+        return (1.0 - self.weight) * fused + self.weight * self._score(id)
+
+    def parts(self, id: str, parts: Mapping[str, Part]) -> Mapping[str, Part]:
+        """The candidate's parts, whose shares add up to its new relevance where they did to its fused one."""
+        if not self.weight:
+            return parts
+        scaled = {leg: replace(part, weight=(1.0 - self.weight) * part.weight) for leg, part in parts.items()}
+        if id in self.scores or id in self.assumed:
+            score = self._score(id)
+            scaled[LEG] = Part(self._ranks.get(id), score, score, self.weight)
+        return scaled
+
+    def _score(self, id: str) -> float:
+        return self.scores.get(id, self.assumed.get(id, 0.0))
+
+
+class Reranking:
+    """Asks the reranker that `make` finds: ``make(False)`` one that is on this machine, ``make(True)`` one that may be
+    fetched. `clock` tells seconds, for the time box. Safe in many threads."""
+
+    def __init__(
+        self,
+        make: Callable[[bool], Reranker | None],
+        settings: Settings,
+        *,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._make = make
+        self._settings = settings
+        self._clock = clock
+        self._zone = zone(settings.timezone)
+        self._lock = Lock()
+        self._model: Reranker | None = None
+        self._looked = False
+        self._problem = ""
+        self._told: set[str] = set()
+
+    def prepare(self, queries: Iterable[Query]) -> None:
+        """Load the model that a query wants, once: outside any transaction, and outside the time box.
+
+        Raises MissingModel, MissingExtra and InvalidInput where it was asked for and cannot be had; by default
+        (``auto``) it is then done without.
+        """
+        wishes = {self._wish(query) for query in queries} - {"off"}
+        if not wishes or self._model is not None:
+            return
+        with self._lock:
+            if self._model is not None:
+                return
+            if "on" in wishes:
+                self._model = _loaded(self._make(True))
+            elif not self._looked:
+                self._looked = True
+                try:
+                    self._model = _loaded(self._make(False))
+                except AmemError as error:
+                    self._problem = f"not reranked: {error}"
+                    self._warn(self._problem)
+
+    def read(self, session: Session, query: Query, ids: Sequence[str]) -> Reread:
+        """Read the first ``rerank_candidates`` of `ids`, which are best first; `prepare` must have seen the query.
+
+        A model that fails costs its reading, not the search: that is logged, and said in the notes.
+        """
+        model = self._model
+        if self._wish(query) == "off" or not ids:
+            return Reread()
+        if model is None:
+            return Reread(notes=(self._problem,) if self._problem else ())
+        try:
+            return self._read(model, session, query.text[:_READ], ids[: self._settings.rerank_candidates])
+        except _Failed as error:
+            note = f"not reranked: {model.name} failed ({error})"
+            self._warn(note, error.__cause__)
+            return Reread(notes=(note,))
+
+    def _wish(self, query: Query) -> str:
+        if query.rerank is None:
+            return self._settings.rerank
+        return "on" if query.rerank else "off"
+
+    def _read(self, model: Reranker, session: Session, question: str, ids: Sequence[str]) -> Reread:
+        started, slowest = self._clock(), 0.0
+        if not _knows(model, question):
+            return Reread(notes=(f"not reranked: {model.name} cannot read the question's language",))
+        held = session.notes.get_many(ids, history=False, usage=False, deleted=True)
+        box = self._settings.rerank_ms / 1000
+        scores: dict[str, float] = {}
+        foreign: list[str] = []
+        seen = 0
+        for start in range(0, len(ids), _BATCH):
+            began = self._clock()
+            # The next batch takes about as long as those before; one is read in any case.
+            if start and began - started + slowest > box:
+                break
+            batch = [id for id in ids[start : start + _BATCH] if id in held]
+            known = [id for id in batch if _knows(model, held[id].content[:_READ])]
+            foreign += [id for id in batch if id not in known]
+            scores |= zip(
+                known, _scores(model, question, [_passage(held[id], self._zone) for id in known]), strict=True
+            )
+            seen += len(ids[start : start + _BATCH])
+            slowest = max(slowest, self._clock() - began)
+        return self._reread(model.name, scores, foreign, seen, len(ids))
+
+    def _reread(self, name: str, scores: Mapping[str, float], foreign: Sequence[str], seen: int, of: int) -> Reread:
+        notes = []
+        if foreign:
+            notes.append(f"{len(foreign)} of {of} not reranked: {name} cannot read their language")
+        if seen < of:
+            notes.append(f"reranking stopped after {seen} of {of}: {self._settings.rerank_ms:g} ms")
+        if not scores:
+            return Reread(notes=tuple(notes))
+        average = math.fsum(scores.values()) / len(scores)
+        ranks = {id: rank for rank, id in enumerate(sorted(scores, key=lambda id: -scores[id]), start=1)}
+        return Reread(self._settings.rerank_weight, scores, dict.fromkeys(foreign, average), tuple(notes), ranks)
+
+    def _warn(self, note: str, error: BaseException | None = None) -> None:
+        # Once for each reason: a program may ask a thousand questions.
+        if note not in self._told:
+            self._told.add(note)
+            _log.warning("%s", note, exc_info=error)
+
+
+def _loaded(model: Reranker | None) -> Reranker | None:
+    if model is not None:
+        model.load()
+    return model
+
+
+def _passage(note: MemoryNote, zone: tzinfo) -> str:
+    """A note as it is read: when it is from, who said it, and what."""
+    day = f"({note.at.astimezone(zone):%Y-%m-%d}) " if note.at else ""
+    return f"{day}{embedded_text(note, 'content')}"[:_READ]
+
+
+class _Failed(Exception):
+    """A model could not do its work."""
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # whatever a model, anyone's, may raise: there is a good order without it
+        raise _Failed(str(error) or type(error).__name__) from error
+
+
+def _knows(model: Reranker, text: str) -> bool:
+    with _asking():
+        return model.knows(text) >= _KNOWN
+
+
+def _scores(model: Reranker, question: str, passages: Sequence[str]) -> Sequence[float]:
+    with _asking():
+        scores = model.score(question, passages)
+        if len(scores) != len(passages) or not all(0.0 <= score <= 1.0 for score in scores):
+            raise BadModelAnswer(f"it did not give {len(passages)} passages a score in 0..1 each")
+        return scores
