@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 #: A summary of which other notes hold this share of the words says nothing beside them.
 _REPEATED = 0.8
+#: Legs that find a note only where the question asks for what it has.
+_REASONS = frozenset(("entity", "facts", "time"))
 
 
 def beside_the_point(hits: Sequence[Hit], verdict: Judgement) -> set[str]:
     """Hits that no reason speaks for, and small talk that does not support an answer.
 
-    A name in common is a reason, and so is a link from a hit that has one itself.
+    A name in common is a reason, a fact or a time that is asked for, and a link from a hit that has a reason itself.
     """
-    named = {hit.id for hit in hits if "entity" in hit.matched_by}
+    named = {hit.id for hit in hits if not _REASONS.isdisjoint(hit.matched_by)}
     without = set(verdict.beside - named)
     unfounded = {hit.id for hit in hits if hit.id in without and not (hit.via and hit.via[-1].from_id not in without)}
     supporting = verdict.notes if verdict.support is Support.YES else ()

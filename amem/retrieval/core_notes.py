@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.llm.showing import line
-from amem.note import Kind
+from amem.note import Kind, Status
 from amem.query import Filter
 from amem.retrieval.marks import BACKGROUND, BACKGROUND_ZH, LABELS_ZH, harmless
 from amem.text import written_in_cjk
@@ -86,7 +86,9 @@ def core_notes(
     Only those that pass `within`, but for its kinds, its times and its cosine, which say what is asked for and not
     what may be shown.
     """
-    allowed = replace(within or Filter(), kinds=(), since=None, until=None, minimum_cosine=None)
+    allowed = replace(
+        within or Filter(), kinds=(), statuses=(Status.ACTIVE,), since=None, until=None, minimum_cosine=None
+    )
     chosen: list[MemoryNote] = []
     room = most
     for kind in ORDER if most > 0 else ():

@@ -1,0 +1,72 @@
+"""What is known, for somebody else's prompt: as much of it as fits, and no more."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from amem.query import Filter, Query
+from amem.system.recalling import Recalling
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from amem.retrieval.context import Context
+    from amem.retrieval.core_notes import CoreNotes
+    from amem.retrieval.placing import Placing
+
+
+class Briefing(Recalling):
+    """Makes text of notes for the prompt of one's own agent."""
+
+    def context(
+        self,
+        query: str | Query,
+        budget_tokens: int | None = None,
+        *,
+        order: str | None = None,
+        core: bool = True,
+        filter: Filter | None = None,
+        minimum_score: float | None = None,
+        tokenizer: str | Callable[[str], int] | None = None,
+        touch: bool = True,
+    ) -> Context:
+        """What is known about a question within `budget_tokens` (None: setting ``context_tokens``), never more.
+
+        Of the notes found those go in that add most for their tokens. `order` is time (oldest first) or relevance
+        (None: setting ``context_order``); `core` says whether core notes stand before them. `tokenizer` names the
+        model whose prompt it is for, or the folder of one, or is a function that counts; None means the model of the
+        settings. Where its tokenizer is not on this machine an upper bound counts; the context says so. With `touch`
+        the notes placed count as used. A Query brings its own filter, score and touch. Raises InvalidInput and
+        EmbedderMismatch.
+        """
+        asked = self._asked(query, filter, minimum_score, touch)
+        return self._placing.context(asked, budget_tokens, self._placing.counter(tokenizer), order=order, core=core)
+
+    def core_notes(
+        self,
+        budget_tokens: int | None = None,
+        *,
+        filter: Filter | None = None,
+        tokenizer: str | Callable[[str], int] | None = None,
+    ) -> CoreNotes:
+        """The notes that every prompt should hold, as one block within so many tokens (None: setting ``core_tokens``).
+
+        Constraints, preferences, decisions, and facts that are pinned or important, under ``[Background]``, or
+        ``[背景知识]`` where most are in Chinese. Counts as no use. `filter` and `tokenizer` as in `context`.
+        """
+        within = (filter or Filter()).in_zone(self._zone)
+        return self._placing.core(budget_tokens, within, self._placing.counter(tokenizer))
+
+    def _asked(self, query: str | Query, filter: Filter | None, minimum_score: float | None, touch: bool) -> Query:
+        self._vectorizer.check()
+        if isinstance(query, str):
+            query = Query(query, 0, filter or Filter(), touch=touch, minimum_score=minimum_score)
+        self._hear([query.text])
+        return query.in_zone(self._zone)
+
+    @cached_property
+    def _placing(self) -> Placing:
+        from amem.retrieval.placing import Placing
+
+        return Placing(self._recall, self._store, self.settings)
