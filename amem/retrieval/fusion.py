@@ -58,9 +58,9 @@ class Fused:
             self.relevance += column.weight * column.scaled
 
     def order(self) -> Keys:
-        """Every candidate that any leg says something for, the most relevant first; equal ones newest key first."""
+        """Every candidate, the most relevant first; equal ones newest key first."""
         best = np.lexsort((-self.keys, -np.round(self.relevance, 12)))
-        ordered: Keys = self.keys[best[(self.relevance[best] > 0) & self._found[best]]]
+        ordered: Keys = self.keys[best[self._found[best]]]
         return ordered
 
     def of(self, key: int) -> float:
