@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 #: Words before a time that say which side of it is meant, and those behind it that do in Chinese.
 _SIDES = re.compile(
-    r"\b(?:(?P<since>(?:ever )?since|as of|from)|(?P<after>after|following)|(?P<until>until|till|up to|through|by)"
+    r"\b(?:(?P<since>(?:ever )?since|as of)|(?P<after>after|following)|(?P<until>until|till|up to|through|by)"
     r"|(?P<before>before|prior to|earlier than)|(?P<between>between)|(?P<every>every|each)"
-    r"|(?P<within>in|on|at|during|over|within|throughout|around|about))"
+    r"|(?P<within>from|in|on|at|during|over|within|throughout|around|about))"
     r"(?: the| that)?\s*$"
     r"|(?P<zh_since>自从?|从|打)$|(?P<zh_before>早于|截[至止]到?)$|(?P<zh_after>晚于)$|(?P<zh_every>每个?)$|(?P<zh_in>在|于)$",
     re.IGNORECASE,
 )
 _SIDES_ZH = re.compile(
     r"的?(?:(?P<before>之前|以前|为止|前(?![台端面后]))|(?P<after>之后|以后|过后|后(?![台端面天来]))"
-    r"|(?P<since>以来|开始|起(?!床|来)|至今|到现在|到今天))"
+    r"|(?P<since>以来|开始|起(?!床|来)|至今|到现在|到今天|\s?on(?:wards)?\b))"
 )
 #: From one time to the next: a range, or both.
 _RANGE = re.compile(r"\s*(?:to|through|until|till|up to|-|–|—|~|到|至)(?: the)?\s*", re.IGNORECASE)
@@ -132,7 +132,7 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
     except OverflowError:
         return None
     side = "in"
-    inside = re.match(r"(?:since|from) ", text[start:end], re.IGNORECASE)
+    inside = re.match(r"since ", text[start:end], re.IGNORECASE)
     if inside:
         side = "since"
     elif behind := _SIDES_ZH.match(text, end):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.retrieval.dense import MeaningLeg
 from amem.retrieval.entity import EntityLeg
@@ -16,11 +17,11 @@ from amem.retrieval.facts import FactsLeg
 from amem.retrieval.frequencies import Frequencies
 from amem.retrieval.fusion import Convex, Fused, Fusion, Part, ReciprocalRanks
 from amem.retrieval.gate import Gate
-from amem.retrieval.intent import reading_of
 from amem.retrieval.legs import Answer, Asked, Leg, Listed
 from amem.retrieval.lexical import LexicalLeg
 from amem.retrieval.names import Names
 from amem.retrieval.prior import Priors
+from amem.retrieval.router import Router
 from amem.retrieval.speaker import SpeakerLeg
 from amem.text import query_terms
 
@@ -93,6 +94,8 @@ class Ranker:
     ) -> None:
         self._dense = dense
         self._settings = settings
+        self._zone = zone(settings.timezone)
+        self.router = Router(settings)
         self._frequencies = Frequencies()
         self._names = Names(self._frequencies, settings.user_name)
         self._legs: tuple[Leg, ...] = (
@@ -110,7 +113,7 @@ class Ranker:
     def read(self, session: Session, query: Query) -> Reading:
         """What is asked, of which words, of whom."""
         self._frequencies.follow(session)
-        return self._names.read(session, reading_of(query.text))
+        return self._names.read(session, self.router.read(query.text, session.now, self._zone))
 
     def rank(
         self,

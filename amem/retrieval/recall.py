@@ -14,11 +14,11 @@ from amem.errors import NoteNotFound
 from amem.retrieval.explanation import Explanation, LegShare
 from amem.retrieval.highlight import bounds, matched_words
 from amem.retrieval.hit import Hit
-from amem.retrieval.intent import reading_of
 from amem.retrieval.kept_out import kept_out
 from amem.retrieval.lexical import Words
 from amem.retrieval.prior import Priors
 from amem.retrieval.ranking import Ranked, Ranker, Ranking, legs_of
+from amem.retrieval.router import as_it_is
 from amem.retrieval.uses import Uses
 from amem.truth.predicates import load_predicates
 
@@ -111,7 +111,7 @@ class Recall:
             if note is None:
                 raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
             key = session.notes.keys_of([id])[id]
-            reading = readings[query.text] if asking else reading_of(query.text)
+            reading = readings[query.text] if asking else as_it_is(query.text)
             vector = vectors.get(_meant(reading))
             ranking = self._ranker.rank(session, query, reading, vector, every=True, also=[key]) if asking else None
             out = kept_out(session, query, ranking, key, note, zone(self._settings.timezone))

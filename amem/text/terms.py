@@ -62,10 +62,15 @@ def located_terms(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
 
 def query_terms(text: str) -> list[str]:
     """The terms to look for: unique, in order, without stop words unless nothing else is left."""
+    return content_terms(text) or list(dict.fromkeys(index_terms(text)))
+
+
+def content_terms(text: str) -> list[str]:
+    """The terms that are no stop words: unique, in order; empty where the text says nothing else."""
     wanted: dict[str, None] = {}
     for token in _tokens(text):
         wanted.update(dict.fromkeys(_content_terms(token)))
-    return list(wanted or dict.fromkeys(index_terms(text)))
+    return list(wanted)
 
 
 def prefix_terms(text: str) -> tuple[list[str], str]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from amem.note import Kind
-from amem.retrieval.intent import asks_for_recent
+from amem.retrieval.router import Router
+from amem.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from asking import Collection
+
+
+def asks_for_recent(question: str) -> bool:
+    return Router(Settings()).read(question, datetime(2026, 2, 1, 9, tzinfo=UTC), UTC).recent
 
 
 @pytest.mark.parametrize(
