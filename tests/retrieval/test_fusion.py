@@ -1,84 +1,135 @@
-"""Reciprocal rank fusion, on the worked example of the design and on its edges."""
+"""Fusion of several legs' answers: by calibrated scores and by reciprocal ranks, on worked examples and edges."""
 
 from __future__ import annotations
+
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amem.retrieval.fusion import Found, fuse
+from amem.retrieval.fusion import Convex, Fusion, ReciprocalRanks
+from amem.retrieval.legs import Listed
 
 A, B, C = 1, 2, 3
+EVEN = dict.fromkeys(("dense", "lexical", "entity"), 1.0)
 
 
-def relevance(found: list[Found], k: float = 60) -> dict[int, float]:
-    return {key: sum(part.share for part in parts.values()) for key, parts in fuse(found, k).items()}
+def listed(*pairs: tuple[int, float], most: float = 1.0) -> Listed:
+    return Listed([key for key, _ in pairs], [score for _, score in pairs], most)
 
 
-def test_what_three_legs_agree_on_beats_what_one_leg_puts_first() -> None:
+def relevance(fusion: Fusion, **legs: Listed) -> dict[int, float]:
+    fused = fusion.fuse(legs, EVEN)
+    return {key: fused.of(key) for key in fused.order().tolist()}
+
+
+BOTH = pytest.mark.parametrize("fusion", [Convex(), ReciprocalRanks(60)], ids=lambda each: each.name)
+
+
+@BOTH
+def test_what_three_legs_agree_on_beats_what_one_leg_puts_first(fusion: Fusion) -> None:
     scores = relevance(
-        [
-            Found("dense", [A, B], [0.9, 0.8]),
-            Found("lexical", [B, A], [7.0, 6.0]),
-            Found("entity", [B], [2.0]),
-        ]
+        fusion, dense=listed((A, 0.9), (B, 0.8)), lexical=listed((B, 0.7), (A, 0.6)), entity=listed((B, 0.5))
     )
-    assert scores[B] > scores[A]
-    assert max(scores.values()) <= 1.0
+    assert list(scores) == [B, A]
 
 
-def test_first_in_every_leg_is_worth_one() -> None:
-    assert relevance([Found("dense", [A], [0.4]), Found("lexical", [A], [3.0])]) == {A: pytest.approx(1.0)}
+def test_reciprocal_ranks_are_the_sum_of_one_over_k_and_rank() -> None:
+    scores = relevance(ReciprocalRanks(60), dense=listed((A, 0.9), (B, 0.1)), lexical=listed((B, 3.0)))
+    best = 2 / 61
+    assert scores == pytest.approx({B: (1 / 62 + 1 / 61) / best, A: 1 / 61 / best})
 
 
-def test_a_leg_that_found_nothing_lowers_nobody() -> None:
-    assert relevance([Found("dense", [A], [0.4]), Found("lexical", [], [])]) == {A: pytest.approx(1.0)}
+def test_a_convex_mean_keeps_how_sure_a_leg_is() -> None:
+    sure = relevance(Convex(), dense=listed((A, 0.9), (B, 0.1)), lexical=listed((B, 0.5), (A, 0.4)))
+    assert sure == pytest.approx({A: 0.65, B: 0.3})
+    ranks = relevance(ReciprocalRanks(60), dense=listed((A, 0.9), (B, 0.1)), lexical=listed((B, 0.5), (A, 0.4)))
+    assert ranks[A] == pytest.approx(ranks[B])
 
 
-def test_nothing_found_is_nothing_fused() -> None:
-    assert fuse([], 60) == {}
-    assert fuse([Found("dense", [], [])], 60) == {}
+def test_weights_are_shares_of_all_that_had_something_to_say() -> None:
+    fused = Convex().fuse({"dense": listed((A, 1.0)), "lexical": listed((B, 1.0))}, {"dense": 3.0, "lexical": 1.0})
+    assert (fused.of(A), fused.of(B)) == pytest.approx((0.75, 0.25))
+    assert fused.parts(A)["dense"].share == pytest.approx(0.75)
+
+
+@BOTH
+def test_first_and_best_in_every_leg_is_worth_one(fusion: Fusion) -> None:
+    assert relevance(fusion, dense=listed((A, 1.0)), lexical=listed((A, 1.0))) == {A: pytest.approx(1.0)}
+
+
+def test_in_reciprocal_ranks_a_leg_that_found_nothing_lowers_nobody() -> None:
+    assert relevance(ReciprocalRanks(60), dense=listed((A, 0.4)), lexical=listed()) == {A: pytest.approx(1.0)}
+
+
+@BOTH
+def test_nothing_found_is_nothing_fused(fusion: Fusion) -> None:
+    assert relevance(fusion) == {}
+    assert relevance(fusion, dense=listed()) == {}
+
+
+@BOTH
+def test_legs_without_weight_leave_no_score_that_is_no_number(fusion: Fusion) -> None:
+    fused = fusion.fuse({"dense": listed((A, 1.0))}, {"dense": 0.0})
+    assert fused.of(A) == 0.0
 
 
 def test_a_smaller_k_makes_the_first_places_count_for_more() -> None:
-    legs = [Found("dense", [A, B, C], [0.9, 0.8, 0.7])]
-    steep, flat = relevance(legs, 1), relevance(legs, 1000)
+    leg = listed((A, 0.9), (B, 0.8), (C, 0.7))
+    steep, flat = relevance(ReciprocalRanks(1), dense=leg), relevance(ReciprocalRanks(1000), dense=leg)
     assert steep[A] - steep[C] > flat[A] - flat[C]
 
 
+def test_a_note_asked_about_is_scored_but_is_no_candidate() -> None:
+    fused = Convex().fuse({"dense": listed((A, 1.0))}, EVEN, also=[B])
+    assert fused.order().tolist() == [A]
+    assert fused.parts(B) == {}
+    assert fused.parts(B, silent=True)["dense"].share == 0.0
+
+
 def test_notes_that_tie_share_the_middle_of_their_places() -> None:
-    found = Found("entity", [5, 6, 7, 8], [2.0, 1.0, 1.0, 1.0], ties_share=True)
-    assert found.ranks() == {5: 1, 6: 3, 7: 3, 8: 3}
+    answer = Listed([5, 6, 7, 8], [2.0, 1.0, 1.0, 1.0], 2.0, ties_share=True)
+    assert answer.ranks() == {5: 1, 6: 3, 7: 3, 8: 3}
 
 
 def test_a_name_that_many_carry_lifts_each_of_them_less_than_one_that_two_carry() -> None:
-    many = Found("entity", list(range(40)), [1.0] * 40, ties_share=True)
-    two = Found("entity", [0, 1], [1.0] * 2, ties_share=True)
+    many = Listed(list(range(40)), [1.0] * 40, 1.0, ties_share=True)
+    two = Listed([0, 1], [1.0] * 2, 1.0, ties_share=True)
     assert many.ranks()[0] > two.ranks()[0]
 
 
+@BOTH
+def test_equal_notes_come_newest_first(fusion: Fusion) -> None:
+    tied = Listed([A, B, C], [1.0, 1.0, 1.0], 1.0, ties_share=True)
+    assert fusion.fuse({"dense": tied}, EVEN).order().tolist() == [C, B, A]
+
+
 rankings = st.dictionaries(
-    st.sampled_from(["dense", "lexical", "entity"]),
-    st.lists(st.integers(1, 30), unique=True, max_size=20),
+    st.sampled_from(list(EVEN)),
+    st.lists(st.tuples(st.integers(1, 30), st.floats(0, 5)), unique_by=lambda pair: pair[0], max_size=20).map(
+        lambda pairs: listed(*sorted(pairs, key=lambda pair: -pair[1]), most=4.0)
+    ),
     max_size=3,
 )
 
 
-@given(rankings, st.floats(0.1, 500))
-def test_relevance_always_lies_between_zero_and_one(legs: dict[str, list[int]], k: float) -> None:
-    found = [Found(leg, keys, [1.0 / (place + 1) for place in range(len(keys))]) for leg, keys in legs.items()]
-    for value in relevance(found, k).values():
-        assert 0.0 < value <= 1.0 + 1e-12
+@BOTH
+@given(legs=rankings)
+def test_shares_add_up_to_a_relevance_between_zero_and_one(fusion: Fusion, legs: dict[str, Listed]) -> None:
+    fused = fusion.fuse(legs, EVEN)
+    for key in fused.order().tolist():
+        assert 0.0 <= fused.of(key) <= 1.0 + 1e-12
+        shares = sum(part.share for part in fused.parts(key).values())
+        assert math.isclose(shares, fused.of(key), abs_tol=1e-9)
 
 
-@given(rankings)
-def test_moving_up_in_one_leg_never_lowers_a_note(legs: dict[str, list[int]]) -> None:
-    for leg, keys in legs.items():
-        if len(keys) < 2:
-            continue
-        last = keys[-1]
-        before = [Found(name, each, [0.0] * len(each)) for name, each in legs.items()]
-        after = [
-            Found(name, [last, *keys[:-1]] if name == leg else each, [0.0] * len(each)) for name, each in legs.items()
-        ]
-        assert relevance(after)[last] >= relevance(before)[last]
+@given(legs=rankings, leg=st.sampled_from(list(EVEN)))
+def test_moving_up_in_one_leg_never_lowers_a_note(legs: dict[str, Listed], leg: str) -> None:
+    if leg not in legs or len(legs[leg].keys) < 2:
+        return
+    keys = list(legs[leg].keys)
+    last = keys[-1]
+    raised = legs | {leg: Listed([last, *keys[:-1]], [0.0] * len(keys), 1.0)}
+    before, after = (ReciprocalRanks(60).fuse(each, EVEN) for each in (legs, raised))
+    assert after.of(last) >= before.of(last)
