@@ -156,7 +156,7 @@ def test_it_brings_in_what_words_and_meaning_miss(open_collection: Callable[...,
         stated(memory, f"{name} lives with a manager in flat {n}.", (name, "lives_in", f"town {n}"))
     question = "Where does Ana's manager live?"
     assert wanted in memory.found(question, k=2)
-    assert memory.found(question, k=10, legs=("dense", "lexical", "entity"))[-1] == wanted
+    assert wanted not in memory.found(question, k=2, legs=("dense", "lexical", "entity"))
 
 
 def test_facts_of_one_person_without_end_do_not_flood(collection: Collection) -> None:
