@@ -67,18 +67,28 @@ class AgenticMemorySystem(
     Safe to use from many threads. Close it, or use it in a ``with`` statement.
     """
 
-    def answer(self, question: str, k: int = 8) -> Answer:
+    def answer(self, question: str, k: int = 8, *, rerank: bool | None = None) -> Answer:
         """Answer one question from the best `k` notes, with numbered citations; when they hold no answer, say that.
 
-        That no model answers is said by the answer, which holds what was recalled in any case. Raises EmbedderMismatch.
+        With `rerank` (None: as the setting ``llm_rerank`` says) the model first reads more of what was found and picks
+        those, for one call more. That no model answers is said by the answer, which holds what was recalled in any
+        case. Raises EmbedderMismatch.
         """
         from amem.conversation.asking import Asker
         from amem.llm.answering import Answerer
+        from amem.llm.ordering import Orderer
+
+        prompts = self.settings.home / "prompts"
 
         def answerer() -> Answerer:
-            return Answerer(self.chat_model(), self.settings.home / "prompts")
+            return Answerer(self.chat_model(), prompts)
 
-        return Asker(self, self._store, self._clock, answerer=answerer).ask(question, k)
+        def orderer() -> Orderer:
+            return Orderer(self.chat_model(), prompts)
+
+        wanted = self.settings.llm_rerank if rerank is None else rerank
+        asker = Asker(self, self._store, self._clock, answerer=answerer, orderer=orderer if wanted else None)
+        return asker.ask(question, k)
 
     def assistant(
         self,

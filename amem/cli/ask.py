@@ -32,6 +32,10 @@ def ask(
     question: Annotated[list[str], typer.Argument(help="The question, in your own words.", show_default=False)],
     k: Annotated[int, typer.Option("-k", "--k", min=1, help="How many notes the model is shown.")] = 8,
     model: Model = None,
+    rerank: Annotated[
+        bool | None,
+        typer.Option("--rerank/--no-rerank", help="Have the model pick them from twenty, for one call more."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Answer one question from the notes, and say which ones the answer rests on."""
@@ -43,10 +47,13 @@ def ask(
     if model is not None:
         settings = with_model(settings, model)
     with call.memory(settings=settings) as memory:
-        answer = memory.answer(" ".join(question), k)
+        answer = memory.answer(" ".join(question), k, rerank=rerank)
     if answer.error and not as_json:
         held = "this is what memory holds" if answer.hits else "memory holds nothing about it either"
         tell(f"no model answers: {why_nobody(answer.error, answer.hint)}; {held}")
+    elif not as_json:
+        for note in answer.notes:
+            tell(note)
     if as_json:
         print_json(answer.to_dict())
     else:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
@@ -11,7 +13,10 @@ from amem.conversation.messages import check_asked
 from amem.conversation.recalling import dated
 from amem.conversation.window import Shares
 from amem.errors import AmemError
+from amem.llm.ordering import MOST_NOTES, NOTE_WORDS
+from amem.llm.showing import first_words
 from amem.query import Query
+from amem.retrieval.explanation import ordinal
 from amem.retrieval.support import Support, evidence_of, judge, telling
 from amem.retrieval.uses import Uses
 from amem.text.tokens import tokens
@@ -20,10 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem.clock import Clock
-    from amem.conversation.ports import Answerer, Memory
+    from amem.conversation.ports import Answerer, Memory, Orderer
     from amem.note import MemoryNote
     from amem.retrieval import Hit
     from amem.storage import Store
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,7 @@ class Citation:
 class Answer:
     """`in_memory` is True when the answer rests on notes; False when memory holds none, and `text` says just that;
     None when no model could tell: `error` then says why, and `hint` what to do. `hits` are there in any case, and hit
-    number n is what the text cites as ``[n]``."""
+    number n is what the text cites as ``[n]``; `notes` are remarks on how they were found."""
 
     question: str
     text: str
@@ -49,6 +57,7 @@ class Answer:
     model: str = ""
     error: str = ""
     hint: str = ""
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -60,57 +69,98 @@ class Answer:
             "model": self.model,
             "error": self.error,
             "hint": self.hint,
+            "notes": list(self.notes),
             "hits": [hit.to_dict() for hit in self.hits],
         }
 
 
+def _moved(hit: Hit, place: int, now: int, name: str) -> Hit:
+    """The hit, with where it stood before: its score is that of the search, which no longer says its place."""
+    note = f"put {ordinal(now + 1)} by {name}, {ordinal(place + 1)} before"
+    return replace(hit, explanation=replace(hit.explanation, notes=(*hit.explanation.notes, note)))
+
+
 class Asker:
-    """Answers single questions from memory. `answerer` makes what asks the model, when it is needed; it may raise."""
+    """Answers single questions from memory. `answerer` makes what asks the model, when it is needed; it may raise.
+
+    So may `orderer`, which makes what reads more hits than are wanted and puts the best of them first; None leaves
+    them in the order in which they were found.
+    """
 
     def __init__(
-        self, memory: Memory, store: Store, clock: Clock, *, answerer: Callable[[], Answerer], touch: bool = True
+        self,
+        memory: Memory,
+        store: Store,
+        clock: Clock,
+        *,
+        answerer: Callable[[], Answerer],
+        orderer: Callable[[], Orderer] | None = None,
+        touch: bool = True,
     ) -> None:
         self._memory = memory
         self._store = store
         self._clock = clock
         self._answerer = answerer
+        self._orderer = orderer
         self._uses = Uses(store, clock) if touch else None
         self._zone = zone(memory.settings.timezone)
 
     def ask(self, question: str, k: int = 8) -> Answer:
         """The answer from the best `k` notes. Where clearly none of them supports one, no model is asked.
 
-        That no model answers is told by the answer, not raised. Raises InvalidInput for a question that is empty, no
-        text, or longer than ``max_note_chars``, and what recall raises.
+        That no model answers is told by the answer, not raised; one that only cannot put the notes in order leaves them
+        as they are, and is told in `notes`. Raises InvalidInput for a question that is empty, no text, or longer than
+        ``max_note_chars``, and what recall raises.
         """
         check_asked(question, self._memory.settings.max_note_chars)
-        hits = self._memory.ask(Query(question, k, expand=True, touch=False))
+        found = k if self._orderer is None else max(k, MOST_NOTES)
+        hits = self._memory.ask(Query(question, found, expand=True, touch=False))
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
             frequency = session.text.document_frequency(telling(question))
             verdict = judge(question, [evidence_of(hit) for hit in hits], frequency, session.notes.count())
         if verdict.support is Support.NO:
-            return Answer(question, lines_for(question).not_in_memory, (), False, tuple(hits))
+            return Answer(question, lines_for(question).not_in_memory, (), False, tuple(hits[:k]))
         hits = [hit for hit in hits if hit.id in notes]
+        hits, remarks = self._ordered(question, hits, notes)
+        hits = hits[:k]
         lines = self._lines(hits, notes)
         self._count(hits[: len(lines)])
+        told = partial(Answer, question, hits=tuple(hits), notes=remarks)
         try:
             answerer = self._answerer()
             answered = answerer.answer(question, lines, self._clock.now().astimezone(self._zone))
         except AmemError as error:
-            return Answer(question, "", (), None, tuple(hits), error=str(error), hint=error.hint)
+            return told("", (), None, error=str(error), hint=error.hint)
         if not answered.in_memory:
-            return Answer(question, lines_for(question).not_in_memory, (), False, tuple(hits), answerer.name)
+            return told(lines_for(question).not_in_memory, (), False, model=answerer.name)
         citations = tuple(Citation(n, hits[n - 1].id, lines[n - 1]) for n in answered.cites)
-        return Answer(question, answered.text, citations, True, tuple(hits), answerer.name)
+        return told(answered.text, citations, True, model=answerer.name)
 
-    def _lines(self, hits: Sequence[Hit], notes: dict[str, MemoryNote]) -> list[str]:
-        """The hits as the model reads them, the best first, as many as fit."""
+    def _ordered(
+        self, question: str, hits: list[Hit], notes: dict[str, MemoryNote]
+    ) -> tuple[list[Hit], tuple[str, ...]]:
+        """The hits that the model finds helpful first, then the others as they were; and what is to be said of that."""
+        if self._orderer is None or len(hits) < 2:
+            return hits, ()
+        lines = self._lines(hits[:MOST_NOTES], notes, NOTE_WORDS)
+        try:
+            orderer = self._orderer()
+            places = orderer.order(question, lines).places
+        except AmemError as error:
+            _log.warning("notes are not put in order by a model: %s", error)
+            return hits, (f"not put in order by a model: {error}",)
+        first = [_moved(hits[place], place, now, orderer.name) for now, place in enumerate(places)]
+        return [*first, *(hit for place, hit in enumerate(hits) if place not in places)], ()
+
+    def _lines(self, hits: Sequence[Hit], notes: dict[str, MemoryNote], words: int | None = None) -> list[str]:
+        """The hits as the model reads them, each cut to so many `words`, the best first, as many as fit."""
         settings = self._memory.settings
         room = Shares.of(settings.llm_context, core=0, recalled=settings.recall_tokens).recalled
         lines: list[str] = []
         for hit in hits:
             line = dated(notes[hit.id], self._zone)
+            line = line if words is None else first_words(line, words)
             room -= tokens(line)
             if room < 0 and lines:
                 break

@@ -63,6 +63,24 @@ class Answerer(Protocol):
     def answer(self, question: str, notes: Sequence[str], when: datetime | None = None) -> Answered: ...
 
 
+class Ordered(Protocol):
+    """Which of the lines that were shown help to answer, by their places from 0, the most helpful first."""
+
+    @property
+    def places(self) -> Sequence[int]: ...
+
+
+class Orderer(Protocol):
+    """Puts lines in order for a question; ``amem.llm.ordering.Orderer`` is one."""
+
+    @property
+    def name(self) -> str:
+        """The model's."""
+        ...
+
+    def order(self, question: str, notes: Sequence[str]) -> Ordered: ...
+
+
 class Remembered(Protocol):
     """What a learner did, as one operation that can be undone (None when there was nothing to do)."""
 

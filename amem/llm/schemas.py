@@ -71,6 +71,11 @@ def answer_schema() -> dict[str, Any]:
     return _object(in_memory=_YES_OR_NO, answer=_STRING, cites=_list(_POSITION))
 
 
+def rerank_schema(handles: tuple[str, ...]) -> dict[str, Any]:
+    """What `rerank` asks for: the notes (``n1``, ...) that help to answer, the most helpful first."""
+    return _object(best=_list(_one_of(handles)))
+
+
 def judge_schema(handles: tuple[str, ...]) -> dict[str, Any]:
     """What `judge` asks for: one verdict for each pair that was shown (``c1``, ``c2``, ...)."""
     verdict = _object(pair=_one_of(handles), verdict=_one_of(VERDICTS), confidence=_SHARE, reason=_STRING)

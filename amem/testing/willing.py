@@ -24,6 +24,7 @@ _BY_FIELD: dict[str, Callable[[Asked], dict[str, Any]]] = {
     "gone": answers.page,
     "statements": answers.extraction,
     "in_memory": answers.answer,
+    "best": answers.order,
     "verdicts": answers.verdicts,
     "title": answers.topic,
 }
@@ -46,8 +47,9 @@ def willing_model(request: dict[str, Any]) -> str | dict[str, Any]:
 
     Analysis takes keywords from the note; evolution links the notes shown that share a word with the new one and
     rewrites the first of them; extraction quotes what people said; an answer quotes the notes that share a word with
-    the question. A schema of somebody else's gets values of its types. Without a schema, prompts for plain lines get
-    those lines, a question gets the recalled note that fits it best, and anything else a short sentence.
+    the question, and an order puts those first that share most. A schema of somebody else's gets values of its types.
+    Without a schema, prompts for plain lines get those lines, a question gets the recalled note that fits it best, and
+    anything else a short sentence.
     """
     asked = Asked.of(request)
     if asked.schema is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from amem.text import is_cjk, query_terms, sentences, written_in_cjk
+from amem.text import index_terms, is_cjk, query_terms, sentences, written_in_cjk
 from amem.text.stopwords import CHINESE_PARTICLES, ENGLISH
 
 if TYPE_CHECKING:
@@ -98,6 +98,13 @@ def answer(asked: Asked) -> dict[str, Any]:
     if line is None:
         return {"in_memory": False, "answer": "", "cites": []}
     return {"in_memory": True, "answer": line, "cites": [next(number for number in lines if lines[number] == line)]}
+
+
+def order(asked: Asked) -> dict[str, Any]:
+    """The notes that share a word with the question, those that share most first."""
+    wanted = set(query_terms(asked.note))
+    shared = {shown.handle: len(wanted & set(index_terms(shown.text))) for shown in asked.shown("n")}
+    return {"best": sorted((handle for handle, words in shared.items() if words), key=lambda each: -shared[each])}
 
 
 def verdicts(asked: Asked) -> dict[str, Any]:

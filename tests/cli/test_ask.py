@@ -76,6 +76,22 @@ def test_json_holds_the_answer_and_what_was_recalled(asking: Cli) -> None:
     assert len(answer["hits"]) == 2
 
 
+def test_the_model_may_pick_the_notes_first(asking: Cli, ollama: FakeOllama) -> None:
+    assert "Lisbon" in asking.ok("ask", "Where does Ana live?", "--rerank")
+    assert len(ollama.requests) == 2
+    asking.ok("ask", "Where does Ana live?", "--no-rerank", AMEM_LLM_RERANK="true")
+    assert len(ollama.requests) == 3
+
+
+def test_a_model_that_cannot_pick_them_is_named_and_the_answer_is_still_given(asking: Cli) -> None:
+    answer = {"in_memory": True, "answer": "In Lisbon [1].", "cites": [1]}
+    with FakeOllama(["no list", "none at all", answer]) as ollama:
+        result = asking("ask", "Where does Ana live?", "--rerank", OLLAMA_HOST=ollama.host)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("In Lisbon [1].")
+    assert "not put in order by a model: ollama/llama3.2 answered twice outside its schema" in result.stderr
+
+
 def test_without_a_model_what_was_recalled_is_shown(asking: Cli) -> None:
     result = asking("ask", "Where does Ana live?", OLLAMA_HOST="127.0.0.1:9")
 
