@@ -2,15 +2,19 @@
 
 A neighbour is worth its hit's relevance times, for each link on the way, a factor for the link's type and the link's
 confidence, weighed by use. A note is then worth the better of what it is itself and what its best link is worth: many
-links of a well-connected note do not add up.
+links of a well-connected note do not add up. Links of one kind share what their note passes on (the fan effect,
+Anderson 1974): one of thirty says less of the question than the only one.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import sqrt
+from typing import TYPE_CHECKING, TypeVar
 
 from amem.note import LinkType
+from amem.retrieval.ancestors import surety
 from amem.retrieval.explanation import Via
 
 if TYPE_CHECKING:
@@ -19,7 +23,11 @@ if TYPE_CHECKING:
     from amem.note import Link
     from amem.storage import Session
 
-#: How much of a hit's relevance passes along a link, in either direction: the tighter the tie, the more.
+Name = TypeVar("Name", str, int)
+
+#: How much of a hit's relevance passes along a link, in either direction: the tighter the tie, the more. What is merely
+#: related is mostly alike, which the dense leg has seen; what is a part speaks of the same; the others are about the
+#: very claim that the hit makes.
 FACTORS: Mapping[LinkType, float] = {
     LinkType.RELATED: 0.6,
     LinkType.PART_OF: 0.7,
@@ -56,8 +64,7 @@ def spread(
     more than what it is itself, and at least `least`; ways that cannot be are not followed.
     """
     strongest = max(FACTORS.values())
-    best = sorted(direct, key=lambda id: (-direct[id], id))[:seeds]
-    frontier = {id: Reached(direct[id], ()) for id in best}
+    frontier = {id: Reached(direct[id], ()) for id in best(direct, seeds)}
     found: dict[str, Reached] = {}
     for hop in range(1, hops + 1):
         frontier = {id: held for id, held in frontier.items() if held.relevance * strongest >= least}
@@ -76,14 +83,34 @@ def spread(
     return found
 
 
+def best(direct: Mapping[Name, float], count: int) -> list[Name]:
+    """The `count` most relevant, by id or key, best first."""
+    return sorted(direct, key=lambda name: (-direct[name], name))[:count]
+
+
+def better(*ways: Mapping[str, Reached]) -> dict[str, Reached]:
+    """For each note the best of the ways to it."""
+    found: dict[str, Reached] = {}
+    for each in ways:
+        for id, way in each.items():
+            if id not in found or way.relevance > found[id].relevance:
+                found[id] = way
+    return found
+
+
 def _offers(links: Iterable[Link], frontier: Mapping[str, Reached], hop: int) -> dict[str, Reached]:
+    ties = [
+        (here, there, link)
+        for link in links
+        for here, there in ((link.source, link.target), (link.target, link.source))
+        if here in frontier and here != there
+    ]
+    fan = Counter((here, link.type, here == link.source) for here, _, link in ties)
     offers: dict[str, Reached] = {}
-    for link in links:
-        for here, there in ((link.source, link.target), (link.target, link.source)):
-            if here not in frontier or here == there:
-                continue
-            worth = frontier[here].relevance * FACTORS[link.type] * min(1.0, max(0.0, link.confidence * link.weight))
-            if there not in offers or worth > offers[there].relevance:
-                step = Via(here, str(link.type), hop, link.reason)
-                offers[there] = Reached(worth, (step, *frontier[here].via))
+    for here, there, link in ties:
+        share = FACTORS[link.type] * surety(link) / sqrt(fan[here, link.type, here == link.source])
+        worth = frontier[here].relevance * share
+        if there not in offers or worth > offers[there].relevance:
+            step = Via(here, str(link.type), hop, link.reason)
+            offers[there] = Reached(worth, (step, *frontier[here].via))
     return offers

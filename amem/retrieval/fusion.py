@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from amem.retrieval.legs import Answer, Floats, Keys
 
@@ -68,6 +68,11 @@ class Fused:
         row = self._row(key)
         return 0.0 if row is None else float(self.relevance[row])
 
+    def has(self, key: int) -> bool:
+        """Whether it is a candidate."""
+        row = self._row(key)
+        return row is not None and bool(self._found[row])
+
     def parts(self, key: int, *, silent: bool = False) -> dict[str, Part]:
         """What each leg that says anything for a candidate gave it; with `silent` what each thinks of any note."""
         row = self._row(key)
@@ -93,8 +98,14 @@ class Fusion(Protocol):
 
     name: str
 
-    def fuse(self, answers: Mapping[str, Answer], weights: Mapping[str, float], also: Iterable[int] = ()) -> Fused:
-        """The relevance of every candidate of any leg, and of the notes `also` asked about."""
+    def fuse(
+        self,
+        answers: Mapping[str, Answer],
+        weights: Mapping[str, float],
+        also: Iterable[int] = (),
+        joining: Collection[int] = (),
+    ) -> Fused:
+        """The relevance of every candidate of any leg, of those `joining` them, and of the notes `also` asked about."""
         ...
 
 
@@ -103,8 +114,14 @@ class Convex:
 
     name = "convex"
 
-    def fuse(self, answers: Mapping[str, Answer], weights: Mapping[str, float], also: Iterable[int] = ()) -> Fused:
-        found = _candidates(answers.values())
+    def fuse(
+        self,
+        answers: Mapping[str, Answer],
+        weights: Mapping[str, float],
+        also: Iterable[int] = (),
+        joining: Collection[int] = (),
+    ) -> Fused:
+        found = _candidates(answers.values(), joining)
         keys = np.union1d(found, np.array(list(also), dtype=np.int64))
         total = sum(weights[name] for name in answers) or 1.0
         columns = []
@@ -122,8 +139,14 @@ class ReciprocalRanks:
     def __init__(self, k: float) -> None:
         self._k = k
 
-    def fuse(self, answers: Mapping[str, Answer], weights: Mapping[str, float], also: Iterable[int] = ()) -> Fused:
-        found = _candidates(answers.values())
+    def fuse(
+        self,
+        answers: Mapping[str, Answer],
+        weights: Mapping[str, float],
+        also: Iterable[int] = (),
+        joining: Collection[int] = (),
+    ) -> Fused:
+        found = _candidates(answers.values(), joining)
         keys = np.union1d(found, np.array(list(also), dtype=np.int64))
         ranking = {name: answer for name, answer in answers.items() if answer.keys}
         total = sum(weights[name] for name in ranking) or 1.0
@@ -136,8 +159,8 @@ class ReciprocalRanks:
         return Fused(keys, columns, found)
 
 
-def _candidates(answers: Iterable[Answer]) -> Keys:
-    keys: set[int] = set()
+def _candidates(answers: Iterable[Answer], joining: Collection[int]) -> Keys:
+    keys = set(joining)
     for answer in answers:
         keys.update(answer.keys)
     return np.array(sorted(keys), dtype=np.int64)

@@ -10,9 +10,10 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import InvalidInput
+from amem.retrieval.causes import causes
 from amem.retrieval.dense import MeaningLeg
 from amem.retrieval.entity import EntityLeg
-from amem.retrieval.expand import Reached, spread
+from amem.retrieval.expand import SEEDS, Reached, best, better, spread
 from amem.retrieval.facts import FactsLeg
 from amem.retrieval.frequencies import Frequencies
 from amem.retrieval.fusion import Convex, Fused, Fusion, Part, ReciprocalRanks
@@ -21,8 +22,10 @@ from amem.retrieval.legs import Answer, Asked, Leg, Listed
 from amem.retrieval.lexical import LexicalLeg
 from amem.retrieval.names import Names
 from amem.retrieval.prior import Priors
+from amem.retrieval.reading import Intent
 from amem.retrieval.router import Router
 from amem.retrieval.speaker import SpeakerLeg
+from amem.retrieval.turns import Neighbour, neighbours, next_to, replied
 from amem.text import query_terms
 
 if TYPE_CHECKING:
@@ -135,24 +138,40 @@ class Ranker:
         asked = Asked(session, query, reading, vector, gate, self._settings.candidates)
         wanted = legs_of(query)
         answers = {leg.name: said for leg in self._legs if leg.name in wanted and (said := leg.ask(asked)) is not None}
-        fused = self._fusion.fuse(answers, self._weights(answers), also)
+        weights = self._weights(answers)
+        fused = self._fusion.fuse(answers, weights, also)
         ranking = Ranking(reading, self._fusion.name, answers=answers, fused=fused)
         k = None if every else query.k
         admitted = _admitted(gate, fused, k, standing.least)
         if not admitted:
-            answers = {"source": self._last_resort(asked)}
-            fused = self._fusion.fuse(answers, {"source": 1.0}, also)
+            answers, weights = {"source": self._last_resort(asked)}, {"source": 1.0}
+            fused = self._fusion.fuse(answers, weights, also)
             ranking.answers, ranking.fused = answers, fused
             admitted = _admitted(gate, fused, k, standing.least)
         direct = {key: fused.of(key) for key in admitted}
-        reached: dict[str, Reached] = {}
-        if query.expand:
-            bar = 0.0 if every else _bar(direct.values(), query.k, standing.least)
-            by_id = {gate.rows[key].id: value for key, value in direct.items()}
-            reached = spread(session, by_id, gate.admit_ids, least=bar)
+        near = neighbours(session, gate, best(direct, SEEDS)) if self._settings.window else []
+        if joining := {each.key for each in near if each.replies and not fused.has(each.key)}:
+            fused = ranking.fused = self._fusion.fuse(answers, weights, also, joining)
+        bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
+        reached = self._reached(asked, direct, near, fused, bar)
         self._drop_distant(query.filter.minimum_cosine, vector, gate, direct, reached, ranking)
         ranking.order = self._order(session, gate, fused, direct, reached, standing, k)
         return ranking
+
+    def _reached(
+        self, asked: Asked, direct: Mapping[int, float], near: Sequence[Neighbour], fused: Fused, least: float
+    ) -> dict[str, Reached]:
+        """What was not found directly, or would stand lower: replies, causes where they are asked for, links."""
+        gate = asked.gate
+        ways = [replied(gate, near, direct, fused.of)]
+        if asked.query.expand or Intent.CAUSAL in asked.reading.intents:
+            by_id = {gate.rows[key].id: value for key, value in direct.items()}
+            if Intent.CAUSAL in asked.reading.intents:
+                ways.append(causes(asked.session, by_id, gate.admit_ids, least=least))
+            if asked.query.expand:
+                ways.append(next_to(gate, near, direct))
+                ways.append(spread(asked.session, by_id, gate.admit_ids, least=least))
+        return better(*ways)
 
     def _weights(self, answers: Iterable[str]) -> dict[str, float]:
         return {name: getattr(self._settings, f"{name}_weight") for name in answers}
