@@ -42,6 +42,8 @@ LEG = "rerank"
 _BATCH = 8
 #: Characters of a note, and of a question, that are read: models cut at 512 tokens anyway.
 _READ = 2_000
+#: At a weight of 1 what was not read would have lost its order.
+_MOST = 0.999
 #: A text of which a model knows less than half is in a language that it cannot read.
 _KNOWN = 0.5
 
@@ -176,7 +178,9 @@ class Reranking:
             return Reread(notes=tuple(notes))
         average = math.fsum(scores.values()) / len(scores)
         ranks = {id: rank for rank, id in enumerate(sorted(scores, key=lambda id: -scores[id]), start=1)}
-        return Reread(self._settings.rerank_weight, scores, dict.fromkeys(foreign, average), tuple(notes), ranks)
+        return Reread(
+            min(self._settings.rerank_weight, _MOST), scores, dict.fromkeys(foreign, average), tuple(notes), ranks
+        )
 
     def _warn(self, note: str, error: BaseException | None = None) -> None:
         # Once for each reason: a program may ask a thousand questions.
