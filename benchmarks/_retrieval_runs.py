@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from _ranking_scores import places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from _kept_vectors import KeptVectors
     from _locomo_file import Conversation, Question
@@ -30,21 +30,22 @@ class Outcome:
 
 def ask_amem(
     memory: AgenticMemorySystem,
-    conversation: Conversation,
+    name: str,
     questions: Sequence[Question],
     configuration: Configuration,
     k: int,
     vectors: KeptVectors,
+    made_from: Callable[[Hit], Collection[str]],
 ) -> list[Outcome]:
-    """Each question by itself, as a user asks it."""
+    """Each question by itself, as a user asks it; `made_from` says which evidence a hit counts as."""
     outcomes = []
     for question in questions:
         query = configuration.query(question.text, k)
         embedding, start = vectors.seconds, time.perf_counter()
         hits = memory.ask(query)
         seconds = time.perf_counter() - start - (vectors.seconds - embedding)
-        found = [turns_of(hit, conversation) for hit in hits]
-        outcomes.append(Outcome(conversation.id, question, places_of(question.evidence, found), seconds * 1000))
+        places = places_of(question.evidence, [made_from(hit) for hit in hits])
+        outcomes.append(Outcome(name, question, places, seconds * 1000))
     return outcomes
 
 

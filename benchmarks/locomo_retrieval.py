@@ -27,7 +27,7 @@ from _locomo_collection import collection, opened, tell
 from _locomo_file import read_conversations
 from _retrieval_configurations import Configuration, ablations, as_asked
 from _retrieval_peers import peers
-from _retrieval_runs import Outcome, ask_amem, ask_peer
+from _retrieval_runs import Outcome, ask_amem, ask_peer, turns_of
 from _retrieval_table import categories_table, configurations_by_category, configurations_table
 from _retrieval_tuning import grid, survival, survival_table
 
@@ -147,7 +147,9 @@ def ask(
     """All questions that name evidence, under one configuration."""
     questions = [question for question in conversation.questions if question.evidence]
     with opened(conversation, settings.replaced(**configuration.settings), vectors) as memory:
-        return ask_amem(memory, conversation, questions, configuration, k, vectors)
+        return ask_amem(
+            memory, conversation.id, questions, configuration, k, vectors, lambda hit: turns_of(hit, conversation)
+        )
 
 
 def report(done: Run, given: argparse.Namespace) -> str:

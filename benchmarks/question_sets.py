@@ -1,0 +1,121 @@
+"""Whether what helps on long dialogues costs anything elsewhere: Chinese notes, notes without an order, a vault.
+
+    python benchmarks/question_sets.py [--sets zh,demo,vault] [--tables] [--home DIR] [--json FILE]
+
+The collections and questions are those of ``tests/data/recall``, invented for the tests. amem as it comes is held
+against each leg alone, each leg left out and a plain hybrid search (two legs, reciprocal ranks, no window, no reading
+of the question). Any one of a question's answers answers it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _kept_vectors import KeptVectors
+from _locomo_collection import tell
+from _question_sets import SETS
+from _ranking_scores import difference, hit, reciprocal_rank
+from _retrieval_configurations import DEFAULT, PLAIN, Configuration, ablations
+from _retrieval_runs import Outcome, ask_amem
+from _retrieval_table import Table, ahead
+
+from amem import AmemError, load_settings
+from amem.embedding import make_embedder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.protocols import Embedder
+
+    #: By set, then by configuration.
+    Found = Mapping[str, Mapping[str, Sequence[Outcome]]]
+
+K = 20
+
+
+def run(
+    names: Sequence[str], asked: Sequence[Configuration], home: Path, embedder: Embedder | None = None
+) -> dict[str, dict[str, list[Outcome]]]:
+    """Every question of these sets, under every configuration."""
+    settings = load_settings(home, llm_backend="offline")
+    vectors = KeptVectors(embedder or make_embedder(settings), home / "vectors.npz")
+    found: dict[str, dict[str, list[Outcome]]] = {}
+    for each in (each for each in SETS if each.name in names):
+        questions = each.questions()
+        each.collection(settings, vectors).close()
+        vectors.embed([question.text for question in questions])
+        for configuration in asked:
+            tell(f"{each.name}: {configuration.name}", passing=True)
+            with each.opened(settings.replaced(**configuration.settings), vectors) as memory:
+                outcomes = ask_amem(memory, each.name, questions, configuration, K, vectors, each.made_from)
+            found.setdefault(each.name, {})[configuration.name] = outcomes
+        vectors.save()
+        tell(f"{each.name}: {len(questions)} questions asked")
+    return found
+
+
+def report(found: Found, *, markdown: bool) -> str:
+    """A row for each configuration, three columns for each set; then how far the default is ahead of plain hybrid."""
+    about = {each.name: f"{each.name}: {each.about}, {len(each.questions())} questions" for each in SETS}
+    head = [column for name in found for column in (f"{name} Hit@1", "Hit@5", "MRR")]
+    table = Table(["", *head], markdown=markdown)
+    for configuration in next(iter(found.values())):
+        cells = []
+        for runs in found.values():
+            outcomes = runs[configuration]
+            cells += [f"{mean([hit(each.places, k) for each in outcomes]):.3f}" for k in (1, 5)]
+            cells.append(f"{mean(ranks(outcomes)):.3f}")
+        table.add(configuration, *cells)
+    versus = [
+        f"{name}: the default's MRR is ahead of a plain hybrid's by, in points: "
+        f"{ahead(difference(ranks(runs[DEFAULT]), ranks(runs[PLAIN])))}"
+        for name, runs in found.items()
+        if PLAIN in runs
+    ]
+    return "\n\n".join(["\n".join(about[name] for name in found), table.text(), "\n".join(versus)])
+
+
+def ranks(outcomes: Sequence[Outcome]) -> list[float]:
+    """The reciprocal rank of each question."""
+    return [reciprocal_rank(each.places) for each in outcomes]
+
+
+def mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def main(arguments: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", default=",".join(each.name for each in SETS))
+    parser.add_argument("--tables", action="store_true", help="tables as Markdown")
+    parser.add_argument("--home", type=Path, help="keep notes and vectors here, and go on from them (default: nowhere)")
+    parser.add_argument("--json", type=Path, help="write every question's result to this file")
+    given = parser.parse_args(arguments)
+    names = given.sets.split(",")
+    if unknown := set(names) - {each.name for each in SETS}:
+        parser.error(f"no set {min(unknown)!r}; there are {', '.join(each.name for each in SETS)}")
+    with ExitStack() as stack:
+        home = given.home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="amem-sets-")))
+        try:
+            found = run(names, [Configuration(DEFAULT), *ablations()], home, embedder)
+        except AmemError as error:
+            tell(f"{error}\n{error.hint}".strip())
+            return 1
+    if given.json is not None:
+        held = {
+            name: {way: [asdict(each) for each in some] for way, some in runs.items()} for name, runs in found.items()
+        }
+        given.json.write_text(json.dumps(held, indent=1, ensure_ascii=False), "utf-8")
+    print(report(found, markdown=given.tables))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
