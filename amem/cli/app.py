@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from amem import __version__
 from amem.cli import (
     ask,
+    briefing,
     chat,
     conflicts,
     demo,
@@ -135,7 +136,7 @@ def _configure_logging(debug: bool) -> None:
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 
 
-_FIND = (read, trace, facts, topics)
+_FIND = (read, briefing, trace, facts, topics)
 _TRUST = (log, conflicts, review, rules)
 _LOOK_AFTER = (maintain, fade, health, manage)
 for room in (setup, models, demo, chat, ask, write, *_FIND, *_TRUST, transfer, *_LOOK_AFTER):

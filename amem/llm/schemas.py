@@ -82,6 +82,11 @@ def judge_schema(handles: tuple[str, ...]) -> dict[str, Any]:
     return _object(verdicts=_list(verdict))
 
 
+def suffices_schema() -> dict[str, Any]:
+    """What `suffices` asks for: whether what was read holds the answer, and what is missing."""
+    return _object(suffices=_YES_OR_NO, reason=_STRING)
+
+
 def topic_schema() -> dict[str, Any]:
     """What `topic` asks for: what a group of notes is about."""
     return _object(title=_STRING, summary=_STRING)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime, tzinfo
 
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Source
     from amem.retrieval.core_notes import CoreNote
     from amem.retrieval.highlight import Passage
 
@@ -28,6 +28,9 @@ _MORE = "…"
 #: What goes before a line that is not the first of its note.
 _SET_IN = "\n  "
 _SPEAKER_WORDS = 8
+_TITLE_WORDS, _TITLE = 8, 40
+_NO_BRACKETS = str.maketrans("[]", "()")
+_CITED = re.compile(r"\s*\[\[[^\]\n]*\]\]")
 _LONGEST_TOKEN = 16
 #: Characters that are left of a sentence which is too long as a whole.
 _SIZES = (200, 120, 70, 40)
@@ -124,8 +127,39 @@ def entry(note: MemoryNote, words: Sequence[str], most: int, count: Callable[[st
     None where not even a part of a sentence fits.
     """
     head = f"[{when(note.at, zone)}] (confidence: {note.trust:.2f}{_standing(note)})"
-    said = _speaker(note)
-    content = clean(note.content)
+    return _fitted(head, _speaker(note.speaker, note.content), clean(note.content), words, most, count)
+
+
+def source_entry(
+    source: Source, note: MemoryNote, words: Sequence[str], most: int, count: Callable[[str], int], zone: tzinfo
+) -> Entry | None:
+    """As `entry`, for what a note came from, in its own words."""
+    head = f"[{when(source.at or note.at, zone)}] (confidence: {note.trust:.2f}, verbatim{_standing(note)})"
+    return _fitted(head, _speaker(source.speaker, source.text), clean(source.text), words, most, count)
+
+
+def page_entry(note: MemoryNote, title: str, most: int, count: Callable[[str], int], zone: tzinfo) -> Entry | None:
+    """A topic's page without its marks, as many lines of it as fit; None where none does."""
+    name = harmless(line(title, _TITLE_WORDS))[:_TITLE].translate(_NO_BRACKETS)
+    head = f"[{name}] (confidence: {note.trust:.2f}, topic of {when(note.at, zone)})"
+    lines = clean(_CITED.sub("", note.content)).splitlines()
+    if lines and lines[0].startswith("# "):
+        lines.pop(0)
+    shown: list[str] = []
+    for number, each in enumerate(lines, start=1):
+        longer = Entry(head, "\n".join([*shown, each, *([_MORE] if number < len(lines) else [])]), shortened=False)
+        if count(longer.written) > most:
+            break
+        shown.append(each)
+    if not shown:
+        return None
+    shortened = len(shown) < len(lines)
+    return Entry(head, "\n".join([*shown, *([_MORE] if shortened else [])]), shortened)
+
+
+def _fitted(
+    head: str, said: str, content: str, words: Sequence[str], most: int, count: Callable[[str], int]
+) -> Entry | None:
     # No token is longer than some sixteen characters, so that a note of pages need not be counted to its end.
     if len(content) <= _LONGEST_TOKEN * most:
         whole = Entry(head, said + content, shortened=False)
@@ -167,9 +201,9 @@ def _standing(note: MemoryNote) -> str:
     return "" if note.status is Status.ACTIVE else f", {note.status}"
 
 
-def _speaker(note: MemoryNote) -> str:
-    name = harmless(line(note.speaker or "", _SPEAKER_WORDS))
-    return f"{name}: " if name and not note.content.startswith(name) else ""
+def _speaker(speaker: str | None, content: str) -> str:
+    name = harmless(line(speaker or "", _SPEAKER_WORDS))
+    return f"{name}: " if name and not content.startswith(name) else ""
 
 
 def _around(content: str, best: Passage) -> Iterator[str]:

@@ -76,13 +76,13 @@ class Placing:
     def __init__(self, recall: Recall, store: Store, settings: Settings) -> None:
         self._recall = recall
         self._store = store
-        self._settings = settings
-        self._zone = zone(settings.timezone)
+        self.settings = settings
+        self.zone = zone(settings.timezone)
 
     def counter(self, tokenizer: str | Callable[[str], int] | None) -> Counter:
         """What counts tokens: the function or the model that is named, else the model that the settings name."""
         if tokenizer is None:
-            return settings_counter(self._settings)
+            return settings_counter(self.settings)
         if isinstance(tokenizer, str):
             return counter_for(tokenizer)
         if callable(tokenizer):
@@ -91,7 +91,7 @@ class Placing:
 
     def core(self, budget: int | None, within: Filter, counter: Counter, chinese: bool | None = None) -> CoreNotes:
         """The block of core notes within so many tokens (None: the setting ``core_tokens``)."""
-        most = checked_budget(self._settings.core_tokens if budget is None else budget)
+        most = checked_budget(self.settings.core_tokens if budget is None else budget)
         with self._store.read() as session:
             return background(session.notes.page, most, counter, within=within, chinese=chinese)
 
@@ -108,10 +108,10 @@ class Placing:
 
         How many notes the query asks for does not matter. Raises InvalidInput.
         """
-        budget = checked_budget(self._settings.context_tokens if budget is None else budget)
-        order = checked_order(self._settings.context_order if order is None else order)
+        budget = checked_budget(self.settings.context_tokens if budget is None else budget)
+        order = checked_order(self.settings.context_order if order is None else order)
         block = self.core(
-            min(self._settings.core_tokens, budget // _CORE) if core else 0,
+            min(self.settings.core_tokens, budget // _CORE) if core else 0,
             query.filter,
             counter,
             written_in_cjk(query.text) if any(map(str.isalpha, query.text)) else None,
@@ -216,7 +216,7 @@ class Placing:
         self, found: Found, hit: Hit, words: Sequence[str], most: int, counter: Callable[[str], int]
     ) -> Chosen | None:
         note = found.notes[hit.id]
-        written = entry(note, words, most, counter, self._zone)
+        written = entry(note, words, most, counter, self.zone)
         return None if written is None else Chosen(hit, note, written)
 
 

@@ -88,18 +88,26 @@ def telling(question: str) -> list[str]:
     return [term for term in terms if term not in _ASKING] or terms
 
 
+def weights_of(question: str, frequency: Mapping[str, int], total: int) -> dict[str, float]:
+    """The telling terms of a question, each with how rare it is (see `judge`)."""
+    return {term: math.log1p(max(total, 1) / (min(frequency.get(term, 0), total) + 0.5)) for term in telling(question)}
+
+
+def share_held(weights: Mapping[str, float], text: str) -> float:
+    """How much of what is asked a text holds, 0..1: its share of these weights."""
+    every = sum(weights.values())
+    terms = set(index_terms(text)) if every else set()
+    return sum(weight for term, weight in weights.items() if term in terms) / every if every else 0.0
+
+
 def judge(question: str, evidence: Sequence[Evidence], frequency: Mapping[str, int], total: int) -> Judgement:
     """Weigh the evidence; `frequency` says of each of the question's `telling` terms how many of `total` notes hold
     it. Words that no note holds weigh most: what the question is about is then not in memory."""
-    weights = {
-        term: math.log1p(max(total, 1) / (min(frequency.get(term, 0), total) + 0.5)) for term in telling(question)
-    }
-    every = sum(weights.values())
+    weights = weights_of(question, frequency, total)
     latin = not written_in_cjk(question)
     best, supporting, near, beside = (0.0, 0.0), [], [], set()
     for each in evidence:
-        terms = set(index_terms(each.text))
-        held = sum(weight for term, weight in weights.items() if term in terms) / every if every else 0.0
+        held = share_held(weights, each.text)
         cosine = each.cosine or 0.0 if latin else 0.0
         best = max(best[0], held), max(best[1], cosine)
         if held >= HELD or cosine >= CLOSE:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from amem.retrieval.context import Context
     from amem.retrieval.core_notes import CoreNotes
     from amem.retrieval.placing import Placing
+    from amem.retrieval.tier_reader import Judge, TierReader
+    from amem.retrieval.tiers import Tiers
 
 
 class Briefing(Recalling):
@@ -58,12 +60,49 @@ class Briefing(Recalling):
         within = (filter or Filter()).in_zone(self._zone)
         return self._placing.core(budget_tokens, within, self._placing.counter(tokenizer))
 
+    def recall_tiers(
+        self,
+        query: str | Query,
+        budget_tokens: int | None = None,
+        *,
+        order: str | None = None,
+        ask_model: bool = False,
+        filter: Filter | None = None,
+        minimum_score: float | None = None,
+        tokenizer: str | Callable[[str], int] | None = None,
+        touch: bool = True,
+    ) -> Tiers:
+        """Read a large collection from the top until what was read suffices, at most `budget_tokens` of it.
+
+        First a topic's page, then the topic's notes, then all notes, then what they came from, in its own words; the
+        result says of each tier what was read, and why it did or did not suffice. That is told by rules, or with
+        `ask_model` by the model of the settings (a call for each tier; the rules again where it fails). The other
+        arguments and errors as in `context`.
+        """
+        asked = self._asked(query, filter, minimum_score, touch)
+        judge, model = self._judge() if ask_model else (None, "")
+        return self._tier_reader.read(
+            asked, budget_tokens, self._placing.counter(tokenizer), order=order, judge=judge, model=model
+        )
+
+    def _judge(self) -> tuple[Judge, str]:
+        from amem.llm.sufficing import Sufficer
+
+        sufficer = Sufficer(self._models.chat(), self.settings.home / "prompts")
+        return sufficer.judge, sufficer.name
+
     def _asked(self, query: str | Query, filter: Filter | None, minimum_score: float | None, touch: bool) -> Query:
         self._vectorizer.check()
         if isinstance(query, str):
             query = Query(query, 0, filter or Filter(), touch=touch, minimum_score=minimum_score)
         self._hear([query.text])
         return query.in_zone(self._zone)
+
+    @cached_property
+    def _tier_reader(self) -> TierReader:
+        from amem.retrieval.tier_reader import TierReader
+
+        return TierReader(self._recall, self._store, self._placing)
 
     @cached_property
     def _placing(self) -> Placing:

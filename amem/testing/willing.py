@@ -27,6 +27,7 @@ _BY_FIELD: dict[str, Callable[[Asked], dict[str, Any]]] = {
     "best": answers.order,
     "verdicts": answers.verdicts,
     "title": answers.topic,
+    "suffices": answers.suffices,
 }
 #: The prompts for models that cannot write JSON show the lines they want.
 _BY_LINE = (

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from amem.testing.reading_prompts import Asked, Shown
 
 _SURE = 0.95
+_MARKED = re.compile(r"<<<(.*?)>>>", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_][\w'-]+(?: \d+(?:\.\d+)?)?")
 _STRETCH = re.compile(rf"[\s，。、；：！？,.;:!?（）()“”\"'{''.join(sorted(CHINESE_PARTICLES))}在和与对会要把将]+")
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][\w-]+(?: [A-Z][\w-]+)*")
@@ -98,6 +99,16 @@ def answer(asked: Asked) -> dict[str, Any]:
     if line is None:
         return {"in_memory": False, "answer": "", "cites": []}
     return {"in_memory": True, "answer": line, "cites": [next(number for number in lines if lines[number] == line)]}
+
+
+def suffices(asked: Asked) -> dict[str, Any]:
+    """Yes, where one of the texts that were read shares half of the question's words."""
+    *read, question = _MARKED.findall(asked.prompt)
+    wanted = set(query_terms(question))
+    # The example in the prompt comes first, with a question of its own.
+    held = max((len(wanted & set(index_terms(text))) for text in read[2:]), default=0)
+    enough = held * 2 >= len(wanted) > 0
+    return {"suffices": enough, "reason": "it is all there" if enough else "words of the question are missing"}
 
 
 def order(asked: Asked) -> dict[str, Any]:
