@@ -1,4 +1,4 @@
-"""The words by which a question says what kind of answer it wants, read from the lists in ``words/``."""
+"""The words by which a question says what kind of answer it wants, read from the lists in ``markers_*.txt``."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def markers() -> tuple[Marker, ...]:
 
 def _listed(name: str) -> Iterator[Marker]:
     """The markers of one list: one for each section and place in a question."""
-    text = files("amem.retrieval").joinpath("words", f"{name}.txt").read_text(encoding="utf-8")
+    text = files("amem.retrieval").joinpath(f"markers_{name}.txt").read_text(encoding="utf-8")
     # Chinese runs its words together; elsewhere they begin and end somewhere.
     begin, end = ("", "") if name == "chinese" else (r"\b", r"(?!\w)")
     sections: dict[tuple[str, str], list[str]] = {}
