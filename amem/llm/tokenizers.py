@@ -8,6 +8,7 @@ and those of Claude and Gemini are not published: for these there is `most_token
 from __future__ import annotations
 
 import base64
+import os.path
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -115,10 +116,10 @@ def _encoding(name: str) -> Count | None:
 
 
 def _file(name: str) -> Path | None:
-    path = Path(name).expanduser()
-    for file in (path, path / _FILE):
-        if file.is_file():
-            return file
+    for file in (name, os.path.join(name, _FILE)):
+        # A file that happens to be called as a model is none of ours.
+        if file.endswith(".json") and os.path.isfile(os.path.expanduser(file)):
+            return Path(file).expanduser()
     return _cached(name)
 
 

@@ -10,6 +10,8 @@ letters can. It comes to about 1.4 times what most of them take for English and 
 from __future__ import annotations
 
 import re
+import unicodedata
+from functools import lru_cache
 
 #: Characters outside ASCII that each of those tokenizers holds as one token; of all others they may take every byte.
 _COMMON = frozenset(
@@ -55,9 +57,16 @@ def most_tokens(text: str) -> int:
         elif kind == "ascii" or piece in _COMMON:
             count += 1
         else:
-            count += len(piece.encode("utf-8", "surrogatepass"))
+            count += _bytes(piece)
         before = piece[-1]
     return count
+
+
+@lru_cache(maxsize=1 << 12)
+def _bytes(character: str) -> int:
+    """Its own, or those of what some tokenizers write it out to first: a ligature may stand for a sentence."""
+    written_out = unicodedata.normalize("NFKC", character)
+    return max(len(each.encode("utf-8", "surrogatepass")) for each in (character, written_out))
 
 
 def _word(letters: str, before: str, after: str) -> int:
