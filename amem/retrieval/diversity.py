@@ -7,15 +7,24 @@ likeness``, where likeness is the greatest cosine to a note that has its place a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.retrieval.explanation import ordinal
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from amem.retrieval.protocols import DenseIndex
+    from amem.retrieval.ranking import Ranked
+
 _POOL = 30
+#: From this cosine on two notes are said to say the same; below they are only alike.
+_REPEATS = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,26 @@ class Place:
 def pool(k: int) -> int:
     """How many of the best candidates compete for k places: with fewer there is little to choose from."""
     return max(3 * k, _POOL)
+
+
+def spaced(dense: DenseIndex, order: Sequence[Ranked], k: int, diversity: float) -> list[Ranked]:
+    """The notes, best first, with the best of them in a more varied order for k places; whoever lost one knows to whom.
+
+    Where `diversity` is 0 nothing is looked up, and the order is as given.
+    """
+    head, rest = list(order[: pool(k)]), list(order[pool(k) :])
+    if diversity <= 0 or len(head) < 2:
+        return [*head, *rest]
+    vectors = dense.vectors(np.array([each.key for each in head], dtype=np.int64))
+    placed: list[Ranked] = []
+    for place, chosen in enumerate(diversified(np.array([each.score for each in head]), vectors, diversity)):
+        each = head[chosen.row]
+        if place > chosen.row and chosen.like >= 0:
+            like = "repeats" if chosen.likeness >= _REPEATS else "is like"
+            note = f"moved down from {ordinal(chosen.row + 1)} place: {like} {head[chosen.like].id[:8]}"
+            each = replace(each, notes=(*each.notes, f"{note} (cosine {chosen.likeness:.2f})"))
+        placed.append(each)
+    return placed + rest
 
 
 def diversified(scores: NDArray[np.float64], vectors: NDArray[np.float32], diversity: float) -> list[Place]:

@@ -15,10 +15,11 @@ _REMEMBERED = 20_000
 #: Above this many notes, a term that most of them hold is left out of the question: BM25 gives it no weight anyway.
 _FEW_NOTES = 50
 _MOST = 0.5
-#: Ranking walks the list of every term, about a microsecond for each note in it. Above this many notes the commonest
-#: terms are left out until the lists together are no longer than this share of the collection, but for the two rarest.
-_MANY_NOTES = 20_000
+#: Ranking walks the list of every term, about two microseconds for each note in it. The commonest terms are left out
+#: until the lists together are no longer than this share of the collection, or than so many notes, but for the two
+#: rarest.
 _WALKED = 0.03
+_WALKED_ANYWAY = 2_000
 _ENOUGH_RARE = 2
 #: Share of the collection that may change before everything is counted anew.
 _DRIFT = 0.02
@@ -73,8 +74,7 @@ def telling(frequencies: Mapping[str, int], total: int) -> list[str]:
         return held
     rarest_first = sorted(held, key=lambda term: frequencies[term])
     kept = {term for term in rarest_first if frequencies[term] <= _MOST * total} or set(rarest_first[:1])
-    if total > _MANY_NOTES:
-        kept &= set(_affordable(rarest_first, frequencies, _WALKED * total))
+    kept &= set(_affordable(rarest_first, frequencies, max(_WALKED_ANYWAY, _WALKED * total)))
     return [term for term in held if term in kept]
 
 

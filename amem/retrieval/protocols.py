@@ -31,6 +31,10 @@ class DenseIndex(Protocol):
         """The cosine of each of these notes; NaN for one without a vector."""
         ...
 
+    def vectors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Each of these notes' L2-normalised vector as a row; NaN for one without a vector."""
+        ...
+
     def typical(self, vector: Vector) -> tuple[float, float]:
         """Mean and spread (standard deviation, above 0) of the cosines of a fixed sample of the active notes."""
         ...

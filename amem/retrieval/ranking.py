@@ -12,6 +12,7 @@ from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.retrieval.causes import causes
 from amem.retrieval.dense import MeaningLeg
+from amem.retrieval.diversity import pool, spaced
 from amem.retrieval.entity import EntityLeg
 from amem.retrieval.expand import SEEDS, Reached, best, better, spread
 from amem.retrieval.facts import FactsLeg
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from amem.retrieval.explanation import Prior, Via
     from amem.retrieval.protocols import DenseIndex
     from amem.retrieval.reading import Reading
+    from amem.retrieval.rerank import Reranking, Reread
     from amem.settings import Settings
     from amem.storage import Session
     from amem.truth.predicates import Predicates
@@ -47,7 +49,7 @@ _CHUNK = 128
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate in its place: what each leg gave it, what a link lifted it to, and its prior."""
+    """A candidate in its place: what each leg gave it, what a link lifted it to, its prior, and remarks for people."""
 
     key: int
     id: str
@@ -56,6 +58,7 @@ class Ranked:
     relevance: float
     via: tuple[Via, ...]
     prior: Prior
+    notes: tuple[str, ...] = ()
 
     @property
     def direct(self) -> float:
@@ -86,16 +89,18 @@ class Ranking:
 
 
 class Ranker:
-    """Asks the legs, fuses, follows links, applies the prior."""
+    """Asks the legs, fuses, follows links, has the best read again, applies the prior, spaces out what repeats."""
 
     def __init__(
         self,
         dense: DenseIndex,
         settings: Settings,
         predicates: Callable[[], Predicates],
+        reranking: Reranking,
         recognise: Callable[[str], tuple[str, ...]] | None = None,
     ) -> None:
         self._dense = dense
+        self._reranking = reranking
         self._settings = settings
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
@@ -141,7 +146,9 @@ class Ranker:
         weights = self._weights(answers)
         fused = self._fusion.fuse(answers, weights, also)
         ranking = Ranking(reading, self._fusion.name, answers=answers, fused=fused)
-        k = None if every else query.k
+        diversity = self._settings.diversity if query.diversity is None else query.diversity
+        places = max(query.k, pool(query.k) if diversity > 0 else 0)
+        k = None if every else max(places, self._reranking.depth(query))
         admitted = _admitted(gate, fused, k, standing.least)
         if not admitted:
             answers, weights = {"source": self._last_resort(asked)}, {"source": 1.0}
@@ -155,7 +162,12 @@ class Ranker:
         bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
         reached = self._reached(asked, direct, near, fused, bar)
         self._drop_distant(query.filter.minimum_cosine, vector, gate, direct, reached, ranking)
-        ranking.order = self._order(session, gate, fused, direct, reached, standing, k)
+        relevance = direct | {gate.keys[id]: min(1.0, offer.relevance) for id, offer in reached.items()}
+        again = self._reranking.read(session, query, {gate.rows[key].id: value for key, value in relevance.items()})
+        ranking.notes += again.notes
+        k = None if every else places
+        order = self._order(session, gate, fused, relevance, reached, again, standing, k)
+        ranking.order = spaced(self._dense, order, query.k, diversity)
         return ranking
 
     def _reached(
@@ -211,12 +223,13 @@ class Ranker:
         session: Session,
         gate: Gate,
         fused: Fused,
-        direct: Mapping[int, float],
+        found: Mapping[int, float],
         reached: Mapping[str, Reached],
+        again: Reread,
         standing: Priors,
         k: int | None,
     ) -> list[Ranked]:
-        relevance = dict(direct) | {gate.keys[id]: offer.relevance for id, offer in reached.items()}
+        relevance = {key: again.relevance(gate.rows[key].id, value) for key, value in found.items()}
         if k is not None:
             bar = _bar(relevance.values(), k, standing.least)
             relevance = {key: value for key, value in relevance.items() if value >= bar}
@@ -226,7 +239,7 @@ class Ranker:
                 key=key,
                 id=gate.rows[key].id,
                 at=gate.rows[key].at,
-                parts=fused.parts(key),
+                parts=again.parts(gate.rows[key].id, fused.parts(key)),
                 relevance=min(1.0, value),
                 via=reached[gate.rows[key].id].via if gate.rows[key].id in reached else (),
                 prior=priors[key],

@@ -15,11 +15,12 @@ from amem.retrieval.explanation import Explanation, LegShare
 from amem.retrieval.highlight import bounds, matched_words
 from amem.retrieval.hit import Hit
 from amem.retrieval.kept_out import kept_out
-from amem.retrieval.lexical import Words
 from amem.retrieval.prior import Priors
 from amem.retrieval.ranking import Ranked, Ranker, Ranking, legs_of
+from amem.retrieval.rerank import Reranking
 from amem.retrieval.router import as_it_is
 from amem.retrieval.uses import Uses
+from amem.retrieval.words import Words
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.note import MemoryNote, Source
-    from amem.protocols import Embedder, Vector
+    from amem.protocols import Embedder, Reranker, Vector
     from amem.query import Query
     from amem.retrieval.explanation import Lent
     from amem.retrieval.fusion import Part
@@ -47,8 +48,9 @@ class Recall:
 
     `entities` recognises the names in a question; None looks the question's words up among the names the collection
     knows. `predicates` is the table by which facts are walked along; None takes the one that comes with amem. `before`
-    is called before a question is embedded, and may raise to refuse it. What it, the table, the embedder or the store
-    raises comes through.
+    is called before a question is embedded, and may raise to refuse it. `reranker` finds what reads the best candidates
+    again: called with False one that is on this machine, with True one that may be fetched. What all these, the
+    embedder or the store raise comes through; what a reranker raises while it reads does not.
     """
 
     def __init__(
@@ -62,12 +64,14 @@ class Recall:
         entities: Callable[[str], tuple[str, ...]] | None = None,
         predicates: Callable[[], Predicates] | None = None,
         before: Callable[[], None] | None = None,
+        reranker: Callable[[bool], Reranker | None] | None = None,
     ) -> None:
         self._store = store
         self._dense = dense
         self._embedder = embedder
         self._settings = settings
-        self._ranker = Ranker(dense, settings, predicates or cache(load_predicates), entities)
+        self._reranking = Reranking(reranker or (lambda fetch: None), settings)
+        self._ranker = Ranker(dense, settings, predicates or cache(load_predicates), self._reranking, entities)
         self._before = before
         self._uses = Uses(store, clock)
 
@@ -82,6 +86,7 @@ class Recall:
         if not asked:
             return answers
         readings, vectors = self._read(asked.values())
+        self._reranking.prepare(asked.values())
         self._dense.refresh()
         used: list[int] = []
         with self._store.read() as session:
@@ -105,6 +110,7 @@ class Recall:
         """Why the note is among the hits, or what kept it out. Counts as no use. Raises NoteNotFound."""
         asking = bool(query.text.strip())
         readings, vectors = self._read([query] if asking else [])
+        self._reranking.prepare([query] if asking else [])
         self._dense.refresh()
         with self._store.read() as session:
             note = session.notes.get_many([id], history=False, deleted=True).get(id)
@@ -219,7 +225,7 @@ def _explanation(
         place=place,
         reading=ranking.reading,
         fusion=ranking.fusion,
-        notes=ranking.notes,
+        notes=(*ranking.notes, *ranked.notes),
         content=note.content,
     )
 

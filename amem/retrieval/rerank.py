@@ -122,18 +122,23 @@ class Reranking:
                     self._problem = f"not reranked: {error}"
                     self._warn(self._problem)
 
-    def read(self, session: Session, query: Query, ids: Sequence[str]) -> Reread:
-        """Read the first ``rerank_candidates`` of `ids`, which are best first; `prepare` must have seen the query.
+    def depth(self, query: Query) -> int:
+        """How many candidates will be read for a query, and so have to be there, however few are wanted."""
+        return self._settings.rerank_candidates if self._model is not None and self._wish(query) != "off" else 0
+
+    def read(self, session: Session, query: Query, fused: Mapping[str, float]) -> Reread:
+        """Read the best of the candidates, given with their relevance; `prepare` must have seen the query.
 
         A model that fails costs its reading, not the search: that is logged, and said in the notes.
         """
         model = self._model
-        if self._wish(query) == "off" or not ids:
+        if self._wish(query) == "off" or not fused:
             return Reread()
         if model is None:
             return Reread(notes=(self._problem,) if self._problem else ())
+        best = sorted(fused, key=lambda id: -round(fused[id], 12))[: self._settings.rerank_candidates]
         try:
-            return self._read(model, session, query.text[:_READ], ids[: self._settings.rerank_candidates])
+            return self._read(model, session, query.text[:_READ], best)
         except _Failed as error:
             note = f"not reranked: {model.name} failed ({error})"
             self._warn(note, error.__cause__)

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from amem.retrieval.expand import Reached
 from amem.retrieval.explanation import Via
 from amem.retrieval.window import beside
@@ -41,7 +39,7 @@ class Neighbour:
 
 def neighbours(session: Session, gate: Gate, hits: Sequence[int]) -> list[Neighbour]:
     """The turns next to these notes that may answer."""
-    near = beside(session, np.array(hits, dtype=np.int64), 1, 1.0)
+    near = beside(session, hits, 1, 1.0)
     rows = list(zip(near.keys.tolist(), near.neighbours.tolist(), near.steps.tolist(), strict=True))
     allowed = set(gate.admit(there for _, there, _ in rows))
     rows = [row for row in rows if row[1] in allowed]

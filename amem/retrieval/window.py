@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from amem.retrieval.legs import Floats, Keys
     from amem.storage import Session
 
@@ -29,13 +31,32 @@ class Beside:
     steps: Keys
     worth: Floats
 
-
-def beside(session: Session, keys: Keys, reach: int, decay: float) -> Beside:
-    """The neighbours of each of these notes within `reach` turns of the same talk."""
-    rows = session.notes.beside(keys.tolist(), reach) if reach and decay and len(keys) else []
-    if not rows:
+    @classmethod
+    def none(cls) -> Beside:
+        """Of no note."""
         nothing = np.empty(0, dtype=np.int64)
-        return Beside(nothing, nothing, nothing, np.empty(0))
+        return cls(nothing, nothing, nothing, np.empty(0))
+
+    def of(self, keys: Keys) -> Beside:
+        """The rows of these notes."""
+        wanted = np.isin(self.keys, keys)
+        return Beside(self.keys[wanted], self.neighbours[wanted], self.steps[wanted], self.worth[wanted])
+
+    def with_(self, more: Beside) -> Beside:
+        """These rows and more."""
+        return Beside(
+            np.concatenate((self.keys, more.keys)),
+            np.concatenate((self.neighbours, more.neighbours)),
+            np.concatenate((self.steps, more.steps)),
+            np.concatenate((self.worth, more.worth)),
+        )
+
+
+def beside(session: Session, keys: Sequence[int], reach: int, decay: float) -> Beside:
+    """The neighbours of each of these notes within `reach` turns of the same talk."""
+    rows = session.notes.beside(keys, reach) if reach and decay and keys else []
+    if not rows:
+        return Beside.none()
     here, there, steps, at, then = zip(*rows, strict=True)
     turns = np.array(steps, dtype=np.int64)
     close = np.abs(_moments(at) - _moments(then)) <= np.abs(turns) * _PAUSE

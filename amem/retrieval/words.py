@@ -1,0 +1,119 @@
+"""What the words of one question say of notes, with what neighbouring turns lend."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from amem.retrieval.explanation import Lent
+from amem.retrieval.window import Beside, beside
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.retrieval.legs import Asked, Floats, Keys
+
+#: So many of the best bring their neighbours in as candidates.
+_HOSTS = 40
+#: Some of the best may be superseded or archived, so a few more are looked at.
+_SPARE = 32
+
+
+class Words:
+    """The lexical leg's answer. The common scale is the share of the most that the question's words can give.
+
+    `own` holds what each term (column) is worth in each note of `held` (row, keys ascending).
+    """
+
+    def __init__(
+        self, asked: Asked, terms: Sequence[str], held: Keys, own: Floats, most: float, reach: int, decay: float
+    ) -> None:
+        self.terms = terms
+        self._asked, self._most = asked, most
+        self._held, self._own = held, own
+        self._reach, self._decay = reach, decay
+        self._around = Beside.none()
+        self._looked: set[int] = set()
+        self._known: dict[int, float] = {}
+
+    @cached_property
+    def keys(self) -> Sequence[int]:
+        """The best by their own words, and turns beside them that have become as good."""
+        limit = self._asked.limit
+        best = self._best_own(limit)
+        hosts = np.array(best[:_HOSTS], dtype=np.int64)
+        near = set(self._beside(hosts).of(hosts).neighbours.tolist())
+        candidates = np.array([*best, *self._asked.gate.admit(sorted(near.difference(best)))], dtype=np.int64)
+        order = np.lexsort((candidates, -self.scores(candidates)[0]))[:limit]
+        return [int(key) for key in candidates[order]]
+
+    def ranks(self) -> Mapping[int, int]:
+        return {key: place for place, key in enumerate(self.keys, start=1)}
+
+    def scores(self, keys: Keys) -> tuple[Floats, Floats]:
+        fresh = np.array([key for key in keys.tolist() if key not in self._known], dtype=np.int64)
+        if len(fresh):
+            self._known |= zip(fresh.tolist(), self._windowed(fresh).sum(axis=1).tolist(), strict=True)
+        raw = np.array([self._known[key] for key in keys.tolist()], dtype=np.float64)
+        return raw, np.clip(raw / self._most, 0.0, 1.0)
+
+    def matched(self, key: int) -> tuple[str, ...]:
+        """The terms that the note itself holds."""
+        own = self._rows(np.array([key], dtype=np.int64))[0]
+        return tuple(term for term, score in zip(self.terms, own.tolist(), strict=True) if score > 0)
+
+    def lent(self, key: int) -> tuple[Lent, ...]:
+        """The neighbours that lent the note words, and which; the nearest first."""
+        host = np.array([key], dtype=np.int64)
+        around = self._beside(host).of(host)
+        own, offers = self._rows(host)[0], self._rows(around.neighbours) * around.worth[:, None]
+        if not len(offers):
+            return ()
+        lenders: dict[int, list[str]] = {}
+        for column in np.flatnonzero(offers.max(axis=0) > own).tolist():
+            lenders.setdefault(int(offers[:, column].argmax()), []).append(self.terms[column])
+        rows = sorted(lenders, key=lambda row: (abs(int(around.steps[row])), row))
+        keys = [int(around.neighbours[row]) for row in rows]
+        ids = self._asked.session.notes.columns(keys, ["id"]) if keys else {}
+        return tuple(
+            Lent(str(ids[key][0]), int(around.steps[row]), tuple(lenders[row]))
+            for row, key in zip(rows, keys, strict=True)
+        )
+
+    def _best_own(self, limit: int) -> list[int]:
+        own, held, gate = self._own.sum(axis=1), self._held, self._asked.gate
+        if gate.allowed is not None:
+            passing = np.isin(held, gate.allowed)
+            own, held = own[passing], held[passing]
+        order = np.lexsort((held, -own))
+        found: list[int] = []
+        for start in range(0, len(order), limit + _SPARE):
+            found += gate.admit(held[order[start : start + limit + _SPARE]].tolist())
+            if len(found) >= limit:
+                break
+        return found[:limit]
+
+    def _windowed(self, keys: Keys) -> Floats:
+        """For each note and term the best of its own score and what its neighbours lend."""
+        best = self._rows(keys)
+        around = self._beside(keys).of(keys)
+        if len(around.keys):
+            order = np.argsort(keys)
+            hosts = order[np.searchsorted(keys, around.keys, sorter=order)]
+            np.maximum.at(best, hosts, self._rows(around.neighbours) * around.worth[:, None])
+        return best
+
+    def _beside(self, keys: Keys) -> Beside:
+        """Everything known of who stands beside whom, with the neighbours of these notes."""
+        fresh = [key for key in keys.tolist() if key not in self._looked]
+        if fresh:
+            self._looked.update(fresh)
+            self._around = self._around.with_(beside(self._asked.session, fresh, self._reach, self._decay))
+        return self._around
+
+    def _rows(self, keys: Keys) -> Floats:
+        at = np.minimum(np.searchsorted(self._held, keys), len(self._held) - 1)
+        rows: Floats = np.where((self._held[at] == keys)[:, None], self._own[at], 0.0)
+        return rows
