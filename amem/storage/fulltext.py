@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy import ColumnElement, bindparam, column, delete, func, insert, literal_column, select, text
@@ -11,16 +12,20 @@ from sqlalchemy import ColumnElement, bindparam, column, delete, func, insert, l
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.filters import conditions
-from amem.text import index_terms
+from amem.text import index_terms, search_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+    from sqlalchemy import TextClause
 
     from amem.note import MemoryNote
     from amem.query import Filter
     from amem.storage.session import Session
+
+    Keys = NDArray[np.int64]
+    Floats = NDArray[np.float64]
 
 _TEXT, _NOTES, _TERMS, _COUNTS = tables.note_text, tables.notes, tables.note_terms, tables.term_counts
 _TABLE: ColumnElement[str] = literal_column("note_text")
@@ -38,7 +43,6 @@ _RARE = text(
     " WHERE used.role IN ('entity', 'keyword') AND used.term IN :terms AND +used.notes <= :most"
     " GROUP BY held.note ORDER BY sum(1.0 / used.notes) DESC, held.note DESC LIMIT :limit"
 ).bindparams(bindparam("terms", expanding=True))
-_POSTINGS = text("SELECT rowid, rank FROM note_text WHERE note_text MATCH :match")
 _ROLE = (
     select(_COUNTS.c.term, _COUNTS.c.notes)
     .where(_COUNTS.c.role == bindparam("role"))
@@ -57,10 +61,16 @@ _TAGS = (
 )
 
 
+@cache
+def _postings(count: int) -> TextClause:
+    each = "SELECT {0}, rowid, rank FROM note_text WHERE note_text MATCH :match{0}"
+    return text(" UNION ALL ".join(each.format(place) for place in range(count)))
+
+
 def columns_of(note: MemoryNote) -> dict[str, str]:
     """What full text holds of a note: our own tokens of each indexed column, separated by spaces."""
     return {
-        "content": " ".join(index_terms(note.content)),
+        "content": " ".join(search_terms(note.content)),
         "keywords": " ".join(index_terms(" ; ".join(note.keywords))),
         "tags": " ".join(index_terms(" ; ".join(note.tags))),
         "context": " ".join(index_terms(note.context)),
@@ -101,15 +111,19 @@ class FullText:
         )
         return [(key, -score) for key, score in self._run(statement)]
 
-    def postings(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Every note that holds the term, by key in ascending order, and what BM25 gives it for that: above nothing.
+    def postings(self, terms: Sequence[str]) -> tuple[Keys, Keys, Floats]:
+        """Where each term stands: places in `terms`, the keys of the notes that hold it, and what BM25 gives for it.
 
-        The parts of several terms add up to the score of a question that holds them all.
+        What BM25 gives is above nothing; the parts of several terms add up to the score of a question that holds them.
         """
-        # Straight from the cursor: for thousands of pairs SQLAlchemy's rows cost more than SQLite's work.
-        rows = self._run(_POSTINGS, {"match": f'"{term}"'}).cursor.fetchall()
-        table = np.array(rows, dtype=np.float64).reshape(len(rows), 2)
-        return table[:, 0].astype(np.int64), -table[:, 1]
+        if not terms:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+        given = {f"match{place}": f'"{term}"' for place, term in enumerate(terms)}
+        # Straight from the cursor: for thousands of rows SQLAlchemy's own cost more than SQLite's work.
+        result: Any = self._run(_postings(len(terms)), given)
+        rows = result.cursor.fetchall()
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+        return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), -table[:, 2]
 
     def scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
         """BM25 score of each of these notes that holds any of the terms."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from amem.text.normal import normalize
 from amem.text.scripts import cjk_share, is_cjk, written_in_cjk
+from amem.text.searched import asked_terms, search_terms
 from amem.text.sentences import sentences
 from amem.text.splitting import split_text
 from amem.text.terms import FTS5_TOKENIZE, index_terms, located_terms, prefix_terms, query_terms
 
 __all__ = [
     "FTS5_TOKENIZE",
+    "asked_terms",
     "cjk_share",
     "index_terms",
     "is_cjk",
@@ -17,6 +19,7 @@ __all__ = [
     "normalize",
     "prefix_terms",
     "query_terms",
+    "search_terms",
     "sentences",
     "split_text",
     "written_in_cjk",

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from amem.text import stopwords
-from amem.text.scripts import CJK, is_cjk
+from amem.text.scripts import CJK, HAN, is_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +32,7 @@ _MARKS = (
 )
 _WORD = rf"[^\W_{CJK}](?:[^\W_{CJK}]|[{_MARKS}])*"
 _TOKEN = re.compile(rf"[{CJK}]+|(?:(?<!_)_++)?{_WORD}(?:(?:[.\-+@'’]|_+){_WORD})*(?:\+\+|\#(?!\w)|_+)?")
+_HAN = re.compile(f"[{HAN}]")
 _JOINT = re.compile(r"[_.\-+@#]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VERSION = re.compile(r"v(\d[\w.\-+]*)")
@@ -51,7 +52,10 @@ def index_terms(text: str) -> list[str]:
 
 
 def located_terms(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Where in `text` its index terms stand: (start, end, terms), a word before its parts, bigrams one by one."""
+    """Where in `text` what it is found by stands: (start, end, terms), a word before its parts, bigrams one by one.
+
+    Chinese characters by themselves come after their bigrams, also those that only `search_terms` has.
+    """
     plain, places = _placed(text)
     for match in _TOKEN.finditer(plain):
         token, at = match[0], match.start()
@@ -113,6 +117,12 @@ def _cjk_terms(run: str) -> list[str]:
     if len(run) > 1:
         terms += [character for character in run if character in stopwords.CHINESE_SINGLE_WORDS]
     return terms
+
+
+def is_searched_alone(character: str) -> bool:
+    """Whether a character of a longer Chinese run is a term of its own for search: one that is no function word."""
+    said = character not in stopwords.CHINESE_CHARACTERS and character != "一"
+    return said and _HAN.match(character) is not None
 
 
 def _bigrams(run: str) -> list[str]:
@@ -205,7 +215,7 @@ def _cjk_pieces(run: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
         yield start, start + len(bigram), (bigram,)
     if len(run) > 1:
         for start, character in enumerate(run):
-            if character in stopwords.CHINESE_SINGLE_WORDS:
+            if is_searched_alone(character):
                 yield start, start + 1, (character,)
 
 

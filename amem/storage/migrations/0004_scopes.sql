@@ -8,3 +8,6 @@ CREATE INDEX notes_session_id ON notes (json_extract(metadata, '$.session_id'))
 
 -- Who said how much, without a look at the notes themselves.
 CREATE INDEX notes_speaker ON notes (speaker) WHERE speaker IS NOT NULL;
+
+-- Since when something has been so, where a note says it: for questions that name a time.
+CREATE INDEX notes_valid_from ON notes (valid_from) WHERE valid_from IS NOT NULL;

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.errors import SchemaTooNew, StorageReadOnly
-from amem.text import normalize
+from amem.text import normalize, search_terms
 from amem.truth.subjects import subject_key
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def migrate(connection: sqlite3.Connection, path: Path | None, *, read_only: boo
         _back_up(connection, path.with_name(f"{path.name}.schema-{version}.bak"))
     connection.create_function("folded", 1, normalize, deterministic=True)
     connection.create_function("named", 1, subject_key, deterministic=True)
+    connection.create_function("searched", 1, lambda text: " ".join(search_terms(text)), deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have done it while this one waited for the lock.
