@@ -13,7 +13,7 @@ from amem.errors import InvalidInput, NoteNotFound
 from amem.note import LinkType, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from amem.note import Link, MemoryNote
     from amem.storage import Session
@@ -101,24 +101,23 @@ def ancestors(session: Session, id: str, depth: int = DEPTH) -> list[Ancestor]:
         raise InvalidInput(f"depth must be a whole number of at least 0, not {depth!r}")
     if session.notes.get_many([id], history=False, usage=False).get(id) is None:
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    walked = walk(session, [id], depth)
+    walked = walk(session, id, depth)
     notes = session.notes.get_many(list(walked), history=False)
     return [Ancestor(each, way.path, tuple(way.also), notes.get(each)) for each, way in walked.items()]
 
 
 @dataclass(slots=True)
 class Way:
-    """How a note is reached: the links from a starting note to it, and other links to it that were met."""
+    """How a note is reached: the links from the starting note to it, and other links to it that were met."""
 
     path: tuple[Link, ...]
     also: list[Link]
 
 
-def walk(session: Session, starts: Sequence[str], depth: int, *, most: int | None = None) -> dict[str, Way]:
-    """The ways to all that these notes rest on, by id, nearest first; `most` stops it once that many are found."""
+def walk(session: Session, start: str, depth: int, *, most: int | None = None) -> dict[str, Way]:
+    """The ways to all that a note rests on, by id, nearest first; `most` stops it once that many are found."""
     found: dict[str, Way] = {}
-    frontier = list(dict.fromkeys(starts))
-    known = set(frontier)
+    frontier = [start]
     for _ in range(depth):
         fresh: list[str] = []
         places = {id: place for place, id in enumerate(frontier)}
@@ -127,9 +126,8 @@ def walk(session: Session, starts: Sequence[str], depth: int, *, most: int | Non
             here, there = resting(link), ground(link)
             if there in found:
                 found[there].also.append(link)
-            elif there not in known:
+            elif there != start:
                 found[there] = Way((*(found[here].path if here in found else ()), link), [])
-                known.add(there)
                 fresh.append(there)
                 if len(found) == most:
                     return found

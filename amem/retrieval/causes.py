@@ -7,6 +7,7 @@ directly. A cause answers such a question as well as what it caused, and stands 
 
 from __future__ import annotations
 
+from collections import Counter
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -40,18 +41,16 @@ def causes(
     Only notes that `passing` lets through are listed, each when it is worth more than what it is itself and at least
     `least`. The way may lead over others: that a cause was superseded does not undo what caused that.
     """
-    seeds = best(direct, SEEDS)
-    ways = walk(session, seeds, DEPTH, most=_MOST)
-    below: dict[str, int] = {}
-    for way in ways.values():
-        below[resting(way.path[-1])] = below.get(resting(way.path[-1]), 0) + 1
     found: dict[str, Reached] = {}
-    for id, way in ways.items():
-        worth = direct[resting(way.path[0])]
-        for link in way.path:
-            worth *= _STEP * surety(link) * sqrt(min(1.0, _GROUNDS / below[resting(link)]))
-        if worth >= least and worth > direct.get(id, 0.0):
-            found[id] = Reached(worth, _via(way.path))
+    for seed in best(direct, SEEDS):
+        ways = walk(session, seed, DEPTH, most=_MOST)
+        grounds = Counter(resting(way.path[-1]) for way in ways.values())
+        for id, way in ways.items():
+            worth = direct[seed]
+            for link in way.path:
+                worth *= _STEP * surety(link) * sqrt(min(1.0, _GROUNDS / grounds[resting(link)]))
+            if worth >= least and worth > max(direct.get(id, 0.0), found[id].relevance if id in found else 0.0):
+                found[id] = Reached(worth, _via(way.path))
     allowed = passing(found)
     return {id: way for id, way in found.items() if id in allowed}
 

@@ -86,6 +86,26 @@ def test_many_links_do_not_add_up(tied: tuple[Collection, str, str]) -> None:
     assert after[other] == pytest.approx(before[other])
 
 
+def test_one_link_of_many_carries_less_than_the_only_one(collection: Collection) -> None:
+    hub, single = collection.add("PostgreSQL database"), collection.add("PostgreSQL database")
+    parts = [collection.add(f"Part {number}.", embed=False) for number in range(9)]
+    only = collection.add("The only one.", embed=False)
+    for part in parts:
+        collection.link(part, hub, LinkType.PART_OF)
+    collection.link(single, only, LinkType.PART_OF)
+    scores = {hit.id: hit.score for hit in collection.ask("PostgreSQL database", k=30, expand=True)}
+    assert scores[only] == pytest.approx(3 * scores[parts[0]])
+
+
+def test_a_page_of_links_does_not_take_the_place_of_what_was_found(collection: Collection) -> None:
+    memory = collection
+    hub = memory.add("Talk about the PostgreSQL database of the print shop.")
+    for number in range(40):
+        memory.link(memory.add(f"Remark {number}.", embed=False), hub, LinkType.DERIVED_FROM)
+    direct = {memory.add(f"The database {number} is used by the print shop.") for number in range(4)}
+    assert direct < set(memory.found("PostgreSQL database of the print shop", k=5, expand=True))
+
+
 @pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.ARCHIVED, Status.DELETED])
 def test_a_link_brings_back_nothing_that_is_out(tied: tuple[Collection, str, str], status: Status) -> None:
     memory, hit, other = tied
