@@ -59,16 +59,21 @@ class Searches:
         found: dict[str, Any] = {}
         for name, (ask, month) in asked.items():
             times = self.times(ask, self._corpus.questions(REPEAT + WARM, month=month))[WARM:]
-            found |= {f"{name}, p50 ms": percentile(times, 0.5), f"{name}, p95 ms": percentile(times, 0.95)}
+            clock, processor = [each[0] for each in times], [each[1] for each in times]
+            found |= {f"{name}, p50 ms": percentile(clock, 0.5), f"{name}, p95 ms": percentile(clock, 0.95)}
+            found |= {f"{name}, p50 ms of processor": percentile(processor, 0.5)}
         return found
 
-    def times(self, ask: Callable[[str], None], questions: Iterable[str]) -> list[float]:
-        """Milliseconds of each question."""
+    def times(self, ask: Callable[[str], None], questions: Iterable[str]) -> list[tuple[float, float]]:
+        """Milliseconds of each question, by the clock and of the processor, which a busy machine hardly changes."""
         found = []
         for question in questions:
-            embedding, start = self._embedder.seconds, time.perf_counter()
+            embedded = self._embedder.seconds, self._embedder.processor
+            start = time.perf_counter(), time.process_time()
             ask(question)
-            found.append((time.perf_counter() - start - (self._embedder.seconds - embedding)) * 1000)
+            clock = time.perf_counter() - start[0] - (self._embedder.seconds - embedded[0])
+            processor = time.process_time() - start[1] - (self._embedder.processor - embedded[1])
+            found.append((clock * 1000, processor * 1000))
         return found
 
     def profile(self, lines: int = 30) -> str:
