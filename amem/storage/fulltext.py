@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, bindparam, column, delete, func, insert, literal_column, select, text
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_column, select, text
 
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.filters import conditions
+from amem.storage.listed import among, listed
 from amem.text import index_terms, search_terms
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _COLUMNS = ("content", "keywords", "tags", "context")
 _INSERT = insert(_TEXT)
 _DELETE = delete(_TEXT).where(_TEXT.c.rowid == bindparam("wanted"))
 _FREQUENCIES = select(tables.note_vocabulary.c.term, tables.note_vocabulary.c.doc).where(
-    tables.note_vocabulary.c.term.in_(bindparam("terms", expanding=True))
+    tables.note_vocabulary.c.term.in_(among("terms"))
 )
 # From the words to the notes, never the other way: SQLite would rather walk through every rare word there is.
 _RARE = text(
@@ -48,9 +48,7 @@ _ROLE = (
     .where(_COUNTS.c.role == bindparam("role"))
     .order_by(_COUNTS.c.notes.desc(), _COUNTS.c.term)
 )
-_ROLE_AND_TERMS = _ROLE.where(
-    _COUNTS.c.term.in_(select(column("value")).select_from(func.json_each(bindparam("terms"))))
-)
+_ROLE_AND_TERMS = _ROLE.where(_COUNTS.c.term.in_(among("terms")))
 #: More tags than this are not shown to an analyst; the most used come first.
 _SHOWN_TAGS = 200
 _TAGS = (
@@ -187,7 +185,7 @@ class FullText:
         if values is None:
             rows = self._run(_ROLE, {"role": role})
         else:
-            rows = self._run(_ROLE_AND_TERMS, {"role": role, "terms": json.dumps([each.casefold() for each in values])})
+            rows = self._run(_ROLE_AND_TERMS, {"role": role, "terms": listed(each.casefold() for each in values)})
         return {term: n for term, n in rows}
 
     # -- the vocabulary analysts are shown ---------------------------------------------------------------------
@@ -200,7 +198,7 @@ class FullText:
     def document_frequency(self, terms: Sequence[str]) -> Mapping[str, int]:
         """For each index term how many notes hold it anywhere; 0 when none."""
         wanted = list(dict.fromkeys(terms))
-        found = {term: n for term, n in self._run(_FREQUENCIES, {"terms": wanted})} if wanted else {}
+        found = {term: n for term, n in self._run(_FREQUENCIES, {"terms": listed(wanted)})} if wanted else {}
         return dict.fromkeys(wanted, 0) | found
 
     def tags(self) -> Mapping[str, int]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import select, text
 
-from amem.note import MemoryNote, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
+from amem.storage.listed import listed
 from amem.storage.rows import read_time
 
 if TYPE_CHECKING:
@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
     from sqlalchemy import RowMapping
 
+    from amem.note import MemoryNote
     from amem.storage.session import Session
+
+
+#: Built once, as it is on the path of every search. A link may point to a note that does not exist yet; one to a
+#: deleted note is not shown until it is restored.
+_LINKS = text(
+    "SELECT links.source, links.target FROM json_each(:ids) AS asked CROSS JOIN links ON links.source = asked.value"
+    " LEFT JOIN notes ON notes.id = links.target WHERE coalesce(notes.status, '') <> 'deleted'"
+    " ORDER BY links.at, links.key"
+)
 
 
 def complete(
@@ -34,15 +44,7 @@ def complete(
 
 
 def _links(session: Session, notes: Mapping[str, MemoryNote], ids: Sequence[str]) -> None:
-    links, target = tables.links, tables.notes.alias()
-    statement = (
-        select(links.c.source, links.c.target)
-        .select_from(links.outerjoin(target, target.c.id == links.c.target))
-        # A link may point to a note that does not exist yet; one to a deleted note is not shown until it is restored.
-        .where(links.c.source.in_(ids), func.coalesce(target.c.status, "") != str(Status.DELETED))
-        .order_by(links.c.at, links.c.key)
-    )
-    for source, end in session.connection.execute(statement):
+    for source, end in session.connection.execute(_LINKS, {"ids": listed(ids)}):
         if end not in notes[source].links:
             notes[source].links.append(end)
 

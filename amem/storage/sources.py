@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, literal_column, select, true
 
 from amem.note import Source
 from amem.storage import tables
 from amem.storage.chunks import chunks
+from amem.storage.listed import among, listed
 from amem.storage.rows import read_time, time_text
 from amem.text import index_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Join, RowMapping
+    from sqlalchemy import Join, RowMapping, Select
 
     from amem.storage.session import Session
 
@@ -29,6 +31,17 @@ _DETACH_UNDONE = delete(_HELD).where(
     _HELD.c.operation.in_(select(_OPS.c.id).where(_OPS.c.undone_by.is_not(None))),
 )
 _ATTACH = insert(_HELD).prefix_with("OR IGNORE")
+
+
+@cache
+def _of_notes() -> Select[Any]:
+    notes = tables.notes
+    return (
+        select(notes.c.id.label("note_id"), _SOURCES)
+        .select_from(_made_from())
+        .where(notes.c.id.in_(among("ids")), _OPS.c.undone_by.is_(None))
+        .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
+    )
 
 
 class Sources:
@@ -79,16 +92,8 @@ class Sources:
     def of(self, ids: Sequence[str]) -> dict[str, list[Source]]:
         """For each note id the sources it came from, in their order."""
         found: dict[str, list[Source]] = {id: [] for id in ids}
-        notes = tables.notes
-        for part in chunks(ids):
-            statement = (
-                select(notes.c.id.label("note_id"), _SOURCES)
-                .select_from(_made_from())
-                .where(notes.c.id.in_(part), _OPS.c.undone_by.is_(None))
-                .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
-            )
-            for row in self._run(statement).mappings():
-                found[row["note_id"]].append(read_source(row))
+        for row in self._run(_of_notes(), {"ids": listed(found)}).mappings():
+            found[row["note_id"]].append(read_source(row))
         return found
 
     def notes_of(self, ids: Sequence[str], *, own: bool = False) -> dict[str, str]:

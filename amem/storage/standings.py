@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import func, select
 
 from amem import strength
 from amem.note import Kind, Layer, LinkType, Status
 from amem.storage import tables
-from amem.storage.chunks import chunks
+from amem.storage.listed import among, listed
 from amem.strength import Strength
 
 if TYPE_CHECKING:
@@ -130,11 +130,7 @@ def standings(session: Session, keys: Sequence[int] | None = None) -> Standings:
     if keys is None:
         rows = list(session.connection.execute(_EVERY))
     else:
-        rows = [
-            row
-            for some in chunks([int(key) for key in keys])
-            for row in session.connection.execute(_SOME, {"keys": some})
-        ]
+        rows = list(session.connection.execute(_SOME, {"keys": listed(int(key) for key in keys)}))
     return _of(rows)
 
 
@@ -167,7 +163,7 @@ def _statement() -> Select[Any]:
 
 
 # Built once, as one of them is on the path of every search.
-_SOME = _statement().where(tables.notes.c.key.in_(bindparam("keys", expanding=True)))
+_SOME = _statement().where(tables.notes.c.key.in_(among("keys")))
 _EVERY = _statement().where(tables.notes.c.status == str(Status.ACTIVE)).order_by(tables.notes.c.key)
 
 
