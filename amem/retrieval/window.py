@@ -15,6 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from amem.retrieval.legs import Floats, Keys
     from amem.storage import Session
 
@@ -39,8 +41,14 @@ class Beside:
 
     def of(self, keys: Keys) -> Beside:
         """The rows of these notes."""
-        wanted = np.isin(self.keys, keys)
-        return Beside(self.keys[wanted], self.neighbours[wanted], self.steps[wanted], self.worth[wanted])
+        return self._where(np.isin(self.keys, keys))
+
+    def of_one(self, key: int) -> Beside:
+        """The rows of this note."""
+        return self._where(self.keys == key)
+
+    def _where(self, rows: NDArray[np.bool_]) -> Beside:
+        return Beside(self.keys[rows], self.neighbours[rows], self.steps[rows], self.worth[rows])
 
     def with_(self, more: Beside) -> Beside:
         """These rows and more."""

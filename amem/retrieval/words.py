@@ -61,26 +61,32 @@ class Words:
 
     def matched(self, key: int) -> tuple[str, ...]:
         """The terms that the note itself holds."""
-        own = self._rows(np.array([key], dtype=np.int64))[0]
-        return tuple(term for term, score in zip(self.terms, own.tolist(), strict=True) if score > 0)
+        return tuple(term for term, score in zip(self.terms, self._row(key).tolist(), strict=True) if score > 0)
 
     def lent(self, key: int) -> tuple[Lent, ...]:
         """The neighbours that lent the note words, and which; the nearest first."""
-        host = np.array([key], dtype=np.int64)
-        around = self._beside(host).of(host)
-        own, offers = self._rows(host)[0], self._rows(around.neighbours) * around.worth[:, None]
-        if not len(offers):
+        around = self._beside(np.array([key], dtype=np.int64)).of_one(key)
+        if not len(around.keys):
             return ()
+        own, offers = self._row(key), self._rows(around.neighbours) * around.worth[:, None]
         lenders: dict[int, list[str]] = {}
         for column in np.flatnonzero(offers.max(axis=0) > own).tolist():
             lenders.setdefault(int(offers[:, column].argmax()), []).append(self.terms[column])
         rows = sorted(lenders, key=lambda row: (abs(int(around.steps[row])), row))
         keys = [int(around.neighbours[row]) for row in rows]
-        ids = self._asked.session.notes.columns(keys, ["id"]) if keys else {}
+        ids = self._ids(keys)
         return tuple(
-            Lent(str(ids[key][0]), int(around.steps[row]), tuple(lenders[row]))
-            for row, key in zip(rows, keys, strict=True)
+            Lent(ids[key], int(around.steps[row]), tuple(lenders[row])) for row, key in zip(rows, keys, strict=True)
         )
+
+    def _ids(self, keys: Sequence[int]) -> Mapping[int, str]:
+        """The ids of these notes; those that are candidates themselves are known already."""
+        rows = self._asked.gate.rows
+        known = {key: rows[key].id for key in keys if key in rows}
+        others = [key for key in keys if key not in known]
+        if others:
+            known |= {key: str(id) for key, (id,) in self._asked.session.notes.columns(others, ["id"]).items()}
+        return known
 
     def _best_own(self, limit: int) -> list[int]:
         own, held, gate = self._own.sum(axis=1), self._held, self._asked.gate
@@ -112,6 +118,12 @@ class Words:
             self._looked.update(fresh)
             self._around = self._around.with_(beside(self._asked.session, fresh, self._reach, self._decay))
         return self._around
+
+    def _row(self, key: int) -> Floats:
+        row = int(np.searchsorted(self._held, key))
+        found = row < len(self._held) and self._held[row] == key
+        own: Floats = self._own[row] if found else np.zeros(len(self.terms))
+        return own
 
     def _rows(self, keys: Keys) -> Floats:
         at = np.minimum(np.searchsorted(self._held, keys), len(self._held) - 1)
