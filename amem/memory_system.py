@@ -56,8 +56,8 @@ class AgenticMemorySystem(
     The first five arguments are A-Mem's; None leaves each to the settings. `directory` is the home that holds the
     collections: without one (and without `settings`) the collection lives in memory and ends with the object.
     `create=False` refuses to make a collection that is not there. `actor` is who the log says it was: ``user``
-    (``user:<name>``) for a person, ``agent`` (``agent:<name>``) for a program. `clock`, `embedder` and `analyst`
-    replace the real ones; `notify` hears one line when something takes its time or a choice is made.
+    (``user:<name>``) for a person, ``agent`` (``agent:<name>``) for a program. `clock`, `embedder`, `analyst` and
+    `reranker` replace the real ones; `notify` hears one line when something takes its time or a choice is made.
     ``background=False`` leaves what ``wait=False`` puts off to other processes (``amem work``).
 
     What it can do, by class: `Adding`, `Enriching` and `Remembering` write; `Editing`, `Settling` and `Undoing`

@@ -9,7 +9,7 @@ from amem.llm import cross_encoder
 from amem.llm.cross_encoder import CrossEncoder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 _HINT = "set rerank_model (AMEM_RERANK_MODEL) to one such as cross-encoder/ms-marco-MiniLM-L6-v2"
@@ -22,12 +22,13 @@ _UNSAID = 2
 class CrossEncoderReranker:
     """The cross-encoder called `name` (or the folder of that name), loaded at first use.
 
-    `fetch` lets loading it use the network, where its weights are not on this machine.
+    `fetch` lets loading it use the network, where its weights are not on this machine; `notify` hears that it begins.
     """
 
-    def __init__(self, name: str, *, fetch: bool = False) -> None:
+    def __init__(self, name: str, *, fetch: bool = False, notify: Callable[[str], None] | None = None) -> None:
         self._name = name
         self._fetch = fetch
+        self._notify = notify
         self._model = CrossEncoder(name, "rerank_model")
         self._activation: Any = None
 
@@ -40,6 +41,8 @@ class CrossEncoderReranker:
         if not self._name:
             raise MissingModel("no rerank model is named", hint=_HINT)
         if self._activation is None:
+            if self._notify is not None:
+                self._notify(f"loading {self._name}")
             model = self._model.load(fetch=self._fetch)
             if folder := cross_encoder.folder_of(self._name):
                 check(self._name, folder)
@@ -61,7 +64,9 @@ class CrossEncoderReranker:
         return [float(score) for score in self._model.predict(pairs, activation_fn=self._activation)]
 
 
-def find_reranker(name: str, *, fetch: bool = False) -> CrossEncoderReranker | None:
+def find_reranker(
+    name: str, *, fetch: bool = False, notify: Callable[[str], None] | None = None
+) -> CrossEncoderReranker | None:
     """The model of that name or folder; None where it is not on this machine and may not be fetched.
 
     Reads its configuration, and no weights. Raises InvalidInput when that shows a model that cannot rerank.
@@ -71,7 +76,7 @@ def find_reranker(name: str, *, fetch: bool = False) -> CrossEncoderReranker | N
         check(name, folder)
     elif not fetch:
         return None
-    return CrossEncoderReranker(name, fetch=fetch)
+    return CrossEncoderReranker(name, fetch=fetch, notify=notify)
 
 
 def check(name: str, folder: Path) -> None:

@@ -73,6 +73,7 @@ def examine(
         *_embedder(vectorizer, settings, language),
         *_model(settings),
         *_cross_encoder(settings),
+        *_reranker(settings),
         *_own_files(settings, {"rules": rules, "predicates": predicates}),
         *_budget(store, settings),
         *_vectors(store, dense, vectorizer, repair=repair),
@@ -140,6 +141,27 @@ def _cross_encoder(settings: Settings) -> Iterator[Finding]:
         yield Finding(
             "ok", "conflicts", f"rules judge which notes contradict each other; {name} is not on this machine"
         )
+
+
+def _reranker(settings: Settings) -> Iterator[Finding]:
+    """What reads the best candidates of a search again, where it is there or was asked for."""
+    from amem.llm.reranker import find_reranker
+
+    name = settings.rerank_model
+    if settings.rerank == "off" or (settings.rerank == "auto" and not name):
+        return
+    try:
+        found = find_reranker(name)
+    except AmemError as error:
+        yield Finding("warning", "reranking", f"{error}; searches are not reranked", error.hint)
+        return
+    if found is not None:
+        yield Finding("ok", "reranking", f"{name} reads the best candidates of a search again")
+    elif settings.rerank == "on":
+        hint = "the first search fetches it, if it can; set rerank (AMEM_RERANK) to auto to do without"
+        yield Finding("warning", "reranking", f"{name or 'a rerank_model'} is not on this machine", hint)
+    else:
+        yield Finding("ok", "reranking", f"searches are not reranked; {name} is not on this machine")
 
 
 def _own_files(settings: Settings, readers: Mapping[str, Callable[[Path], object]]) -> Iterator[Finding]:

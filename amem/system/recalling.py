@@ -31,12 +31,15 @@ class Recalling(Wiring):
         include_superseded: bool = False,
         touch: bool = True,
         minimum_score: float | None = None,
+        rerank: bool | None = None,
     ) -> list[Hit]:
         """The k notes that answer best, best first, each with a score in 0..1 (higher is better) and its reasons.
 
-        `include_superseded` lets notes answer, too, whose place others have taken.
+        `include_superseded` lets notes answer, too, whose place others have taken. `rerank` has a cross-encoder read
+        the best candidates again, or keeps it from doing so; None leaves that to the settings. Raises MissingModel
+        where it was asked for and cannot be had.
         """
-        asked = Query(query, k, filter or Filter(), touch=touch, minimum_score=minimum_score)
+        asked = Query(query, k, filter or Filter(), touch=touch, minimum_score=minimum_score, rerank=rerank)
         return self.ask(_widened(asked) if include_superseded else asked)
 
     def search_agentic(
@@ -48,9 +51,12 @@ class Recalling(Wiring):
         include_superseded: bool = False,
         touch: bool = True,
         minimum_score: float | None = None,
+        rerank: bool | None = None,
     ) -> list[Hit]:
         """As `search`, with the notes that good answers are linked to, all ranked together."""
-        asked = Query(query, k, filter or Filter(), expand=True, touch=touch, minimum_score=minimum_score)
+        asked = Query(
+            query, k, filter or Filter(), expand=True, touch=touch, minimum_score=minimum_score, rerank=rerank
+        )
         return self.ask(_widened(asked) if include_superseded else asked)
 
     def ask(self, query: Query) -> list[Hit]:

@@ -12,6 +12,7 @@ from amem.collection import StoreFeed, existing_folder, folder_of
 from amem.index import DenseLeg
 from amem.ledger import StoreLedger
 from amem.llm.entailment import local_entailment
+from amem.llm.reranker import find_reranker
 from amem.maintenance.index import embed_missing
 from amem.retrieval import Recall
 from amem.settings import load_settings
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.conversation.chat_learning import ChatLearning
     from amem.conversation.remember import Learner
-    from amem.protocols import Analyst, Embedder
+    from amem.protocols import Analyst, Embedder, Reranker
     from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.truth.predicates import Predicates
@@ -89,6 +90,7 @@ class Wiring:
         clock: Clock | None = None,
         embedder: Embedder | None = None,
         analyst: Analyst | None = None,
+        reranker: Reranker | None = None,
         notify: Callable[[str], None] | None = None,
         background: bool = True,
     ) -> None:
@@ -111,7 +113,7 @@ class Wiring:
         self._background = background
         self._store = Store(self._folder, self._clock)
         try:
-            self._wire(embedder, analyst)
+            self._wire(embedder, analyst, reranker)
         except BaseException:
             self._store.close()
             raise
@@ -122,7 +124,7 @@ class Wiring:
         locate = folder_of if create else existing_folder
         return locate(self.settings.home, self.settings.collection)
 
-    def _wire(self, embedder: Embedder | None, analyst: Analyst | None) -> None:
+    def _wire(self, embedder: Embedder | None, analyst: Analyst | None, reranker: Reranker | None) -> None:
         from amem.embedding import make_embedder
 
         settings, store = self.settings, self._store
@@ -131,7 +133,15 @@ class Wiring:
         made = embedder or make_embedder(settings, notify=self._notify)
         self._vectorizer = Vectorizer(store, made, settings.embed_recipe)
         self._dense = DenseLeg(StoreFeed(store), folder=self._folder, base=settings.dense_base)
-        self._recall = Recall(store, self._dense, made, settings, self._clock, predicates=self._predicates)
+        self._recall = Recall(
+            store,
+            self._dense,
+            made,
+            settings,
+            self._clock,
+            predicates=self._predicates,
+            reranker=lambda fetch: reranker or find_reranker(settings.rerank_model, fetch=fetch, notify=self._notify),
+        )
         self._languages = LanguageAdvice(store, made, settings)
         ledger = StoreLedger(store, self._clock, zone(settings.timezone))
         self._models = models = Models(settings, analyst, self._predicates, self._notify, ledger, self._called_off)

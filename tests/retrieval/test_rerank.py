@@ -64,7 +64,7 @@ def read(collection: Collection, made: Reranking, ids: Sequence[str], text: str 
     question = Query(text, **query)
     made.prepare([question])
     with collection.store.read() as session:
-        return made.read(session, question, ids)
+        return made.read(session, question, {id: 1 - 0.01 * place for place, id in enumerate(ids)})
 
 
 def rained(collection: Collection, count: int) -> list[str]:
