@@ -17,6 +17,7 @@ _RAW = {
     "entity": "rarity",
     "facts": "answered",
     "speaker": "said by",
+    "time": "worth",
     "source": "BM25",
     "rerank": "score",
 }
@@ -26,13 +27,17 @@ _SAID = {
     "entity": "by name",
     "facts": "by facts",
     "speaker": "by who said it",
+    "time": "by its time",
     "source": "by its source's words",
     "rerank": "when read again",
 }
 #: Legs whose matches stand in the note's own text.
 _IN_TEXT = frozenset({"lexical", "entity"})
 #: Legs that speak of all notes alike: none is 1st.
-_UNRANKED = frozenset({"speaker"})
+_UNRANKED = frozenset({"speaker", "time"})
+
+#: Turns beside each other, which no link joins.
+_BESIDE = {"next": "said just after", "previous": "said just before"}
 
 #: What a note that only asks is worth beside one that states something.
 ASKING = 0.8
@@ -122,7 +127,9 @@ class Via:
         return {"from": self.from_id, "type": self.type, "hop": self.hop, "reason": self.reason}
 
     def words(self) -> str:
-        """For people: ``linked from 1a2b3c4d (related: both speak of Lisbon)``."""
+        """For people: ``linked from 1a2b3c4d (related: both speak of Lisbon)``, ``said just after 1a2b3c4d``."""
+        if self.type in _BESIDE:
+            return f"{_BESIDE[self.type]} {self.from_id[:8]}"
         return f"linked from {self.from_id[:8]} ({self.type}{': ' if self.reason else ''}{self.reason})"
 
 

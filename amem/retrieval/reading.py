@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,15 @@ class Intent(StrEnum):
     EXPLORATORY = "exploratory"
     PROCEDURAL = "procedural"
     GENERAL = "general"
+
+
+#: What makes a question more than one for a fact, as people say it.
+_KINDS = {
+    Intent.TEMPORAL: "of time",
+    Intent.CAUSAL: "of cause",
+    Intent.EXPLORATORY: "about a whole subject",
+    Intent.PROCEDURAL: "of how it is done",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +50,15 @@ class Period:
             "since": None if self.since is None else self.since.isoformat(),
             "until": None if self.until is None else self.until.isoformat(),
         }
+
+    def span(self) -> str:
+        """For people, in days: ``2026-01-05 to 2026-01-11``, ``from 2026-01-05``, ``before 2026-01-05``."""
+        first = None if self.since is None else f"{self.since:%Y-%m-%d}"
+        # The last moment that lies in it, not the first that does not.
+        last = None if self.until is None else f"{self.until - timedelta(microseconds=1):%Y-%m-%d}"
+        if first is None or last is None:
+            return f"until {last}" if first is None else f"from {first}"
+        return first if first == last else f"{first} to {last}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +92,29 @@ class Reading:
     recent: bool = False
     overview: bool = False
 
+    def words(self) -> str:
+        """How it was read, for people, in a sentence; '' where there is nothing to remark."""
+        kinds = [_KINDS[each] for each in self.intents if each in _KINDS]
+        parts = [f"as a question {' and '.join(kinds)}"] if kinds else []
+        if self.lexical != self.text:
+            without = f" without {', '.join(f'“{word}”' for word in self.dropped)}" if self.dropped else ""
+            parts.append(f"looking for “{self.lexical}”{without}")
+        if self.meaning and self.meaning != self.text:
+            parts.append(f"by meaning for “{self.meaning}”")
+        if self.speaker:
+            parts.append(f"said rather by {self.speaker}")
+        if self.period is not None:
+            parts.append(f"about {self.period.span()} (“{self.period.words}”)")
+        if self.event is not None:
+            parts.append(f"{'before' if self.event.before else 'after'} “{self.event.text}”")
+        if self.recent:
+            parts.append("the newest first")
+        return f"Read {', '.join(parts)}." if parts else ""
+
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         return {
+            "question": self.text,
             "intents": [str(intent) for intent in self.intents],
             "lexical": self.lexical,
             "dropped": list(self.dropped),
@@ -84,4 +123,5 @@ class Reading:
             "period": None if self.period is None else self.period.to_dict(),
             "event": None if self.event is None else self.event.words,
             "recent": self.recent,
+            "overview": self.overview,
         }
