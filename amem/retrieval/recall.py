@@ -17,6 +17,7 @@ from amem.retrieval.hit import Hit
 from amem.retrieval.kept_out import kept_out
 from amem.retrieval.prior import Priors
 from amem.retrieval.ranking import Ranked, Ranker, Ranking, legs_of
+from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking
 from amem.retrieval.router import as_it_is
 from amem.retrieval.uses import Uses
@@ -231,7 +232,7 @@ def _explanation(
 
 
 def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation) -> Hit:
-    legs = tuple(leg.leg for leg in explanation.legs)
+    legs = tuple(leg.leg for leg in explanation.legs if leg.leg != RERANK)
     return Hit(
         id=note.id,
         content=note.content,
