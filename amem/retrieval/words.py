@@ -43,7 +43,8 @@ class Words:
         """The best by their own words, and turns beside them that have become as good."""
         limit = self._asked.limit
         best = self._best_own(limit)
-        hosts = np.array(best[:_HOSTS], dtype=np.int64)
+        # A filter says who may answer, not who may lend words.
+        hosts = self._held[np.argsort(-self._own.sum(axis=1), kind="stable")[:_HOSTS]]
         near = set(self._beside(hosts).of(hosts).neighbours.tolist())
         candidates = np.array([*best, *self._asked.gate.admit(sorted(near.difference(best)))], dtype=np.int64)
         order = np.lexsort((candidates, -self.scores(candidates)[0]))[:limit]
