@@ -47,8 +47,9 @@ class Words:
         hosts = self._held[np.argsort(-self._own.sum(axis=1), kind="stable")[:_HOSTS]]
         near = set(self._beside(hosts).of(hosts).neighbours.tolist())
         candidates = np.array([*best, *self._asked.gate.admit(sorted(near.difference(best)))], dtype=np.int64)
-        order = np.lexsort((candidates, -self.scores(candidates)[0]))[:limit]
-        return [int(key) for key in candidates[order]]
+        worth = self.scores(candidates)[0]
+        order = np.lexsort((candidates, -worth))[:limit]
+        return [int(key) for key in candidates[order[worth[order] > 0]]]
 
     def ranks(self) -> Mapping[int, int]:
         return {key: place for place, key in enumerate(self.keys, start=1)}
