@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
 
@@ -95,21 +96,24 @@ class Reading:
     def words(self) -> str:
         """How it was read, for people, in a sentence; '' where there is nothing to remark."""
         kinds = [_KINDS[each] for each in self.intents if each in _KINDS]
-        parts = [f"as a question {' and '.join(kinds)}"] if kinds else []
+        parts = [f"a question {' and '.join(kinds)}"] if kinds else []
         if self.lexical != self.text:
-            without = f" without {', '.join(f'“{word}”' for word in self.dropped)}" if self.dropped else ""
-            parts.append(f"looking for “{self.lexical}”{without}")
+            without = f", without {_quoted(self.dropped)}" if self.dropped else ""
+            parts.append(f"looked for “{self.lexical}”{without}")
         if self.meaning and self.meaning != self.text:
             parts.append(f"by meaning for “{self.meaning}”")
         if self.speaker:
-            parts.append(f"said rather by {self.speaker}")
+            # As the question has it: names of speakers are compared, and kept here, in lower case.
+            at = self.text.casefold().find(self.speaker)
+            parts.append(f"sooner what {self.text[at : at + len(self.speaker)] if at >= 0 else self.speaker} said")
         if self.period is not None:
-            parts.append(f"about {self.period.span()} (“{self.period.words}”)")
+            parts.append(f"of {self.period.span()} (“{self.period.words}”)")
         if self.event is not None:
-            parts.append(f"{'before' if self.event.before else 'after'} “{self.event.text}”")
+            parts.append(f"from {'before' if self.event.before else 'after'} “{self.event.text}”")
         if self.recent:
-            parts.append("the newest first")
-        return f"Read {', '.join(parts)}." if parts else ""
+            parts.append("sooner what is recent")
+        told = "; ".join(parts)
+        return f"{told[:1].upper()}{told[1:]}." if told else ""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -125,3 +129,7 @@ class Reading:
             "recent": self.recent,
             "overview": self.overview,
         }
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words)
