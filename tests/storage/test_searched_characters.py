@@ -1,0 +1,46 @@
+"""Chinese characters in the full-text index, also those of notes that an older amem wrote."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from storing import change, put
+
+from amem.storage import Store
+from amem.text import asked_terms
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from amem.testing import FrozenClock
+
+
+def test_a_character_finds_the_words_it_stands_in(store: Store) -> None:
+    with store.write() as session:
+        put(session, "新家租在金牛区，三居室。")
+        put(session, "妈妈对花生过敏。")
+        assert len(session.text.search(["租"], 5)) == 1
+
+
+def test_an_edit_changes_what_is_found_by_character(store: Store) -> None:
+    with store.write() as session:
+        id = put(session, "新家租在金牛区。")
+        change(session, id, content="新家买在金牛区。")
+        assert session.text.search(["租"], 5) == []
+        assert len(session.text.search(["买"], 5)) == 1
+
+
+def test_notes_of_an_older_program_are_found_by_character_too(folder: Path, clock: FrozenClock) -> None:
+    with closing(Store(folder, clock)) as store, store.write() as session:
+        put(session, "新家租在金牛区，三居室。", keywords=["金牛区"])
+        put(session, "We moved to a new flat.")
+    with closing(sqlite3.connect(folder / "amem.db")) as raw:
+        raw.execute("UPDATE note_text SET content = '新家 家租 租在' WHERE rowid = 1")
+        raw.execute("PRAGMA user_version = 4")
+        raw.commit()
+    with closing(Store(folder, clock)) as store, store.read() as session:
+        assert [key for key, _ in session.text.search(asked_terms("租的是哪套？"), 5)] == [1]
+        assert [key for key, _ in session.text.search(asked_terms("金牛区"), 5)] == [1]
+        assert [key for key, _ in session.text.search(asked_terms("new flat"), 5)] == [2]
