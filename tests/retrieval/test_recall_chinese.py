@@ -120,7 +120,7 @@ def test_japanese_and_korean_notes_are_found_by_their_words(minilm: Embedder, tm
             assert memory.search(question, 1, touch=False)[0].id == answer, question
 
 
-@pytest.mark.parametrize(("name", "least"), [("demo", 0.9), ("vault", 0.95)])
+@pytest.mark.parametrize(("name", "least"), [("demo", 0.85), ("vault", 0.95)])
 def test_notes_without_an_order_lose_nothing(name: str, least: float, minilm: Embedder, tmp_path: Path) -> None:
     with collection(name, tmp_path, minilm) as memory:
         found = answered(name, memory)
