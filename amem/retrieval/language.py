@@ -43,6 +43,8 @@ def dense_trust(embedder: Embedder, text: str) -> float:
 
     1 for ASCII text (at no cost), and for a model that cannot tell, as those on a server.
     """
+    if text.isascii():
+        return 1.0
     return embedder.knows(text) if isinstance(embedder, Literate) else 1.0
 
 

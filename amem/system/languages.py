@@ -25,6 +25,8 @@ MULTILINGUAL = ("paraphrase-multilingual-MiniLM-L12-v2", "ollama/bge-m3")
 _ABOUT = "languages"
 _READS, _CANNOT = "reads", "cannot-read"
 _PATIENCE = 0.25
+#: Looked at again when a tenth as many such texts have been met as there are notes.
+_TIPS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,18 @@ class LanguageAdvice:
         self._store, self._embedder, self._settings = store, embedder, settings
         self._languages = LanguagesOf()
         self._met = self._settled = False
+        self._rest = 0
 
     def meet(self, texts: Iterable[str]) -> None:
         """Hear what is asked or noted."""
-        if not (self._met or self._settled):
-            self._met = any(not text.isascii() and written_in_cjk(text) for text in texts)
+        if self._met or self._settled:
+            return
+        for text in texts:
+            if not text.isascii() and written_in_cjk(text):
+                self._rest -= 1
+                if self._rest < 0:
+                    self._met = True
+                    return
 
     def once(self) -> Advice | None:
         """What to say; None when it was said before (by any process), no such text was met, or all is well."""
@@ -62,7 +71,8 @@ class LanguageAdvice:
                 return None
             languages = self._languages.of(session)
         if not languages.mostly_cjk:
-            self._met = False
+            # It takes more than a few notes to tip that.
+            self._met, self._rest = False, languages.notes // _TIPS
             return None
         readable = languages.read_by(self._embedder)
         try:
