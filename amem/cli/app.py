@@ -27,6 +27,7 @@ from amem.cli import (
     topics,
     trace,
     transfer,
+    why,
     write,
 )
 from amem.cli.context import Invocation
@@ -136,7 +137,7 @@ def _configure_logging(debug: bool) -> None:
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 
 
-_FIND = (read, briefing, trace, facts, topics)
+_FIND = (read, why, briefing, trace, facts, topics)
 _TRUST = (log, conflicts, review, rules)
 _LOOK_AFTER = (maintain, fade, health, manage)
 for room in (setup, models, demo, chat, ask, write, *_FIND, *_TRUST, transfer, *_LOOK_AFTER):

@@ -12,6 +12,7 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="A note's id or the beginn
 Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or beginnings of them.", show_default=False)]
 KnownAt = Annotated[str | None, typer.Option("--known-at", help="What was known at this time, by notes as they stood.")]
 K = Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")]
+Links = Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")]
 MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")]
 MinimumCosine = Annotated[
     float | None, typer.Option("--min-cosine", help="Leave out what is less alike in meaning (-1 to 1).")

@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.context import invocation, tell
 from amem.cli.filtering import Where, filtering
-from amem.cli.options import Ids, Json, K, KnownAt, MinimumCosine, MinimumScore, moment
+from amem.cli.options import Ids, Json, K, KnownAt, Links, MinimumCosine, MinimumScore, moment
 from amem.cli.render import count, one_line, print_json, print_table, short_id, when
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ def register(app: typer.Typer) -> None:
     app.command("list", rich_help_panel=_PANEL)(list_notes)
     app.command(rich_help_panel=_PANEL)(show)
     app.command(rich_help_panel=_PANEL)(search)
-    app.command(rich_help_panel=_PANEL)(why)
 
 
 @filtering()
@@ -114,7 +113,7 @@ def search(
     query: Annotated[list[str], typer.Argument(help="The question, in your own words.", show_default=False)],
     where: Where,
     k: K = 5,
-    links: Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")] = True,
+    links: Links = True,
     minimum: MinimumScore = None,
     minimum_cosine: MinimumCosine = None,
     touch: Annotated[bool, typer.Option(help="Count the answers as used, which keeps them from fading.")] = True,
@@ -136,31 +135,6 @@ def search(
 
     print_hits(hits, zone(timezone))
     if not hits:
-        tell("nothing found")
-
-
-def why(
-    context: typer.Context,
-    query: Annotated[str, typer.Argument(help="The question.", show_default=False)],
-    id: Annotated[str | None, typer.Argument(metavar="[ID]", help="The note to explain; default: every hit.")] = None,
-    k: Annotated[int, typer.Option("-k", "--k", min=0, help="How many hits to explain.")] = 5,
-    as_json: Json = False,
-) -> None:
-    """Explain why a note is, or is not, among the answers."""
-    with invocation(context).memory() as memory:
-        if id is None:
-            explained = [(hit.content, hit.explanation) for hit in memory.search_agentic(query, k, touch=False)]
-        else:
-            full = memory.resolve(id)
-            note = memory.read(full)
-            explained = [("" if note is None else note.content, memory.explain(query, full))]
-    if as_json:
-        return print_json([{"content": content} | each.to_dict() for content, each in explained])
-    from amem.cli.hits import print_explanation
-
-    for content, each in explained:
-        print_explanation(content, each)
-    if not explained:
         tell("nothing found")
 
 

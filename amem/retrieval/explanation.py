@@ -26,8 +26,7 @@ _SAID = {
     "lexical": "by words",
     "entity": "by name",
     "facts": "by facts",
-    "speaker": "by who said it",
-    "time": "by its time",
+    "time": "of the time asked for",
     "source": "by its source's words",
     "rerank": "when read again",
 }
@@ -103,12 +102,16 @@ class LegShare:
 
     def detail(self) -> str:
         """What it found, for people: ``postgresql, mysql; invoices from the turn before``, ``cosine 0.62``."""
+        if not self.speaks:
+            return f"cosine {self.raw:.2f}, no nearer than most notes" if self.leg == "dense" else "nothing"
         found = [", ".join(self.matched)] if self.matched else []
         found += [f"{', '.join(each.words)} from {each.where()}" for each in self.lent if each.words]
         return "; ".join(found) or f"{_RAW.get(self.leg, 'score')} {self.raw:.2f}"
 
     def words(self) -> str:
         """For people: ``1st by words (postgresql, mysql)``."""
+        if self.leg == "speaker":
+            return f"said by {self.detail()}"
         place = "" if self.rank is None or self.leg in _UNRANKED else f"{ordinal(self.rank)} "
         return f"{place}{_SAID.get(self.leg, f'by {self.leg}')} ({self.detail()})"
 

@@ -93,6 +93,12 @@ class Reading:
     recent: bool = False
     overview: bool = False
 
+    @property
+    def named(self) -> str:
+        """The speaker as the question spells the name; '' where none is named."""
+        at = self.text.casefold().find(self.speaker) if self.speaker else -1
+        return (self.speaker or "") if at < 0 else self.text[at : at + len(self.speaker or "")]
+
     def words(self) -> str:
         """How it was read, for people, in a sentence; '' where there is nothing to remark."""
         kinds = [_KINDS[each] for each in self.intents if each in _KINDS]
@@ -103,15 +109,13 @@ class Reading:
         if self.meaning and self.meaning != self.text:
             parts.append(f"by meaning for “{self.meaning}”")
         if self.speaker:
-            # As the question has it: names of speakers are compared, and kept here, in lower case.
-            at = self.text.casefold().find(self.speaker)
-            parts.append(f"sooner what {self.text[at : at + len(self.speaker)] if at >= 0 else self.speaker} said")
+            parts.append(f"preferring what {self.named} said")
         if self.period is not None:
             parts.append(f"of {self.period.span()} (“{self.period.words}”)")
         if self.event is not None:
             parts.append(f"from {'before' if self.event.before else 'after'} “{self.event.text}”")
         if self.recent:
-            parts.append("sooner what is recent")
+            parts.append("preferring what is recent")
         told = "; ".join(parts)
         return f"{told[:1].upper()}{told[1:]}." if told else ""
 
