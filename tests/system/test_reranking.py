@@ -106,7 +106,7 @@ def test_when_time_is_up_the_explanation_says_so(cats: Open) -> None:
     memory = cats(rerank_ms=0.001)
     memory.add_notes([f"The cat sleeps on day {n}." for n in range(20)])
     (note,) = memory.search(QUESTION)[0].explanation.notes
-    assert note == "reranking stopped after 8 of 28: 0.001 ms"
+    assert note == "reranking stopped after 4 of 28: 0.001 ms"
 
 
 def test_a_filter_holds_for_what_is_read_as_well(cats: Open) -> None:
