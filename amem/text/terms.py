@@ -219,7 +219,8 @@ def _cjk_pieces(run: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
                 yield start, start + 1, (character,)
 
 
-def _word_pieces(word: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+@lru_cache(maxsize=1 << 14)
+def _word_pieces(word: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
     terms, start = _word_terms(word), 0
     parts: list[tuple[int, int, tuple[str, ...]]] = []
     for piece in re.split(rf"({_JOINT.pattern})", word):
@@ -227,11 +228,11 @@ def _word_pieces(word: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
             if part and not _JOINT.fullmatch(part):
                 parts.append((start, start + len(part), tuple(t for t in _word_terms(part) if t in terms)))
             start += len(part)
+    if len(parts) < 2:
+        return ((0, len(word), terms),)
     of_parts = {term for _, _, held in parts for term in held}
-    if len(parts) < 2 or not of_parts.issuperset(terms):
-        yield 0, len(word), terms if len(parts) < 2 else tuple(term for term in terms if term not in of_parts)
-    if len(parts) > 1:
-        yield from parts
+    whole = tuple(term for term in terms if term not in of_parts)
+    return ((0, len(word), whole), *parts) if whole else tuple(parts)
 
 
 def _typed(word: str) -> str:
