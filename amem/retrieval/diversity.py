@@ -1,8 +1,9 @@
 """Ten ways of saying one thing must not fill ten places: maximal marginal relevance over the best candidates.
 
-Carbonell & Goldstein, SIGIR 1998: each place goes to the note with the greatest ``lambda * score - (1 - lambda) *
-likeness``, where likeness is the greatest cosine to a note that has its place already. The setting `diversity` is
-``1 - lambda``. Only the order changes: a note keeps its score, which says how well it answers by itself.
+Carbonell & Goldstein, SIGIR 1998: each place goes to the note with the greatest ``lambda * worth - (1 - lambda) *
+likeness``, where worth is its score as a share of the best score, and likeness the greatest cosine to a note that has
+its place already. The setting `diversity` is ``1 - lambda``. Only the order changes: a note keeps its score, which
+says how well it answers by itself.
 """
 
 from __future__ import annotations
@@ -50,8 +51,10 @@ def spaced(dense: DenseIndex, order: Sequence[Ranked], k: int, diversity: float)
     if diversity <= 0 or len(head) < 2:
         return [*head, *rest]
     vectors = dense.vectors(np.array([each.key for each in head], dtype=np.int64))
+    # By the best: how high scores are is the question's doing, and must not decide how much repetition costs.
+    worth = np.array([each.score for each in head]) / (head[0].score or 1.0)
     placed: list[Ranked] = []
-    for place, chosen in enumerate(diversified(np.array([each.score for each in head]), vectors, diversity)):
+    for place, chosen in enumerate(diversified(worth, vectors, diversity)):
         each = head[chosen.row]
         if place > chosen.row and chosen.like >= 0:
             like = "repeats" if chosen.likeness >= _REPEATS else "is like"
@@ -61,13 +64,13 @@ def spaced(dense: DenseIndex, order: Sequence[Ranked], k: int, diversity: float)
     return placed + rest
 
 
-def diversified(scores: NDArray[np.float64], vectors: NDArray[np.float32], diversity: float) -> list[Place]:
+def diversified(worth: NDArray[np.float64], vectors: NDArray[np.float32], diversity: float) -> list[Place]:
     """A new order of these notes, of which the first keeps its place.
 
-    `scores` (0..1) are best first; `vectors` are L2-normalised rows, of nan for a note without one, which is like no
+    `worth` (0..1) is best first; `vectors` are L2-normalised rows, of nan for a note without one, which is like no
     other. `diversity` 0 keeps the order, 1 asks for nothing but difference. Equal values keep their order.
     """
-    count = len(scores)
+    count = len(worth)
     held = np.nan_to_num(vectors.astype(np.float64), nan=0.0)
     # Rounded, since a sum of products depends in its last digits on how the machine adds it up.
     likeness = np.round(np.clip(held @ held.T, 0.0, 1.0), 6)
@@ -75,8 +78,8 @@ def diversified(scores: NDArray[np.float64], vectors: NDArray[np.float32], diver
     waiting = np.ones(count, dtype=np.bool_)
     order: list[Place] = []
     for _ in range(count):
-        worth = np.where(waiting, (1.0 - diversity) * scores - diversity * nearest, -np.inf)
-        row = int(np.argmax(np.round(worth, 12)))
+        value = np.where(waiting, (1.0 - diversity) * worth - diversity * nearest, -np.inf)
+        row = int(np.argmax(np.round(value, 12)))
         order.append(Place(row, int(who[row]), float(nearest[row])))
         waiting[row] = False
         nearer = likeness[row] > nearest
