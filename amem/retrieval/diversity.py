@@ -42,12 +42,16 @@ def pool(k: int) -> int:
     return max(3 * k, _POOL)
 
 
-def spaced(dense: DenseIndex, order: Sequence[Ranked], k: int, diversity: float) -> list[Ranked]:
+def spaced(
+    dense: DenseIndex, order: Sequence[Ranked], k: int, diversity: float, least: float | None = None
+) -> list[Ranked]:
     """The notes, best first, with the best of them in a more varied order for k places; whoever lost one knows to whom.
 
-    Where `diversity` is 0 nothing is looked up, and the order is as given.
+    None that scores below `least`, and so is no answer, takes a place from one. Where `diversity` is 0 nothing is
+    looked up, and the order is as given.
     """
-    head, rest = list(order[: pool(k)]), list(order[pool(k) :])
+    competing = sum(least is None or each.score >= least for each in order[: pool(k)])
+    head, rest = list(order[:competing]), list(order[competing:])
     if diversity <= 0 or len(head) < 2:
         return [*head, *rest]
     vectors = dense.vectors(np.array([each.key for each in head], dtype=np.int64))
