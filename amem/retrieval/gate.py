@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from amem.note import Kind, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,7 +41,8 @@ class Gate:
         #: The filter without its bound on the cosine, which only the dense leg can tell.
         self.wanted = replace(wanted, minimum_cosine=None)
         self.allowed: NDArray[np.int64] | None = None
-        self._allowed: frozenset[int] = frozenset()
+        self._allowed: frozenset[int] | None = None
+        self._only: frozenset[int] | None = None
         if not self.wanted.is_default:
             keys = session.notes.keys(self.wanted)
             self.allowed = np.array(keys, dtype=np.int64)
@@ -56,10 +58,20 @@ class Gate:
         for key, (id, status, at, kind) in columns.items():
             if kind == Kind.TOPIC and not self._pages:
                 continue
-            if status == Status.ACTIVE if self.allowed is None else key in self._allowed:
+            passes = status == Status.ACTIVE if self._allowed is None else key in self._allowed
+            if passes and (self._only is None or key in self._only):
                 self.rows[key] = Row(id, at, kind)
                 self.keys[id] = key
         return [key for key in asked if key in self.rows]
+
+    def among(self, keys: Sequence[int]) -> Gate:
+        """The same gate for these notes alone."""
+        narrow = copy(self)
+        narrow.rows, narrow.keys = {}, {}
+        narrow._only = frozenset(keys)
+        some = np.array(sorted(narrow._only), dtype=np.int64)
+        narrow.allowed = some if self.allowed is None else np.intersect1d(self.allowed, some)
+        return narrow
 
     def admit_ids(self, ids: Iterable[str]) -> set[str]:
         """Those of `ids` that may answer."""

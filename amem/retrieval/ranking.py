@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import numpy as np
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.retrieval.causes import causes
+from amem.retrieval.dating import Dating
 from amem.retrieval.dense import MeaningLeg
 from amem.retrieval.diversity import pool, spaced
 from amem.retrieval.entity import EntityLeg
@@ -19,6 +20,7 @@ from amem.retrieval.facts import FactsLeg
 from amem.retrieval.frequencies import Frequencies
 from amem.retrieval.fusion import Convex, Fused, Fusion, Part, ReciprocalRanks
 from amem.retrieval.gate import Gate
+from amem.retrieval.intents import weights
 from amem.retrieval.legs import Answer, Asked, Leg, Listed
 from amem.retrieval.lexical import LexicalLeg
 from amem.retrieval.names import Names
@@ -26,6 +28,7 @@ from amem.retrieval.prior import Priors
 from amem.retrieval.reading import Intent
 from amem.retrieval.router import Router
 from amem.retrieval.speaker import SpeakerLeg
+from amem.retrieval.timing import TimeLeg
 from amem.retrieval.turns import Neighbour, neighbours, next_to, replied
 from amem.text import query_terms
 
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from amem.storage import Session
     from amem.truth.predicates import Predicates
 
-LEGS = ("dense", "lexical", "entity", "facts", "speaker")
+LEGS = ("dense", "lexical", "entity", "facts", "speaker", "time")
 #: Rows looked at together while the best are let through.
 _CHUNK = 128
 
@@ -89,7 +92,10 @@ class Ranking:
 
 
 class Ranker:
-    """Asks the legs, fuses, follows links, has the best read again, applies the prior, spaces out what repeats."""
+    """Asks the legs, fuses, follows links, has the best read again, applies the prior, spaces out what repeats.
+
+    `trust` says for a question what nearness by meaning is worth, 0..1 (see ``amem.retrieval.language``).
+    """
 
     def __init__(
         self,
@@ -97,21 +103,26 @@ class Ranker:
         settings: Settings,
         predicates: Callable[[], Predicates],
         reranking: Reranking,
+        trust: Callable[[str], float],
         recognise: Callable[[str], tuple[str, ...]] | None = None,
     ) -> None:
         self._dense = dense
         self._reranking = reranking
+        self._trust = trust
         self._settings = settings
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
         self._frequencies = Frequencies()
         self._names = Names(self._frequencies, settings.user_name)
+        meaning, lexical = MeaningLeg(dense), LexicalLeg(settings, self._frequencies)
+        self._dating = Dating((meaning, lexical), self._zone)
         self._legs: tuple[Leg, ...] = (
-            MeaningLeg(dense),
-            LexicalLeg(settings, self._frequencies),
+            meaning,
+            lexical,
             EntityLeg(self._frequencies, recognise),
             FactsLeg(settings, predicates),
             SpeakerLeg(),
+            TimeLeg((meaning, lexical), self._zone),
         )
 
     @cached_property
@@ -130,35 +141,41 @@ class Ranker:
         reading: Reading,
         vector: Vector | None,
         *,
+        event: Vector | None = None,
         every: bool = False,
         also: Sequence[int] = (),
     ) -> Ranking:
         """Everything that can be among the best `query.k`, or `every` candidate; `fused` knows the notes `also` given.
 
-        The dense leg must have been refreshed; `vector` is that of what the reading asks it, None when nothing does.
+        The dense leg must have been refreshed; `vector` is that of what the reading asks it, None when nothing does;
+        `event` that of the event it measures time by.
         """
         self._frequencies.follow(session)
         gate = Gate(session, query.filter, pages=reading.overview)
         standing = Priors(query, reading, self._settings)
         asked = Asked(session, query, reading, vector, gate, self._settings.candidates)
+        reading = self._dating.settle(asked, event)
+        asked = replace(asked, reading=reading)
         wanted = legs_of(query)
         answers = {leg.name: said for leg in self._legs if leg.name in wanted and (said := leg.ask(asked)) is not None}
-        weights = self._weights(answers)
-        fused = self._fusion.fuse(answers, weights, also)
+        counts = weights(self._settings, answers, reading.intents)
+        if "dense" in counts:
+            counts["dense"] *= self._trust(reading.meaning or reading.text)
+        fused = self._fusion.fuse(answers, counts, also)
         ranking = Ranking(reading, self._fusion.name, answers=answers, fused=fused)
         diversity = self._settings.diversity if query.diversity is None else query.diversity
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))
         admitted = _admitted(gate, fused, k, standing.least)
         if not admitted:
-            answers, weights = {"source": self._last_resort(asked)}, {"source": 1.0}
-            fused = self._fusion.fuse(answers, weights, also)
+            answers, counts = {"source": self._last_resort(asked)}, {"source": 1.0}
+            fused = self._fusion.fuse(answers, counts, also)
             ranking.answers, ranking.fused = answers, fused
             admitted = _admitted(gate, fused, k, standing.least)
         direct = {key: fused.of(key) for key in admitted}
         near = neighbours(session, gate, best(direct, SEEDS)) if self._settings.window else []
         if joining := {each.key for each in near if each.replies and not fused.has(each.key)}:
-            fused = ranking.fused = self._fusion.fuse(answers, weights, also, joining)
+            fused = ranking.fused = self._fusion.fuse(answers, counts, also, joining)
         bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
         reached = self._reached(asked, direct, near, fused, bar)
         self._drop_distant(query.filter.minimum_cosine, vector, gate, direct, reached, ranking)
@@ -184,9 +201,6 @@ class Ranker:
                 ways.append(next_to(gate, near, direct))
                 ways.append(spread(asked.session, by_id, gate.admit_ids, least=least))
         return better(*ways)
-
-    def _weights(self, answers: Iterable[str]) -> dict[str, float]:
-        return {name: getattr(self._settings, f"{name}_weight") for name in answers}
 
     def _last_resort(self, asked: Asked) -> Answer:
         """Notes made from raw input that holds the question's words."""

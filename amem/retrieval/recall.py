@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from amem.retrieval.explanation import Explanation, LegShare
 from amem.retrieval.highlight import bounds, matched_words
 from amem.retrieval.hit import Hit
 from amem.retrieval.kept_out import kept_out
+from amem.retrieval.language import dense_trust
 from amem.retrieval.prior import Priors
 from amem.retrieval.ranking import Ranked, Ranker, Ranking, legs_of
 from amem.retrieval.rerank import LEG as RERANK
@@ -72,7 +73,8 @@ class Recall:
         self._embedder = embedder
         self._settings = settings
         self._reranking = Reranking(reranker or (lambda fetch: None), settings)
-        self._ranker = Ranker(dense, settings, predicates or cache(load_predicates), self._reranking, entities)
+        trust = partial(dense_trust, embedder)
+        self._ranker = Ranker(dense, settings, predicates or cache(load_predicates), self._reranking, trust, entities)
         self._before = before
         self._uses = Uses(store, clock)
 
@@ -93,7 +95,9 @@ class Recall:
         with self._store.read() as session:
             for place, query in asked.items():
                 reading = readings[query.text]
-                ranking = self._ranker.rank(session, query, reading, vectors.get(_meant(reading)))
+                ranking = self._ranker.rank(
+                    session, query, reading, vectors.get(_meant(reading)), event=vectors.get(_happened(reading))
+                )
                 chosen = _chosen(ranking, query)
                 answers[place] = self._hits(session, query, ranking, chosen)
                 if query.touch:
@@ -120,7 +124,12 @@ class Recall:
             key = session.notes.keys_of([id])[id]
             reading = readings[query.text] if asking else as_it_is(query.text)
             vector = vectors.get(_meant(reading))
-            ranking = self._ranker.rank(session, query, reading, vector, every=True, also=[key]) if asking else None
+            event = vectors.get(_happened(reading))
+            ranking = (
+                self._ranker.rank(session, query, reading, vector, event=event, every=True, also=[key])
+                if asking
+                else None
+            )
             out = kept_out(session, query, ranking, key, note, zone(self._settings.timezone))
             order = () if ranking is None else ranking.order
             place, ranked = next(
@@ -149,18 +158,18 @@ class Recall:
         asked = list(queries)
         with self._store.read() as session:
             readings = {query.text: self._ranker.read(session, query) for query in asked}
-        texts = list(
-            dict.fromkeys(
-                _meant(readings[query.text])
-                for query in asked
-                if "dense" in legs_of(query) or query.filter.minimum_cosine is not None
-            )
+        texts = dict.fromkeys(
+            text
+            for query in asked
+            if "dense" in legs_of(query) or query.filter.minimum_cosine is not None
+            for text in (_meant(readings[query.text]), _happened(readings[query.text]))
+            if text
         )
         if not texts:
             return readings, {}
         if self._before is not None:
             self._before()
-        return readings, dict(zip(texts, self._embedder.embed(texts), strict=True))
+        return readings, dict(zip(texts, self._embedder.embed(list(texts)), strict=True))
 
     def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:
         ids = [each.id for each in chosen]
@@ -205,6 +214,11 @@ def _share(query: Query, ranking: Ranking, key: int, leg: str, part: Part, facto
 
 def _meant(reading: Reading) -> str:
     return reading.meaning or reading.text
+
+
+def _happened(reading: Reading) -> str:
+    """The event that the question measures time by; '' where there is none."""
+    return "" if reading.event is None else reading.event.text
 
 
 def _chosen(ranking: Ranking, query: Query) -> list[Ranked]:

@@ -60,6 +60,11 @@ _BESIDE = text(
     " WHERE there.ordinal <> here.ordinal AND there.status = 'active'"
 )
 
+_WITHIN = (
+    text("SELECT key FROM notes WHERE at >= :since AND at < :until LIMIT :limit"),
+    text("SELECT key FROM notes WHERE valid_from >= :since AND valid_from < :until LIMIT :limit"),
+)
+
 
 @cache
 def _columns(names: tuple[str, ...]) -> Select[Any]:
@@ -178,7 +183,8 @@ class NoteReading:
         """Named raw columns of these keys, for code that ranks many notes and hydrates few."""
         # As one JSON parameter: an IN list of hundreds takes SQLAlchemy longer to write out than SQLite to answer.
         asked = json.dumps([int(key) for key in keys])
-        return {key: tuple(values) for key, *values in self._run(_columns(tuple(names)), {"keys": asked})}
+        result: Any = self._run(_columns(tuple(names)), {"keys": asked})
+        return {row[0]: row[1:] for row in result.cursor.fetchall()}
 
     def beside(self, keys: Sequence[int], reach: int) -> list[tuple[int, int, int, str, str]]:
         """(key, neighbour, steps, at, neighbour's at) for each active note up to `reach` turns away from one of these.
@@ -190,6 +196,22 @@ class NoteReading:
         # Straight from the cursor: SQLAlchemy's rows would cost more than SQLite's work.
         rows: list[tuple[int, int, int, str, str]] = result.cursor.fetchall()
         return rows
+
+    def within(self, since: datetime | None, until: datetime | None, limit: int) -> list[int]:
+        """Keys of notes that speak of that time or began to be so in it, whatever their status; at most twice `limit`.
+
+        `until` is exclusive; None leaves a side open.
+        """
+        bounds = {
+            "since": "" if since is None else time_text(since),
+            "until": "~" if until is None else time_text(until),
+            "limit": limit,
+        }
+        found: set[int] = set()
+        for statement in _WITHIN:
+            result: Any = self._run(statement, bounds)
+            found.update(key for (key,) in result.cursor.fetchall())
+        return sorted(found)
 
     def speakers(self) -> dict[str, int]:
         """How many notes each speaker said, by case-folded name."""

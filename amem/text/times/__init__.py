@@ -16,6 +16,7 @@ from amem.text.times.festivals import festivals
 from amem.text.times.relative import with_dates
 from amem.text.times.seasons import seasons
 from amem.text.times.spans import Named, Span, before, iso, longest, month_of, weekday_of
+from amem.text.times.stating import states_a_time
 from amem.text.times.stretches import stretches
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ __all__ = [
     "mentions",
     "month_of",
     "named",
+    "states_a_time",
     "weekday_of",
     "with_dates",
 ]
