@@ -52,7 +52,8 @@ def known_procedures(store: Store, finder: Finder, said: Sequence[Message]) -> K
         if not text or not session.notes.count(wanted):
             return Known()
     try:
-        hits = finder.search(Query(text, _SHOWN, wanted, touch=False))
+        # Nobody waits for the best order here: a language model reads all of them next.
+        hits = finder.search(Query(text, _SHOWN, wanted, touch=False, rerank=False))
     except Exception as error:  # an embedder that is down must not keep anything from being learnt
         _log.warning("known procedures could not be looked up: %s", error)
         return Known()
