@@ -36,7 +36,7 @@ _IN_TEXT = frozenset({"lexical", "entity"})
 _UNRANKED = frozenset({"speaker", "time"})
 
 #: Turns beside each other, which no link joins.
-_BESIDE = {"next": "said just after", "previous": "said just before"}
+_BESIDE = {"next": "said right after", "previous": "said right before"}
 
 #: What a note that only asks is worth beside one that states something.
 ASKING = 0.8
@@ -130,7 +130,7 @@ class Via:
         return {"from": self.from_id, "type": self.type, "hop": self.hop, "reason": self.reason}
 
     def words(self) -> str:
-        """For people: ``linked from 1a2b3c4d (related: both speak of Lisbon)``, ``said just after 1a2b3c4d``."""
+        """For people: ``linked from 1a2b3c4d (related: both speak of Lisbon)``, ``said right after 1a2b3c4d``."""
         if self.type in _BESIDE:
             return f"{_BESIDE[self.type]} {self.from_id[:8]}"
         return f"linked from {self.from_id[:8]} ({self.type}{': ' if self.reason else ''}{self.reason})"
