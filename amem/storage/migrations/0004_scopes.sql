@@ -11,6 +11,3 @@ CREATE INDEX notes_speaker ON notes (speaker) WHERE speaker IS NOT NULL;
 
 -- Since when something has been so, where a note says it: for questions that name a time.
 CREATE INDEX notes_valid_from ON notes (valid_from) WHERE valid_from IS NOT NULL;
-
--- What began to be so within a time that is asked for.
-CREATE INDEX notes_valid_from ON notes (valid_from) WHERE valid_from IS NOT NULL;
