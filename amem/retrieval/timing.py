@@ -40,8 +40,8 @@ _HINT = 0.5
 class TimeLeg:
     """Lifts what speaks of the time that a question names, and finds the best of it; abstains where time is no matter.
 
-    A question that asks when is helped by notes that state a time, whichever. The `legs` are asked again for their best among the notes of that time alone, which a hundred thousand other notes
-    may well beat.
+    A question that asks when is helped by notes that state a time, whichever. The `legs` are asked again for their best
+    among the notes of the time alone, which a hundred thousand other notes may well beat.
     """
 
     name = "time"
