@@ -75,10 +75,13 @@ class DenseLeg:
     def __len__(self) -> int:
         return self.rows.kept
 
-    def refresh(self) -> None:
-        """Take in what any process has committed since; microseconds when that is nothing."""
+    def refresh(self, seen: int | None = None) -> None:
+        """Take in what any process has committed since; microseconds when that is nothing.
+
+        `seen` is the change counter where the caller has just read it.
+        """
         rows = self._rows
-        if rows is not None and self._feed.counter() == rows.seq:
+        if rows is not None and (self._feed.counter() if seen is None else seen) == rows.seq:
             return
         with self._lock:
             rows = self._rows

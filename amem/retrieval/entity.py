@@ -11,11 +11,10 @@ from amem.text.scripts import CJK, is_cjk
 from amem.text.stopwords import ENGLISH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
 
     from amem.retrieval.frequencies import Frequencies
     from amem.retrieval.legs import Asked
-    from amem.storage import Session
 
 #: A name that more notes than this carry picks out none of them, and walking its list would cost milliseconds.
 _CROWD = 1_000
@@ -34,17 +33,12 @@ class EntityLeg:
 
     name = "entity"
 
-    def __init__(
-        self,
-        frequencies: Frequencies,
-        recognise: Callable[[str], tuple[str, ...]] | None = None,
-    ) -> None:
+    def __init__(self, frequencies: Frequencies) -> None:
         self._frequencies = frequencies
-        self._recognise = recognise or spans
 
     def ask(self, asked: Asked) -> Listed | None:
         """Candidates that carry any of the names, the rarest names first; None where no name picks notes out."""
-        rarities = self._rarities(asked.session, asked.reading.text)
+        rarities = self._rarities(asked.reading.names)
         if not rarities:
             return None
         # One look-up takes all holders (few, as crowds are left out), so that the rarest name is never cut off.
@@ -60,10 +54,8 @@ class EntityLeg:
             ties_share=True,
         )
 
-    def _rarities(self, session: Session, text: str) -> dict[str, float]:
+    def _rarities(self, counts: Mapping[str, int]) -> dict[str, float]:
         """The question's names that pick notes out, and how rare each is."""
-        names = self._recognise(text)
-        counts = session.text.counts("entity", names) if names else {}
         total = self._frequencies.total
         most = min(_CROWD, COMMON * total) if total > SOME_SIZE else total
         rare = {name: rarity(count, total) for name, count in counts.items() if count <= most}

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from amem.query import Query
     from amem.retrieval.gate import Gate
     from amem.retrieval.reading import Reading
+    from amem.retrieval.window import Talk
     from amem.storage import Session
 
     Keys = NDArray[np.int64]
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question on one snapshot. `vector` is that of ``reading.meaning``; `limit` bounds a leg's candidates."""
+    """One question on one snapshot. `vector` is that of ``reading.meaning``; `limit` bounds a leg's candidates.
+
+    `talk` knows who stands beside whom.
+    """
 
     session: Session
     query: Query
@@ -32,6 +36,7 @@ class Asked:
     vector: Vector | None
     gate: Gate
     limit: int
+    talk: Talk
 
 
 class Answer(Protocol):

@@ -28,7 +28,7 @@ class LexicalLeg:
 
     def __init__(self, settings: Settings, frequencies: Frequencies) -> None:
         self._frequencies = frequencies
-        self._reach, self._decay = settings.window, settings.window_decay
+        self._decay = settings.window_decay
         self._scorer: Scorer = (
             Fts5Scorer() if settings.lexical == "fts5" else RankBm25Scorer(settings.bm25_k1, settings.bm25_b)
         )
@@ -48,7 +48,7 @@ class LexicalLeg:
         # No term can give more than k1 + 1 times its rarity.
         holders = np.bincount(places, minlength=len(known)).tolist()
         most = (self._scorer.k1 + 1) * sum(_idf(count, total) for count in holders if count)
-        return Words(asked, known, held, own, most, self._reach, self._decay)
+        return Words(asked, known, held, own, most, self._decay)
 
 
 def _idf(count: int, total: int) -> float:

@@ -16,7 +16,7 @@ from amem.retrieval.entity import COMMON, SOME_SIZE, spans
 from amem.text.scripts import is_cjk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from amem.retrieval.frequencies import Frequencies
     from amem.retrieval.reading import Reading
@@ -31,19 +31,23 @@ _LETTER = re.compile(r"\w")
 class Names:
     """Knows who speaks in a collection and how much; counted anew as `frequencies` are."""
 
-    def __init__(self, frequencies: Frequencies, user: str) -> None:
+    def __init__(
+        self, frequencies: Frequencies, user: str, recognise: Callable[[str], tuple[str, ...]] | None = None
+    ) -> None:
         self._frequencies, self._user = frequencies, user.casefold()
+        self._recognise = recognise or spans
         self._lock = threading.Lock()
         self._counted: tuple[int, Mapping[str, int]] | None = None
 
     def read(self, session: Session, reading: Reading) -> Reading:
-        """The reading with what the dense leg is asked, and the one speaker whom the question names."""
+        """The reading with the names it holds, what the dense leg is asked, and the one speaker who is named."""
         speakers = self._speakers(session)
-        runs = spans(reading.text)
+        runs = self._recognise(reading.text)
+        names = session.text.counts("entity", runs) if runs else {}
         named = self._named(speakers, reading.text, runs)
-        common = self._common(session, speakers, runs)
+        common = self._common(names, speakers, runs)
         meaning = without(reading.text, common) if common else ""
-        return replace(reading, meaning=meaning, speaker=named)
+        return replace(reading, meaning=meaning, speaker=named, names=names)
 
     def _named(self, speakers: Mapping[str, int], text: str, runs: tuple[str, ...]) -> str | None:
         asked = set(runs)
@@ -52,11 +56,11 @@ class Names:
             found.add(self._user)
         return found.pop() if len(found) == 1 else None
 
-    def _common(self, session: Session, speakers: Mapping[str, int], runs: tuple[str, ...]) -> set[str]:
+    def _common(self, names: Mapping[str, int], speakers: Mapping[str, int], runs: tuple[str, ...]) -> set[str]:
         total = self._frequencies.total
         if total <= SOME_SIZE or not runs:
             return set()
-        counts = dict(session.text.counts("entity", runs))
+        counts = dict(names)
         for who, count in speakers.items():
             for name in {who, _first(who, speakers)} - _PARTS:
                 counts[name] = max(counts.get(name, 0), count)

@@ -17,8 +17,8 @@ class DenseIndex(Protocol):
     Only `refresh` reads the store, so only it must stay outside a read of an in-memory collection.
     """
 
-    def refresh(self) -> None:
-        """Take in what was committed since."""
+    def refresh(self, seen: int | None = None) -> None:
+        """Take in what was committed since; `seen` is the change counter where the caller has just read it."""
         ...
 
     def search(

@@ -30,6 +30,7 @@ from amem.retrieval.router import Router
 from amem.retrieval.speaker import SpeakerLeg
 from amem.retrieval.timing import TimeLeg
 from amem.retrieval.turns import Neighbour, neighbours, next_to, replied
+from amem.retrieval.window import Talk
 from amem.text import query_terms
 
 if TYPE_CHECKING:
@@ -113,13 +114,13 @@ class Ranker:
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
         self._frequencies = Frequencies()
-        self._names = Names(self._frequencies, settings.user_name)
+        self._names = Names(self._frequencies, settings.user_name, recognise)
         meaning, lexical = MeaningLeg(dense), LexicalLeg(settings, self._frequencies)
         self._dating = Dating((meaning, lexical), self._zone)
         self._legs: tuple[Leg, ...] = (
             meaning,
             lexical,
-            EntityLeg(self._frequencies, recognise),
+            EntityLeg(self._frequencies),
             FactsLeg(settings, predicates),
             SpeakerLeg(),
             TimeLeg((meaning, lexical), self._zone),
@@ -150,10 +151,10 @@ class Ranker:
         The dense leg must have been refreshed; `vector` is that of what the reading asks it, None when nothing does;
         `event` that of the event it measures time by.
         """
-        self._frequencies.follow(session)
         gate = Gate(session, query.filter, pages=reading.overview)
         standing = Priors(query, reading, self._settings)
-        asked = Asked(session, query, reading, vector, gate, self._settings.candidates)
+        talk = Talk(session, self._settings.window)
+        asked = Asked(session, query, reading, vector, gate, self._settings.candidates, talk)
         reading = self._dating.settle(asked, event)
         asked = replace(asked, reading=reading)
         wanted = legs_of(query)
@@ -173,7 +174,7 @@ class Ranker:
             ranking.answers, ranking.fused = answers, fused
             admitted = _admitted(gate, fused, k, standing.least)
         direct = {key: fused.of(key) for key in admitted}
-        near = neighbours(session, gate, best(direct, SEEDS)) if self._settings.window else []
+        near = neighbours(asked, best(direct, SEEDS))
         if joining := {each.key for each in near if each.replies and not fused.has(each.key)}:
             fused = ranking.fused = self._fusion.fuse(answers, counts, also, joining)
         bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
@@ -248,21 +249,20 @@ class Ranker:
             bar = _bar(relevance.values(), k, standing.least)
             relevance = {key: value for key, value in relevance.items() if value >= bar}
         priors = standing.of(session, list(relevance))
-        ranked = [
+        order = sorted(relevance, key=lambda key: (gate.rows[key].at, key), reverse=True)
+        order.sort(key=lambda key: -round(min(1.0, relevance[key]) * priors[key].factor, 12))
+        return [
             Ranked(
                 key=key,
                 id=gate.rows[key].id,
                 at=gate.rows[key].at,
                 parts=again.parts(gate.rows[key].id, fused.parts(key)),
-                relevance=min(1.0, value),
+                relevance=min(1.0, relevance[key]),
                 via=reached[gate.rows[key].id].via if gate.rows[key].id in reached else (),
                 prior=priors[key],
             )
-            for key, value in relevance.items()
+            for key in order[:k]
         ]
-        ranked.sort(key=lambda each: (each.at, each.key), reverse=True)
-        ranked.sort(key=lambda each: -round(each.score, 12))
-        return ranked
 
 
 def _admitted(gate: Gate, fused: Fused, k: int | None, least: float) -> list[int]:

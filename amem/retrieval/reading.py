@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
 
@@ -78,7 +78,8 @@ class Reading:
     `intents` holds at least one, the main one first. `lexical` is what the lexical leg asks for: `text` without the
     `dropped` words, which say what kind of answer is wanted; all of it where nothing would be left. `meaning` is what
     the dense leg is asked: `text` without names that a good part of the notes carry; '' says `text`. `speaker` is the
-    one person named among those whose words the notes are. `recent` says that the newest is wanted first, `overview`
+    one person named among those whose words the notes are; `names` holds what the collection knows as a name, and
+    how many notes carry it. `recent` says that the newest is wanted first, `overview`
     that a subject is wanted as a whole.
     """
 
@@ -88,6 +89,7 @@ class Reading:
     dropped: tuple[str, ...] = ()
     meaning: str = ""
     speaker: str | None = None
+    names: Mapping[str, int] = field(default_factory=dict)
     period: Period | None = None
     event: Event | None = None
     recent: bool = False

@@ -90,7 +90,6 @@ class Recall:
             return answers
         readings, vectors = self._read(asked.values())
         self._reranking.prepare(asked.values())
-        self._dense.refresh()
         used: list[int] = []
         with self._store.read() as session:
             for place, query in asked.items():
@@ -116,7 +115,6 @@ class Recall:
         asking = bool(query.text.strip())
         readings, vectors = self._read([query] if asking else [])
         self._reranking.prepare([query] if asking else [])
-        self._dense.refresh()
         with self._store.read() as session:
             note = session.notes.get_many([id], history=False, deleted=True).get(id)
             if note is None:
@@ -154,10 +152,12 @@ class Recall:
         return places[max(range(len(places)), key=lambda place: float(np.dot(vectors[place], vector)))]
 
     def _read(self, queries: Iterable[Query]) -> tuple[dict[str, Reading], dict[str, Vector]]:
-        """How each question is read, by its text, and the vectors of what the dense leg is asked."""
+        """How each question is read, by its text, and the vectors of what the dense leg, now up to date, is asked."""
         asked = list(queries)
         with self._store.read() as session:
+            counter = session.counter
             readings = {query.text: self._ranker.read(session, query) for query in asked}
+        self._dense.refresh(counter)
         texts = dict.fromkeys(
             text
             for query in asked

@@ -10,15 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from amem.retrieval.expand import Reached
 from amem.retrieval.explanation import Via
-from amem.retrieval.window import beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from amem.retrieval.gate import Gate
-    from amem.storage import Session
+    from amem.retrieval.legs import Asked
 
 #: How much of what a question is worth more than its reply counts for the reply: it is half of the exchange.
 _REPLY = 0.5
@@ -37,9 +38,11 @@ class Neighbour:
     replies: bool
 
 
-def neighbours(session: Session, gate: Gate, hits: Sequence[int]) -> list[Neighbour]:
+def neighbours(asked: Asked, hits: Sequence[int]) -> list[Neighbour]:
     """The turns next to these notes that may answer."""
-    near = beside(session, hits, 1, 1.0)
+    session, gate = asked.session, asked.gate
+    near = asked.talk.around(hits)
+    near = near.where(np.abs(near.steps) == 1)
     rows = list(zip(near.keys.tolist(), near.neighbours.tolist(), near.steps.tolist(), strict=True))
     allowed = set(gate.admit(there for _, there, _ in rows))
     rows = [row for row in rows if row[1] in allowed]

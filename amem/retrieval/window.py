@@ -26,29 +26,28 @@ _PAUSE = np.timedelta64(1, "h")
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Neighbours of notes, one row for each: whose, who, how many turns away (before: below 0), what it counts."""
+    """Neighbours of notes, one row for each: whose, who, how many turns away (before: below 0)."""
 
     keys: Keys
     neighbours: Keys
     steps: Keys
-    worth: Floats
 
     @classmethod
     def none(cls) -> Beside:
         """Of no note."""
         nothing = np.empty(0, dtype=np.int64)
-        return cls(nothing, nothing, nothing, np.empty(0))
+        return cls(nothing, nothing, nothing)
 
-    def of(self, keys: Keys) -> Beside:
-        """The rows of these notes."""
-        return self._where(np.isin(self.keys, keys))
+    def worth(self, decay: float) -> Floats:
+        """What each neighbour's words count for its note."""
+        # What was said after a note explains it less than what it answers: it counts as twice as far away.
+        away = np.where(self.steps < 0, -self.steps, 2 * self.steps)
+        worth: Floats = decay ** away.astype(np.float64)
+        return worth
 
-    def of_one(self, key: int) -> Beside:
-        """The rows of this note."""
-        return self._where(self.keys == key)
-
-    def _where(self, rows: NDArray[np.bool_]) -> Beside:
-        return Beside(self.keys[rows], self.neighbours[rows], self.steps[rows], self.worth[rows])
+    def where(self, rows: NDArray[np.bool_]) -> Beside:
+        """These rows alone."""
+        return Beside(self.keys[rows], self.neighbours[rows], self.steps[rows])
 
     def with_(self, more: Beside) -> Beside:
         """These rows and more."""
@@ -56,23 +55,36 @@ class Beside:
             np.concatenate((self.keys, more.keys)),
             np.concatenate((self.neighbours, more.neighbours)),
             np.concatenate((self.steps, more.steps)),
-            np.concatenate((self.worth, more.worth)),
         )
 
 
-def beside(session: Session, keys: Sequence[int], reach: int, decay: float) -> Beside:
-    """The neighbours of each of these notes within `reach` turns of the same talk."""
-    rows = session.notes.beside(keys, reach) if reach and decay and keys else []
+class Talk:
+    """Who stands beside whom, up to `reach` turns away; what was looked up once for a question is remembered."""
+
+    def __init__(self, session: Session, reach: int) -> None:
+        self._session, self.reach = session, reach
+        self._known = Beside.none()
+        self._looked: set[int] = set()
+
+    def around(self, keys: Sequence[int]) -> Beside:
+        """The neighbours of these notes in the same talk, in no particular order."""
+        fresh = [key for key in dict.fromkeys(keys) if key not in self._looked] if self.reach else []
+        if fresh:
+            self._looked.update(fresh)
+            self._known = self._known.with_(_beside(self._session, fresh, self.reach))
+        if len(keys) == 1:
+            return self._known.where(self._known.keys == keys[0])
+        return self._known.where(np.isin(self._known.keys, np.array(keys, dtype=np.int64)))
+
+
+def _beside(session: Session, keys: Sequence[int], reach: int) -> Beside:
+    rows = session.notes.beside(keys, reach)
     if not rows:
         return Beside.none()
     here, there, steps, at, then = zip(*rows, strict=True)
     turns = np.array(steps, dtype=np.int64)
     close = np.abs(_moments(at) - _moments(then)) <= np.abs(turns) * _PAUSE
-    # What was said after a note explains it less than what it answers: it counts as twice as far away.
-    worth = decay ** np.where(turns < 0, -turns, 2 * turns).astype(np.float64)
-    return Beside(
-        np.array(here, dtype=np.int64)[close], np.array(there, dtype=np.int64)[close], turns[close], worth[close]
-    )
+    return Beside(np.array(here, dtype=np.int64)[close], np.array(there, dtype=np.int64)[close], turns[close])
 
 
 def _moments(texts: tuple[str, ...]) -> np.ndarray[tuple[int], np.dtype[np.datetime64]]:

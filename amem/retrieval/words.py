@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.retrieval.explanation import Lent
-from amem.retrieval.window import Beside, beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,15 +26,11 @@ class Words:
     `own` holds what each term (column) is worth in each note of `held` (row, keys ascending).
     """
 
-    def __init__(
-        self, asked: Asked, terms: Sequence[str], held: Keys, own: Floats, most: float, reach: int, decay: float
-    ) -> None:
+    def __init__(self, asked: Asked, terms: Sequence[str], held: Keys, own: Floats, most: float, decay: float) -> None:
         self.terms = terms
         self._asked, self._most = asked, most
         self._held, self._own = held, own
-        self._reach, self._decay = reach, decay
-        self._around = Beside.none()
-        self._looked: set[int] = set()
+        self._decay = decay
         self._known: dict[int, float] = {}
 
     @cached_property
@@ -45,7 +40,7 @@ class Words:
         best = self._best_own(limit)
         # A filter says who may answer, not who may lend words.
         hosts = self._held[np.argsort(-self._own.sum(axis=1), kind="stable")[:_HOSTS]]
-        near = set(self._beside(hosts).of(hosts).neighbours.tolist())
+        near = set(self._asked.talk.around(hosts.tolist()).neighbours.tolist()) if self._decay else set()
         candidates = np.array([*best, *self._asked.gate.admit(sorted(near.difference(best)))], dtype=np.int64)
         worth = self.scores(candidates)[0]
         order = np.lexsort((candidates, -worth))[:limit]
@@ -67,10 +62,10 @@ class Words:
 
     def lent(self, key: int) -> tuple[Lent, ...]:
         """The neighbours that lent the note words, and which; the nearest first."""
-        around = self._beside(np.array([key], dtype=np.int64)).of_one(key)
+        around = self._asked.talk.around([key])
         if not len(around.keys):
             return ()
-        own, offers = self._row(key), self._rows(around.neighbours) * around.worth[:, None]
+        own, offers = self._row(key), self._rows(around.neighbours) * around.worth(self._decay)[:, None]
         lenders: dict[int, list[str]] = {}
         for column in np.flatnonzero(offers.max(axis=0) > own).tolist():
             lenders.setdefault(int(offers[:, column].argmax()), []).append(self.terms[column])
@@ -106,20 +101,12 @@ class Words:
     def _windowed(self, keys: Keys) -> Floats:
         """For each note and term the best of its own score and what its neighbours lend."""
         best = self._rows(keys)
-        around = self._beside(keys).of(keys)
+        around = self._asked.talk.around(keys.tolist())
         if len(around.keys):
             order = np.argsort(keys)
             hosts = order[np.searchsorted(keys, around.keys, sorter=order)]
-            np.maximum.at(best, hosts, self._rows(around.neighbours) * around.worth[:, None])
+            np.maximum.at(best, hosts, self._rows(around.neighbours) * around.worth(self._decay)[:, None])
         return best
-
-    def _beside(self, keys: Keys) -> Beside:
-        """Everything known of who stands beside whom, with the neighbours of these notes."""
-        fresh = [key for key in keys.tolist() if key not in self._looked]
-        if fresh:
-            self._looked.update(fresh)
-            self._around = self._around.with_(beside(self._asked.session, fresh, self._reach, self._decay))
-        return self._around
 
     def _row(self, key: int) -> Floats:
         row = int(np.searchsorted(self._held, key))
