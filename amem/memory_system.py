@@ -118,8 +118,13 @@ class AgenticMemorySystem(
             owner=self._owner,
         )
 
-    def tools(self) -> Toolbox:
-        """JSON-schema definitions for function-calling agents, and the dispatcher that carries their calls out."""
+    def tools(
+        self, *, user_id: str | None = None, agent_id: str | None = None, session_id: str | None = None
+    ) -> Toolbox:
+        """JSON-schema definitions for function-calling agents, and the dispatcher that carries their calls out.
+
+        The ids confine the tools to the notes that were added under them, and are what they add notes under.
+        """
         from amem.tools import Toolbox
 
-        return Toolbox(self)
+        return Toolbox(self, user_id=user_id, agent_id=agent_id, session_id=session_id)

@@ -9,7 +9,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from amem.errors import AmemError, InvalidInput
+from amem import checks
+from amem.clock import parse_time, zone
+from amem.errors import AmbiguousId, AmemError, InvalidInput, NoteNotFound
+from amem.note import Kind
+from amem.query import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,7 +24,31 @@ if TYPE_CHECKING:
 _TEXT = {"type": "string"}
 _LABELS = {"type": "array", "items": {"type": "string"}}
 _ID = {"type": "string", "description": "The note's id, or the beginning of it."}
+_MOMENT = "ISO 8601, such as 2026-03-01 or 2026-03-01T09:30."
 _PYTHON_TYPES: Mapping[str, type | tuple[type, ...]] = {"string": str, "integer": int, "array": list}
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The notes that a toolbox may touch: all of a collection, or those with these ids in their metadata."""
+
+    memory: AgenticMemorySystem
+    ids: Mapping[str, str]
+
+    def note(self, prefix: str) -> MemoryNote:
+        """The note of that id. Raises NoteNotFound, for a note outside the scope too, or AmbiguousId."""
+        try:
+            note = self.memory.read(self.memory.resolve(prefix))
+        except AmbiguousId as error:
+            # Which others there are is not to be told where not all of them are one's own.
+            raise (AmbiguousId(f"{prefix!r} fits several notes", hint=error.hint) if self.ids else error) from None
+        if note is None or not self.holds(note):
+            raise NoteNotFound(f"no note {prefix!r}")
+        return note
+
+    def holds(self, note: MemoryNote) -> bool:
+        """Whether the note is one of those."""
+        return all(str(note.metadata.get(name)) == id for name, id in self.ids.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +57,7 @@ class _Tool:
     description: str
     parameters: Mapping[str, Mapping[str, Any]]
     required: tuple[str, ...]
-    run: Callable[[AgenticMemorySystem, Mapping[str, Any]], Any]
+    run: Callable[[_Scope, Mapping[str, Any]], Any]
 
     def definition(self) -> dict[str, Any]:
         return {
@@ -48,10 +76,23 @@ class _Tool:
 
 
 class Toolbox:
-    """The memory tools of one collection. What they change is logged as done by ``agent`` and can be undone."""
+    """The memory tools of one collection. What they change is logged as done by ``agent`` and can be undone.
 
-    def __init__(self, memory: AgenticMemorySystem) -> None:
-        self._memory = memory
+    With a `user_id`, `agent_id` or `session_id` they add notes under these ids, and find, show and change no others:
+    whose notes they are is for the program to say, not for the model. Raises InvalidInput for an id that is none.
+    """
+
+    def __init__(
+        self,
+        memory: AgenticMemorySystem,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
+    ) -> None:
+        given = {"user_id": user_id, "agent_id": agent_id, "session_id": session_id}
+        ids = {name: checks.name(name, id) for name, id in given.items() if id is not None}
+        self._scope = _Scope(memory, ids)
         self._tools = {tool.name: tool for tool in _TOOLS}
 
     @property
@@ -69,7 +110,7 @@ class Toolbox:
             tool = self._tools.get(name)
             if tool is None:
                 raise InvalidInput(f"there is no tool {name!r}", hint=f"the tools are {', '.join(self._tools)}")
-            return {"ok": True, "result": tool.run(self._memory, _checked(tool, arguments))}
+            return {"ok": True, "result": tool.run(self._scope, _checked(tool, arguments))}
         except AmemError as error:
             return {"ok": False, "error": str(error), "hint": error.hint}
 
@@ -94,48 +135,57 @@ def _checked(tool: _Tool, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
     return arguments
 
 
-def _add(memory: AgenticMemorySystem, given: Mapping[str, Any]) -> Any:
+def _add(scope: _Scope, given: Mapping[str, Any]) -> Any:
     fields = {name: given[name] for name in ("tags", "keywords", "context") if name in given}
-    return memory.acting_as("agent").add(given["content"], time=given.get("time"), **fields).to_dict()
+    agent = scope.memory.acting_as("agent")
+    return agent.add(given["content"], time=given.get("time"), **fields, **scope.ids).to_dict()
 
 
-def _search(memory: AgenticMemorySystem, given: Mapping[str, Any]) -> Any:
+def _search(scope: _Scope, given: Mapping[str, Any]) -> Any:
     k = given.get("k", 5)
     if not 1 <= k <= 50:
         raise InvalidInput(f"k must be from 1 to 50, not {k}")
-    return [
-        {name: hit[name] for name in ("id", "content", "context", "tags", "timestamp", "score", "matched_by")}
-        for hit in memory.search_agentic(given["query"], k)
-    ]
+    local = zone(scope.memory.settings.timezone)
+    wanted: dict[str, Any] = dict(scope.ids)
+    wanted |= {name: given[name] for name in ("tags", "kinds", "speaker") if name in given}
+    wanted |= {name: parse_time(given[name], local) for name in ("since", "until", "as_of") if name in given}
+    hits = scope.memory.search_agentic(given["query"], k, filter=Filter(**wanted))
+    shown = ("id", "content", "context", "tags", "timestamp", "score", "matched_by")
+    return [{name: hit[name] for name in shown} for hit in hits]
 
 
-def _read(memory: AgenticMemorySystem, given: Mapping[str, Any]) -> Any:
-    note = memory.read(memory.resolve(given["id"]))
-    assert note is not None
-    memory.opened([note.id])
+def _read(scope: _Scope, given: Mapping[str, Any]) -> Any:
+    note = scope.note(given["id"])
+    scope.memory.opened([note.id])
     return _plain(note)
 
 
-def _update(memory: AgenticMemorySystem, given: Mapping[str, Any]) -> Any:
+def _update(scope: _Scope, given: Mapping[str, Any]) -> Any:
     fields = {name: value for name, value in given.items() if name != "id"}
     if not fields:
         raise InvalidInput("memory_update needs something to change")
-    id = memory.resolve(given["id"])
-    memory.acting_as("agent").update(id, **fields)
-    return _read(memory, {"id": id})
+    id = scope.note(given["id"]).id
+    scope.memory.acting_as("agent").update(id, **fields)
+    return _read(scope, {"id": id})
 
 
-def _delete(memory: AgenticMemorySystem, given: Mapping[str, Any]) -> Any:
-    id = memory.resolve(given["id"])
-    memory.acting_as("agent").delete(id)
+def _delete(scope: _Scope, given: Mapping[str, Any]) -> Any:
+    id = scope.note(given["id"]).id
+    scope.memory.acting_as("agent").delete(id)
     return {"deleted": id}
 
 
-def _links(memory: AgenticMemorySystem, given: Mapping[str, Any]) -> Any:
-    id = memory.resolve(given["id"])
+def _links(scope: _Scope, given: Mapping[str, Any]) -> Any:
+    id = scope.note(given["id"]).id
+    links = (*scope.memory.links(id), *scope.memory.backlinks(id))
+    if scope.ids:
+        # The reason of a link may tell what its other end says.
+        ends = {end: scope.memory.read(end) for link in links for end in (link.source, link.target)}
+        links = tuple(
+            link for link in links if all(n and scope.holds(n) for n in (ends[link.source], ends[link.target]))
+        )
     return [
-        {"source": link.source, "target": link.target, "type": str(link.type), "reason": link.reason}
-        for link in (*memory.links(id), *memory.backlinks(id))
+        {"source": link.source, "target": link.target, "type": str(link.type), "reason": link.reason} for link in links
     ]
 
 
@@ -164,6 +214,16 @@ _TOOLS = (
         {
             "query": _TEXT | {"description": "The question in the user's own words."},
             "k": {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many notes; default 5."},
+            "tags": _LABELS | {"description": "Only notes that carry all of these tags."},
+            "kinds": {
+                "type": "array",
+                "items": {"type": "string", "enum": [str(kind) for kind in Kind]},
+                "description": "Only notes of one of these kinds.",
+            },
+            "speaker": _TEXT | {"description": "Only what this person said."},
+            "since": _TEXT | {"description": f"Only what is about this time or later: {_MOMENT}"},
+            "until": _TEXT | {"description": f"Only what is about a time before this: {_MOMENT}"},
+            "as_of": _TEXT | {"description": f"Only what was true at this time: {_MOMENT}"},
         },
         ("query",),
         _search,

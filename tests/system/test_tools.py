@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from amem.errors import InvalidInput
+
 if TYPE_CHECKING:
     from amem import AgenticMemorySystem
 
@@ -59,6 +61,40 @@ def test_what_an_agent_says_is_believed_less_than_what_a_person_says(memory: Age
     assert memory.memories[agent].trust < memory.memories[person].trust
 
 
+def test_an_agent_asks_for_kinds_tags_people_and_times(memory: AgenticMemorySystem):
+    tools = memory.tools()
+    memory.add("Ana plans a trip to Lisbon.", kind="fact", time="2026-03-01", tags=["travel"], speaker="Ana")
+    memory.add("We decided to plan a trip to Porto.", kind="decision", time="2026-04-01", tags=["travel", "work"])
+
+    def found(**conditions: Any) -> list[str]:
+        answer = tools.call("memory_search", {"query": "plan a trip", **conditions})
+        return sorted(hit["content"].split()[-1] for hit in answer["result"])
+
+    assert found() == ["Lisbon.", "Porto."]
+    assert found(kinds=["decision", "constraint"]) == ["Porto."]
+    assert found(tags=["travel", "work"]) == ["Porto."]
+    assert found(speaker="ana") == ["Lisbon."]
+    assert found(since="2026-03-15") == ["Porto."]
+    assert found(until="2026-03-15T09:30") == ["Lisbon."]
+
+
+def test_tools_for_one_user_neither_show_nor_change_the_notes_of_another(memory: AgenticMemorySystem):
+    ana, bo = memory.tools(user_id="ana"), memory.tools(user_id="bo")
+    mine = ana.call("memory_add", {"content": "My bank card's number ends in 4711."})["result"]["id"]
+    theirs = bo.call("memory_add", {"content": "My bank is round the corner."})["result"]["id"]
+    memory.link(theirs, mine, "related", "both speak of a bank card that ends in 4711")
+    assert memory.memories[mine].metadata == {"user_id": "ana"}
+    assert [hit["id"] for hit in bo.call("memory_search", {"query": "bank card number"})["result"]] == [theirs]
+    for name, more in (("read", {}), ("update", {"content": "gone"}), ("delete", {}), ("links", {})):
+        answer = bo.call(f"memory_{name}", {"id": mine, **more})
+        assert not answer["ok"]
+        assert "4711" not in json.dumps(answer)
+    assert bo.call("memory_links", {"id": theirs})["result"] == []
+    assert ana.call("memory_read", {"id": mine})["result"]["content"].endswith("4711.")
+    with pytest.raises(InvalidInput, match="user_id"):
+        memory.tools(user_id=" ")
+
+
 MALICIOUS: list[tuple[str, Any]] = [
     ("memory_destroy", {}),
     ("__init__", {}),
@@ -92,6 +128,16 @@ MALICIOUS: list[tuple[str, Any]] = [
     ("memory_search", {"query": "x", "k": True}),
     ("memory_search", {"query": "x", "k": "5"}),
     ("memory_search", {"query": "x", "filter": {"statuses": ["deleted"]}}),
+    ("memory_search", {"query": "x", "tags": "food"}),
+    ("memory_search", {"query": "x", "tags": [1]}),
+    ("memory_search", {"query": "x", "tags": ["\x00"]}),
+    ("memory_search", {"query": "x", "kinds": ["gossip"]}),
+    ("memory_search", {"query": "x", "kinds": [["fact"]]}),
+    ("memory_search", {"query": "x", "speaker": ["Ana"]}),
+    ("memory_search", {"query": "x", "since": "the day before"}),
+    ("memory_search", {"query": "x", "since": 20260301}),
+    ("memory_search", {"query": "x", "since": "2026-03-02", "until": "2026-03-01"}),
+    ("memory_search", {"query": "x", "user_id": "somebody else"}),
     ("memory_read", {"id": ""}),
     ("memory_read", {"id": "nobody"}),
     ("memory_read", {"id": "%"}),
