@@ -160,14 +160,29 @@ class Teacher:
         def refused(position: int, why: AmemError) -> None:
             dropped.append(f"“{items[position].content[:60]}”: {why}")
 
-        receipts = self._pipeline.add(items, actor=made_by, action="learn", cause=cause, parent=own, on_refused=refused)
+        retracted: list[str] = []
+
+        def take_back_at_once(session: Session) -> None:
+            # In one commit with what is learnt: nobody is ever told what its speaker has taken back meanwhile.
+            retracted.extend(self._take_back(session, lot, own))
+
+        receipts = self._pipeline.add(
+            items,
+            actor=made_by,
+            action="learn",
+            cause=cause,
+            parent=own,
+            on_refused=refused,
+            at_last=take_back_at_once,
+        )
         renewed = [
             self._renewer.renew(each.procedure, note, self._sources(lot, each.messages), made_by, own, each.why_wait)
             for each, note in newer
         ]
         dropped += [each.dropped for each in renewed if each.dropped]
         enrichment = Enrichment.DONE if error is None else Enrichment.DEGRADED
-        retracted = self._take_back(lot, own)
+        with self._store.write() as session:  # what was learnt before, and what was taken back since
+            take_back_at_once(session)
         renew_summaries(self._store, self._notes, lot, rules, own)
         if lot.note is not None:
             self._settle(lot, admitted.summary if error is None else "", made_by, own, error, dropped)
@@ -177,20 +192,19 @@ class Teacher:
             tuple(receipts),
             updated=tuple(each.id for each in renewed if each.id is not None),
             queued=tuple(each.queued for each in renewed if each.queued is not None),
-            retracted=retracted,
+            retracted=tuple(retracted),
             dropped=tuple(dropped),
             error=error,
         )
 
-    def _take_back(self, lot: Lot, operation: int) -> tuple[str, ...]:
+    def _take_back(self, session: Session, lot: Lot, operation: int) -> list[str]:
         """Hide what people take back in the lot; they said so themselves, so it is the rules' work, not a model's."""
-        with self._store.write() as session:
-            notes = taken_back(session, lot)
-            if notes:
-                own = session.begin("retract", "amem", "taken back while talking", parent=operation)
-                for note in notes:
-                    void(session, note, self._predicates(), own)
-        return tuple(note.id for note in notes)
+        notes = taken_back(session, lot)
+        if notes:
+            own = session.begin("retract", "amem", "taken back while talking", parent=operation)
+            for note in notes:
+                void(session, note, self._predicates(), own)
+        return [note.id for note in notes]
 
     # -- new notes -------------------------------------------------------------------------------------------------
 
@@ -232,7 +246,8 @@ class Teacher:
             if now is None or not session.jobs.held(EXTRACT_JOB, lot.note, lot.owner):
                 session.jobs.give_back(lot.owner)
                 return
-            if held is not None and draft is not None:
+            # What was taken back while the model thought is not said again; `renew_summaries` has the rules sum it up.
+            if held is not None and draft is not None and not any_taken_back(session, lot):
                 if "content" in session.notes.owned_fields([now.id])[now.id] or now.content != held.content:
                     dropped.append("the summary: somebody edited the episode's note")
                 else:

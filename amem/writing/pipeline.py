@@ -51,7 +51,8 @@ _log = logging.getLogger("amem")
 class _Run:
     """What all batches of one call share: who writes and why, by which analyst, and the operation once there is one.
 
-    `became` says, for the id of each item that turned out a duplicate, which note it is.
+    `became` says, for the id of each item that turned out a duplicate, which note it is. `at_last` is called in the
+    transaction of each batch once all of it is written.
     """
 
     actor: str
@@ -59,6 +60,7 @@ class _Run:
     cause: str
     analyst: Analyst
     parent: int | None = None
+    at_last: Callable[[Session], None] | None = None
     operation: int | None = None
     became: dict[str, str] = field(default_factory=dict)
 
@@ -118,13 +120,16 @@ class Pipeline:
         wait: bool = True,
         progress: Callable[[int, int], None] | None = None,
         on_refused: Callable[[int, AmemError], None] | None = None,
+        at_last: Callable[[Session], None] | None = None,
     ) -> list[Receipt]:
         """Store the items in order, as one operation; one receipt for each item that was accepted.
 
         `parent` is an operation that the caller began (and committed): this one, and all it sets off, is undone with
         it. An item that cannot be used raises before anything is stored, or, when `on_refused` is given, is handed to
         it with its position and left out. `progress` hears (done, of how many) after each batch, with a model after
-        each note. Without `wait` a model is left to whoever takes up the jobs: the receipts say ``pending``.
+        each note. Without `wait` a model is left to whoever takes up the jobs: the receipts say ``pending``. What
+        `at_last` does is committed with the notes, in the transaction of each batch: nobody sees the one without the
+        other, and a model is asked only afterwards.
         """
         intakes = admit(
             items,
@@ -139,7 +144,7 @@ class Pipeline:
             return []
         self._vectorizer.check()
         analyst = self._analyst()
-        run = _Run(actor, action, cause, analyst, parent)
+        run = _Run(actor, action, cause, analyst, parent, at_last)
         receipts: list[Receipt] = []
         batches = self._batches(intakes)
         # While one batch is written, the next is embedded: the one waits for Python, the other for the model.
@@ -171,6 +176,8 @@ class Pipeline:
             batch.catch_up(session)
             vocabulary = BatchVocabulary(session, self._frequencies)
             receipts = [self._write(session, entry, batch, vocabulary, run) for entry in batch.entries]
+            if run.at_last is not None:
+                run.at_last(session)
         each = (perf_counter() - batch.started) / len(batch.entries)
         return [
             replace(receipt, cost=Cost(embedded=int(entry.fresh), seconds=each))

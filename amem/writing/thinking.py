@@ -19,6 +19,7 @@ from amem.analysis import Evolution
 from amem.clock import zone
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.llm.usage import Spent
+from amem.note import Status
 from amem.protocols import Judge
 from amem.receipt import Cost
 from amem.writing.conflict.candidates import as_rival
@@ -143,10 +144,13 @@ class Thinker:
         return thought
 
     def evolve(self, thought: Thought, *, stand_in: bool = True) -> None:
-        """Ps2 and Ps3 with the nearest notes as they are now, in place. Raises Cancelled."""
+        """Ps2 and Ps3 with the nearest notes as they are now, in place. Raises Cancelled.
+
+        A note that no longer stands (it was taken back, or overturned, while it waited) changes nothing around it.
+        """
         vector = self._embed(thought)
         analysis = thought.analysis
-        if vector is None or analysis is None:
+        if vector is None or analysis is None or thought.note.status is not Status.ACTIVE:
             return
         neighbours = self._neighbours(thought, vector)
         if not neighbours:

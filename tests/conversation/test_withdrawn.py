@@ -8,8 +8,11 @@ import pytest
 
 from amem import AgenticMemorySystem
 from amem.conversation.withdrawn import without_taken_back
+from amem.llm.analyst import ModelAnalyst
 from amem.message import Message, Role
-from amem.testing import FrozenClock, HashEmbedder
+from amem.note import Status
+from amem.query import Filter
+from amem.testing import FrozenClock, HashEmbedder, ScriptedChat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,6 +127,51 @@ def test_taken_back_while_learning_waits_it_is_taken_back_once_learnt(memory: Ag
     assert not [note for note in memory.list() if "peanuts" in note.content]
     memory.enrich()
     assert not [note.content for note in memory.list() if "peanuts" in note.content]
+
+
+def test_taken_back_while_a_model_thinks_it_is_never_told_again(clock: FrozenClock) -> None:
+    learnt = {"text": "The user is allergic to peanuts.", "kind": "fact", "messages": ["m1"]}
+    told: list[str] = []
+
+    def answer(prompt: str) -> str | dict[str, object]:
+        if "MESSAGES" not in prompt:
+            told.extend(note.content for note in memory.list() if "peanuts" in note.content)
+            return {"keywords": ["peanuts"], "context": "An allergy.", "tags": ["health"], "links": []}
+        says(memory, "Forget that.")
+        return {"summary": "The user told of peanuts.", "statements": [learnt]}
+
+    chat = ScriptedChat(answer)
+    with AgenticMemorySystem(
+        llm_backend="offline", embedder=HashEmbedder(256), clock=clock, analyst=ModelAnalyst(chat)
+    ) as memory:
+        says(memory, "I am allergic to peanuts.")
+        assert len(chat.prompts) > 1, "what was learnt is analysed"
+        assert told == []
+        assert not [note.content for note in memory.list() if "peanuts" in note.content]
+        hidden = memory.list(Filter(statuses=(Status.SUPERSEDED,)))
+        assert [note.content for note in hidden] == [learnt["text"]]
+
+
+def test_a_note_that_was_taken_back_before_it_was_analysed_changes_nothing_around_it(clock: FrozenClock) -> None:
+    learnt = {"text": "The user is allergic to peanuts.", "kind": "fact", "messages": ["m1"]}
+    link = {"to": "n1", "type": "related", "reason": "peanuts", "confidence": 0.9}
+    rewrite = {"note": "n1", "context": "Peanuts, which the user must not eat.", "confidence": 1}
+
+    def answer(prompt: str) -> dict[str, object]:
+        if "MESSAGES" in prompt:
+            says(memory, "Forget that.")
+            return {"summary": "", "statements": [learnt]}
+        if "OLD NOTES" in prompt:
+            return {"links": [link], "rewrites": [rewrite], "tags": []}
+        return {"keywords": ["peanuts"], "context": "Peanuts.", "tags": ["health"], "facts": []}
+
+    with AgenticMemorySystem(
+        llm_backend="offline", embedder=HashEmbedder(256), clock=clock, analyst=ModelAnalyst(ScriptedChat(answer))
+    ) as memory:
+        old = memory.add("Peanuts grow below the ground.").id
+        says(memory, "I am allergic to peanuts.")
+        assert memory.read(old).context == "Peanuts."
+        assert memory.backlinks(old) == []
 
 
 def test_answers_do_not_repeat_it() -> None:
