@@ -136,9 +136,9 @@ def _checked(tool: _Tool, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
 
 
 def _add(scope: _Scope, given: Mapping[str, Any]) -> Any:
-    fields = {name: given[name] for name in ("tags", "keywords", "context") if name in given}
-    agent = scope.memory.acting_as("agent")
-    return agent.add(given["content"], time=given.get("time"), **fields, **scope.ids).to_dict()
+    fields: dict[str, Any] = dict(scope.ids)
+    fields |= {name: given[name] for name in ("tags", "keywords", "context") if name in given}
+    return scope.memory.acting_as("agent").add(given["content"], time=given.get("time"), **fields).to_dict()
 
 
 def _search(scope: _Scope, given: Mapping[str, Any]) -> Any:
