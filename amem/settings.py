@@ -82,6 +82,8 @@ class Settings(BaseSettings):
     """Weight of having been said by whom the question names."""
     time_weight: float = Field(default=0.5, ge=0)
     """Weight of lying in the time that the question names."""
+    kind_weight: float = Field(default=0.5, ge=0)
+    """Weight of being the kind of note that is asked for: a procedure, by who asks how to."""
     rrf_k: float = Field(default=60, gt=0)
     """The constant of reciprocal rank fusion."""
     window: int = Field(default=2, ge=0, le=10)

@@ -21,6 +21,7 @@ from amem.retrieval.frequencies import Frequencies
 from amem.retrieval.fusion import Convex, Fused, Fusion, Part, ReciprocalRanks
 from amem.retrieval.gate import Gate
 from amem.retrieval.intents import weights
+from amem.retrieval.kinds import KindLeg
 from amem.retrieval.legs import Answer, Asked, Leg, Listed
 from amem.retrieval.lexical import LexicalLeg
 from amem.retrieval.names import Names
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from amem.storage import Session
     from amem.truth.predicates import Predicates
 
-LEGS = ("dense", "lexical", "entity", "facts", "speaker", "time")
+LEGS = ("dense", "lexical", "entity", "facts", "speaker", "time", "kind")
 #: Rows looked at together while the best are let through.
 _CHUNK = 128
 
@@ -124,6 +125,7 @@ class Ranker:
             FactsLeg(settings, predicates),
             SpeakerLeg(),
             TimeLeg((meaning, lexical), self._zone),
+            KindLeg((meaning, lexical)),
         )
 
     @cached_property

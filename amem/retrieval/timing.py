@@ -9,13 +9,14 @@ period a note fades twice as fast.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.retrieval.among import MOST, best_among
 from amem.retrieval.reading import Intent
 from amem.text.times import mentions, states_a_time
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from amem.retrieval.legs import Answer, Asked, Floats, Keys, Leg
     from amem.retrieval.reading import Period
 
-#: The notes of a longer time are a good part of all there are, and the other legs find the best of them.
-_MOST = 20_000
 #: How loosely a time without an end is named, "since 2022" or "before we moved": by some weeks.
 _OPEN = timedelta(days=30)
 #: What was so all along, before and after as well, says little of the time that is asked for.
@@ -53,19 +52,10 @@ class TimeLeg:
         """How well notes go with the time of the reading, which must be settled; None where time is not its matter."""
         reading, period = asked.reading, asked.reading.period
         if period is not None:
-            return InTime(asked, period, self._found(asked, period), self._zone)
+            within = asked.session.notes.within(period.since, period.until, MOST + 1)
+            return InTime(asked, period, best_among(self._legs, asked, within), self._zone)
         when = Intent.TEMPORAL in reading.intents and not reading.recent and reading.event is None
         return States(asked) if when else None
-
-    def _found(self, asked: Asked, period: Period) -> Sequence[int]:
-        within = asked.session.notes.within(period.since, period.until, _MOST + 1)
-        if len(within) <= asked.limit:
-            return asked.gate.admit(within)
-        if len(within) > _MOST:
-            return ()
-        among = replace(asked, gate=asked.gate.among(within))
-        answers = [answer for leg in self._legs if (answer := leg.ask(among)) is not None]
-        return asked.gate.admit(dict.fromkeys(key for answer in answers for key in answer.keys))
 
 
 @dataclass(frozen=True)

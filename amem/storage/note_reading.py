@@ -60,6 +60,8 @@ _BESIDE = text(
     " WHERE there.ordinal <> here.ordinal AND there.status = 'active'"
 )
 
+# The kinds written out as the index has them (0004_scopes.sql), or SQLite would not use it.
+_PROCEDURES = text("SELECT key FROM notes WHERE kind IN ('procedure', 'code') AND status = 'active' LIMIT :limit")
 _WITHIN = (
     text("SELECT key FROM notes WHERE at >= :since AND at < :until LIMIT :limit"),
     text("SELECT key FROM notes WHERE valid_from >= :since AND valid_from < :until LIMIT :limit"),
@@ -212,6 +214,11 @@ class NoteReading:
             result: Any = self._run(statement, bounds)
             found.update(key for (key,) in result.cursor.fetchall())
         return sorted(found)
+
+    def procedures(self, limit: int) -> list[int]:
+        """Keys of active notes that say how something is done (procedures and code), at most `limit`."""
+        result: Any = self._run(_PROCEDURES, {"limit": limit})
+        return sorted(key for (key,) in result.cursor.fetchall())
 
     def speakers(self) -> dict[str, int]:
         """How many notes each speaker said, by case-folded name."""

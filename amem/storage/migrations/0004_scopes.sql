@@ -11,3 +11,6 @@ CREATE INDEX notes_speaker ON notes (speaker) WHERE speaker IS NOT NULL;
 
 -- Since when something has been so, where a note says it: for questions that name a time.
 CREATE INDEX notes_valid_from ON notes (valid_from) WHERE valid_from IS NOT NULL;
+
+-- Which notes are procedures, few among many: for questions that ask how.
+CREATE INDEX notes_procedures ON notes (status) WHERE kind IN ('procedure', 'code');
