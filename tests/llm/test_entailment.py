@@ -14,7 +14,8 @@ from amem.llm.entailment import CrossEncoderEntailment, labels_of, local_entailm
 if TYPE_CHECKING:
     from pathlib import Path
 
-WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] i love hate my job the office is open closed ##s".split()  # noqa: SIM905
+MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+WORDS = (*MARKS, "i", "love", "hate", "my", "job", "the", "office", "is", "open", "closed", "##s")
 PAIRS = [("I love my job", "I hate my job"), ("The office is open", "The office is closed")]
 
 

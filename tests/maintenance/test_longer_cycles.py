@@ -62,7 +62,7 @@ def test_old_notes_that_fade_become_one_that_cites_them_and_stay_in_the_archive(
     assert "two broken tiles" in digest.content
     assert "拍了照片" in digest.content
     assert {link.target for link in house.links(digest.id) if link.type is LinkType.DERIVED_FROM} == set(ids)
-    assert {house.read(id).status for id in ids} == {Status.ARCHIVED}  # type: ignore[union-attr]
+    assert {house.read(id).status for id in ids} == {Status.ARCHIVED}
     assert sorted(reason.id for reason in report.reasons if reason.what == "compressed") == sorted(ids)
 
     assert house.maintain(cycle="weekly").operation is None

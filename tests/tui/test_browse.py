@@ -104,7 +104,7 @@ async def test_enter_follows_a_link_and_escape_comes_back(memory: AgenticMemoryS
 async def test_enter_on_the_list_moves_into_the_note(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("enter")
-        assert pilot.app.screen.query_one(NotePane) in pilot.app.focused.ancestors  # type: ignore[union-attr]
+        assert pilot.app.screen.query_one(NotePane) in pilot.app.focused.ancestors
         await pilot.press("escape")
         assert pilot.app.focused is listed(pilot)
 

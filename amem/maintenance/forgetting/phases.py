@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from amem.truth.predicates import Predicates
 
 
-class _Moving:
+class _Moving(ABC):
     """Plans moves for all active notes in one pass and carries them out a page at a time.
 
     What was moved is not planned again, so a run that was killed goes on by beginning anew.
@@ -54,8 +55,9 @@ class _Moving:
             shift.tell(len(done), len(planned))
         return self._report(done)
 
+    @abstractmethod
     def _plan(self, session: Session, standings: Standings, at: datetime) -> list[Move]:
-        raise NotImplementedError
+        """What is to be moved of the notes that have these standings."""
 
     def _carry_out(self, session: Session, shift: Shift, moves: Sequence[Move]) -> list[Reason]:
         if not moves:

@@ -53,7 +53,7 @@ class _Planned:
 
 
 class MergePhase:
-    """Merges near-identical notes of one collection (DESIGN section 6)."""
+    """Merges near-identical notes of one collection; ``amem.maintenance.merging.same`` says which those are."""
 
     name = "merge"
 

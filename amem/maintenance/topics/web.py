@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    import networkx
+
 #: The same web always falls into the same communities.
 _SEED = 7
 #: More levels only join communities to larger ones.
@@ -83,14 +85,14 @@ def _drawn(ties: Mapping[str, float], place: Mapping[str, str]) -> str | None:
     return next((id for id, weight in pull.items() if weight * 2 > sum(ties.values())), None)
 
 
-def _louvain(web: object) -> Sequence[frozenset[str]]:
+def _louvain(web: networkx.Graph) -> Sequence[frozenset[str]]:
     import networkx
 
     return [frozenset(group) for group in networkx.community.louvain_communities(web, seed=_SEED, max_level=_LEVELS)]
 
 
-def _parted(web: object, group: frozenset[str]) -> Sequence[frozenset[str]]:
+def _parted(web: networkx.Graph, group: frozenset[str]) -> Sequence[frozenset[str]]:
     if len(group) <= _LARGE:
         return [group]
-    inner = _louvain(web.subgraph(sorted(group)))  # type: ignore[attr-defined]
+    inner = _louvain(web.subgraph(sorted(group)))
     return inner if len(inner) > 1 else [group]

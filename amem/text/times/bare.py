@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from amem.text.times.dates import MONTHS
+from amem.text.times.numbers import SPELLED
 from amem.text.times.spans import Named, Span, month_of, weekday_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ _BARE = re.compile(
     r"|(?<![上下这本个])(?:周|星期|礼拜)(?P<zh_weekday>[一二三四五六日天])",
     re.IGNORECASE,
 )
-_ZH = {name: at for at, name in enumerate("一 二 三 四 五 六 七 八 九 十 十一 十二".split(), 1)}  # noqa: SIM905
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -54,7 +54,7 @@ def _span(match: re.Match[str], name: str, today: date) -> Span:
     if name == "zh_weekday":
         return weekday_of(today, min("一二三四五六日天".index(match[name]), 6))
     if name == "zh":
-        number = _ZH.get(match["zh"]) or int(match["zh"])
+        number = SPELLED.get(match["zh"]) or int(match["zh"])
         back = {"今年": 0, "去年": 1, "前年": 2}.get(match["year"] or "")
         return month_of(today, number, int(match["zh_day"] or 0), back)
     number = 1 + [month[:3] for month in MONTHS].index(match[name][:3].casefold())

@@ -6,22 +6,13 @@ import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from amem.text.times.numbers import SPELLED
 from amem.text.times.spans import Named, Span, before, months_from, years_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_NUMBERS = {
-    **{str(number): number for number in range(1, 100)},
-    **{word: at for at, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)},  # noqa: SIM905
-    **{word: at for at, word in enumerate("一二三四五六七八九十", 1)},
-    "a": 1,
-    "an": 1,
-    "a couple of": 2,
-    "两": 2,
-    "十一": 11,
-    "十二": 12,
-}
+_NUMBERS = SPELLED | {str(number): number for number in range(1, 100)} | {"a": 1, "an": 1, "a couple of": 2}
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAYS_ZH = {**{day: at for at, day in enumerate("一二三四五六日")}, "天": 6}
 _NUMBER = r"\d{1,2}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"

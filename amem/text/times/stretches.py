@@ -7,19 +7,13 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from amem.text.times.dates import MONTHS
+from amem.text.times.numbers import SPELLED
 from amem.text.times.spans import Named, Span, month_of, months_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_NUMBERS = {
-    **{word: at for at, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)},  # noqa: SIM905
-    **{word: at for at, word in enumerate("一二三四五六七八九十", 1)},
-    "couple of": 2,
-    "两": 2,
-    "十一": 11,
-    "十二": 12,
-}
+_NUMBERS = SPELLED | {"couple of": 2}
 _COUNT = r"\d{1,3}|couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _UNITS = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
 _YEAR = r"(?:19|20)\d\d"

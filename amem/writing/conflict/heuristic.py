@@ -29,7 +29,11 @@ _MOST, _CERTAIN, _LIKELY, _PERHAPS = 0.95, 0.9, 0.8, 0.75
 
 
 def score(cosine: float, overlap: float, *, polarity: bool, preference: bool) -> float:
-    """How much two notes look like a conflict, 0..1. DESIGN, section 6."""
+    """How much two notes look like a conflict, 0..1: what they have in common and what sets them apart, added up.
+
+    The weights are amem's own choice, no paper's: likeness in meaning counts for nearly half, and none of the four is
+    enough by itself with the default `conflict_score`.
+    """
     points = _COSINE * max(cosine, 0.0) + _OVERLAP * overlap + _POLARITY * polarity + _PREFERENCE * preference
     return min(1.0, points)
 

@@ -1,7 +1,7 @@
 """Conflicts of a note carried out in its own transaction: the overturned hidden, the doubtful linked and flagged.
 
 What counts is when things were true, not when they came: a note from an old diary takes its place in the chain, and
-may be superseded the moment it arrives. DESIGN, section 6.
+may be superseded the moment it arrives.
 """
 
 from __future__ import annotations

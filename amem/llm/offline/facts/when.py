@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from amem.text.times import Named, Span, bare, before, longest, mentions
+from amem.text.times.numbers import SPELLED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,6 @@ _UNCLEAR = re.compile(
 _EDGE = re.compile(r"\b(?P<edge>end|start|beginning) of (?:in |the )?$", re.IGNORECASE)
 _EDGE_ZH = re.compile(r"[底末初]")
 _UNCLEAR_AFTER = re.compile(r"\s*(?:之前|以前|之后|以后|前|后|左右|中旬|or\b|或)")
-_COUNTS = {name: at for at, name in enumerate("one two three four five six seven eight nine ten".split(), 1)}  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +139,6 @@ def _every(text: str, today: date, *, lasting: bool) -> list[Named]:
     """Each time that is named, in order; of two that overlap the longer."""
     kept = longest([*mentions(text, today), *bare(text, today)])
     if lasting and (match := _LASTED.search(text)):
-        count = _COUNTS.get(match["count"].casefold()) or (int(match["count"]) if match["count"].isdigit() else 1)
+        count = SPELLED.get(match["count"].casefold()) or (int(match["count"]) if match["count"].isdigit() else 1)
         kept.append(Named(match.start(), match.end(), before(today, count, match["unit"].casefold())))
     return sorted(kept, key=lambda each: each.start)
