@@ -27,6 +27,7 @@ _HEADS = {
     "facts": "facts",
     "speaker": "speaker",
     "time": "time",
+    "kind": "kind",
     "source": "source",
     "rerank": "reread",
 }

@@ -18,6 +18,7 @@ _RAW = {
     "facts": "answered",
     "speaker": "said by",
     "time": "worth",
+    "kind": "worth",
     "source": "BM25",
     "rerank": "score",
 }
@@ -27,13 +28,14 @@ _SAID = {
     "entity": "by name",
     "facts": "by facts",
     "time": "of the time asked for",
+    "kind": "of the kind asked for",
     "source": "by its source's words",
     "rerank": "when read again",
 }
 #: Legs whose matches stand in the note's own text.
 _IN_TEXT = frozenset({"lexical", "entity"})
 #: Legs that speak of all notes alike: none is 1st.
-_UNRANKED = frozenset({"speaker", "time"})
+_UNRANKED = frozenset({"speaker", "time", "kind"})
 
 #: Turns beside each other, which no link joins.
 _BESIDE = {"next": "said right after", "previous": "said right before"}

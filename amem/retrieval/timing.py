@@ -166,4 +166,4 @@ class States:
         return states, _HINT * states
 
     def matched(self, key: int) -> tuple[str, ...]:
-        return ()
+        return ("says when",)
