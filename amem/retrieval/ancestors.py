@@ -121,7 +121,7 @@ def walk(session: Session, start: str, depth: int, *, most: int | None = None) -
     for _ in range(depth):
         fresh: list[str] = []
         places = {id: place for place, id in enumerate(frontier)}
-        links = session.links.behind(frontier)
+        links = session.links.behind(frontier, most=most)
         for link in sorted(links, key=lambda each: (places[resting(each)], -surety(each), each.at, ground(each))):
             here, there = resting(link), ground(link)
             if there in found:

@@ -8,7 +8,6 @@ Anderson 1974): one of thirty says less of the question than the only one.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, TypeVar
@@ -20,8 +19,8 @@ from amem.retrieval.explanation import Via
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from amem.note import Link
     from amem.storage import Session
+    from amem.storage.links import Tie
 
 Name = TypeVar("Name", str, int)
 
@@ -39,6 +38,8 @@ FACTORS: Mapping[LinkType, float] = {
 }
 SEEDS = 10
 _HOPS = 2
+#: A note with more links of a kind passes less than a tenth on along each, which is never worth looking up.
+_FAN = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def spread(
         frontier = {id: held for id, held in frontier.items() if held.relevance * strongest >= least}
         if not frontier:
             break
-        offers = _offers(session.links.around(list(frontier)), frontier, hop)
+        offers = _offers(session.links.ties(list(frontier), most=_FAN), frontier, hop)
         fresh = {
             id: offer
             for id, offer in offers.items()
@@ -98,19 +99,12 @@ def better(*ways: Mapping[str, Reached]) -> dict[str, Reached]:
     return found
 
 
-def _offers(links: Iterable[Link], frontier: Mapping[str, Reached], hop: int) -> dict[str, Reached]:
-    ties = [
-        (here, there, link)
-        for link in links
-        for here, there in ((link.source, link.target), (link.target, link.source))
-        if here in frontier and here != there
-    ]
-    fan = Counter((here, link.type, here == link.source) for here, _, link in ties)
+def _offers(ties: Iterable[Tie], frontier: Mapping[str, Reached], hop: int) -> dict[str, Reached]:
     offers: dict[str, Reached] = {}
-    for here, there, link in ties:
-        share = FACTORS[link.type] * surety(link) / sqrt(fan[here, link.type, here == link.source])
-        worth = frontier[here].relevance * share
-        if there not in offers or worth > offers[there].relevance:
+    for tie in ties:
+        here, there, link = tie.here, tie.there, tie.link
+        worth = frontier[here].relevance * FACTORS[link.type] * surety(link) / sqrt(tie.fan)
+        if here != there and (there not in offers or worth > offers[there].relevance):
             step = Via(here, str(link.type), hop, link.reason)
             offers[there] = Reached(worth, (step, *frontier[here].via))
     return offers

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, column, delete, func, insert, or_, select, union_all
+from sqlalchemy import bindparam, delete, func, insert, or_, select, text
 
 from amem.note import Kind, Link, LinkType, Status
 from amem.storage import tables
@@ -16,26 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnClause, ColumnElement, Select
+    from sqlalchemy import ColumnElement
 
     from amem.storage.session import Session
 
 _LINKS = tables.links
-
-
-def _from_each(end: ColumnElement[str], *, other: ColumnElement[str], types: Sequence[LinkType]) -> Select[Any]:
-    """The links of these types with that `end` among the bound `ids`, unless the `other` one was deleted."""
-    value: ColumnClause[str] = column("value")
-    note = tables.notes.alias()
-    return (
-        select(_LINKS)
-        .select_from(_LINKS.outerjoin(note, note.c.id == other))
-        .where(end.in_(select(value).select_from(func.json_each(bindparam("ids")))))
-        .where(_LINKS.c.type.in_([str(type) for type in types]))
-        .where(func.coalesce(note.c.status, "") != str(Status.DELETED))
-    )
-
-
 # Built once, as they are on the path of every write.
 _INSERT = insert(_LINKS).prefix_with("OR IGNORE")
 _INSERT_CHANGE = insert(tables.link_changes)
@@ -46,10 +32,40 @@ _ONE = (
 )
 _GET, _DELETE = select(_LINKS).where(*_ONE), delete(_LINKS).where(*_ONE)
 #: Each direction by an index of its own, which one condition with an OR would not use.
-_BEHIND = union_all(
-    _from_each(_LINKS.c.source, other=_LINKS.c.target, types=(LinkType.CAUSED_BY, LinkType.DERIVED_FROM)),
-    _from_each(_LINKS.c.target, other=_LINKS.c.source, types=(LinkType.SUPPORTS,)),
+_BEHIND = text(
+    "SELECT found.* FROM ("
+    " SELECT links.*, links.target AS ground FROM json_each(:ids) AS asked"
+    " CROSS JOIN links ON links.source = asked.value WHERE links.type IN ('caused_by', 'derived_from')"
+    " UNION ALL SELECT links.*, links.source FROM json_each(:ids) AS asked"
+    " CROSS JOIN links ON links.target = asked.value WHERE links.type = 'supports'"
+    ") AS found LEFT JOIN notes ON notes.id = found.ground WHERE coalesce(notes.status, '') <> 'deleted'"
+    " ORDER BY found.confidence * found.weight DESC, found.key LIMIT :most"
 )
+#: With each link how many of its type its note has on that side; those of a note with more than `most` are left out.
+_TIES = text(
+    "WITH ties(here, key, type, side) AS ("
+    " SELECT links.source, links.key, links.type, 0"
+    " FROM json_each(:ids) AS asked CROSS JOIN links ON links.source = asked.value"
+    " UNION ALL SELECT links.target, links.key, links.type, 1"
+    " FROM json_each(:ids) AS asked CROSS JOIN links ON links.target = asked.value"
+    "), counted AS (SELECT here, key, count(*) OVER (PARTITION BY here, type, side) AS fan FROM ties)"
+    " SELECT counted.here, counted.fan, links.* FROM counted JOIN links ON links.key = counted.key"
+    " WHERE counted.fan <= :most ORDER BY links.key, counted.here"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A link as the note `here`, one of its ends, has it: one of `fan` of its type on that side of the note."""
+
+    here: str
+    link: Link
+    fan: int
+
+    @property
+    def there(self) -> str:
+        """The other end."""
+        return self.link.target if self.here == self.link.source else self.link.source
 
 
 class Links:
@@ -76,16 +92,22 @@ class Links:
                 found[row["source"], row["target"], row["type"]] = link_of(row)
         return list(found.values())
 
-    def behind(self, ids: Sequence[str]) -> list[Link]:
+    def ties(self, ids: Sequence[str], *, most: int) -> list[Tie]:
+        """Every link with an end among `ids`, whatever the other end's status; of none in more than `most` of a type.
+
+        A link with both ends among them is there twice.
+        """
+        rows = self._run(_TIES, {"ids": json.dumps(list(ids), ensure_ascii=False), "most": most})
+        return [Tie(row["here"], link_of(row), row["fan"]) for row in rows.mappings()]
+
+    def behind(self, ids: Sequence[str], *, most: int | None = None) -> list[Link]:
         """The links to what these notes rest on: what caused them, what they are derived from, what supports them.
 
-        Links to notes that do not exist (yet) are among them, links to deleted ones are not.
+        The surest first; at most so many. Links to notes that do not exist (yet) are among them, links to deleted ones
+        are not.
         """
-        return [
-            link_of(row)
-            for some in chunks(ids)
-            for row in self._run(_BEHIND, {"ids": json.dumps(some, ensure_ascii=False)}).mappings()
-        ]
+        asked = {"ids": json.dumps(list(ids), ensure_ascii=False), "most": -1 if most is None else most}
+        return [link_of(row) for row in self._run(_BEHIND, asked).mappings()]
 
     def get(self, source: str, target: str, type: LinkType) -> Link | None:
         """That one link, if it is there."""

@@ -97,10 +97,11 @@ def test_one_link_of_many_carries_less_than_the_only_one(collection: Collection)
     assert scores[only] == pytest.approx(3 * scores[parts[0]])
 
 
-def test_a_page_of_links_does_not_take_the_place_of_what_was_found(collection: Collection) -> None:
+@pytest.mark.parametrize("links", [40, 120])
+def test_a_page_of_links_does_not_take_the_place_of_what_was_found(collection: Collection, links: int) -> None:
     memory = collection
     hub = memory.add("Talk about the PostgreSQL database of the print shop.")
-    for number in range(40):
+    for number in range(links):
         memory.link(memory.add(f"Remark {number}.", embed=False), hub, LinkType.DERIVED_FROM)
     direct = {memory.add(f"The database {number} is used by the print shop.") for number in range(4)}
     assert direct < set(memory.found("PostgreSQL database of the print shop", k=5, expand=True))
