@@ -26,6 +26,7 @@ class Row:
     id: str
     at: str
     kind: str
+    speaker: str | None
 
 
 class Gate:
@@ -54,13 +55,13 @@ class Gate:
         """Those of `keys` that may answer, in their order."""
         asked = list(keys)
         unknown = [key for key in asked if key not in self.rows]
-        columns = self._session.notes.columns(unknown, ["id", "status", "at", "kind"]) if unknown else {}
-        for key, (id, status, at, kind) in columns.items():
+        columns = self._session.notes.columns(unknown, ["id", "status", "at", "kind", "speaker"]) if unknown else {}
+        for key, (id, status, at, kind, speaker) in columns.items():
             if kind == Kind.TOPIC and not self._pages:
                 continue
             passes = status == Status.ACTIVE if self._allowed is None else key in self._allowed
             if passes and (self._only is None or key in self._only):
-                self.rows[key] = Row(id, at, kind)
+                self.rows[key] = Row(id, at, kind, speaker)
                 self.keys[id] = key
         return [key for key in asked if key in self.rows]
 

@@ -17,15 +17,22 @@ if TYPE_CHECKING:
 
 
 class Priors:
-    """The priors that go with one question; `least` is the least factor that any of them is."""
+    """The priors that go with one question.
+
+    `floor` is the least factor that retention and trust can be, `least` the least that any prior is.
+    """
 
     def __init__(self, query: Query, reading: Reading, settings: Settings) -> None:
         self._recent = reading.recent
         self._decay_rate = settings.decay_rate
-        self._floor = settings.prior_floor_temporal if self._recent else settings.prior_floor
+        self.floor = settings.prior_floor_temporal if self._recent else settings.prior_floor
         # Whoever names the kinds that may answer wants them as they are.
         self._asking = not query.filter.kinds
-        self.least = self._floor * (ASKING if self._asking else 1.0)
+        self.least = self.floor * (ASKING if self._asking else 1.0)
+
+    def most(self, kind: str) -> float:
+        """The most that the prior of a note of this kind can be."""
+        return ASKING if self._asking and kind == Kind.QUESTION else 1.0
 
     def of(self, session: Session, keys: Sequence[int]) -> Mapping[int, Prior]:
         """The prior of each of these notes (see ``amem.strength``), as of the session's now."""
@@ -34,6 +41,6 @@ class Priors:
         trust = standing.trust(session.now).tolist()
         asks = (standing.of_kind(Kind.QUESTION) & self._asking).tolist()
         return {
-            key: Prior(kept, believed, self._floor, self._recent, asking)
+            key: Prior(kept, believed, self.floor, self._recent, asking)
             for key, kept, believed, asking in zip(standing.keys.tolist(), retention, trust, asks, strict=True)
         }

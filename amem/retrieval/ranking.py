@@ -248,8 +248,9 @@ class Ranker:
     ) -> list[Ranked]:
         relevance = {key: again.relevance(gate.rows[key].id, value) for key, value in found.items()}
         if k is not None:
-            bar = _bar(relevance.values(), k, standing.least)
-            relevance = {key: value for key, value in relevance.items() if value >= bar}
+            ceilings = {key: value * standing.most(gate.rows[key].kind) for key, value in relevance.items()}
+            bar = _bar(ceilings.values(), k, standing.floor)
+            relevance = {key: value for key, value in relevance.items() if ceilings[key] >= bar}
         priors = standing.of(session, list(relevance))
         order = sorted(relevance, key=lambda key: (gate.rows[key].at, key), reverse=True)
         order.sort(key=lambda key: -round(min(1.0, relevance[key]) * priors[key].factor, 12))

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from amem.retrieval.legs import Asked, Floats, Keys
-    from amem.storage import Session
 
 
 class SpeakerLeg:
@@ -22,14 +21,14 @@ class SpeakerLeg:
     def ask(self, asked: Asked) -> Said | None:
         """Who said what; None where nobody, or more than one, is named."""
         who = asked.reading.speaker
-        return None if who is None else Said(asked.session, who)
+        return None if who is None else Said(asked, who)
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """The speaker leg's answer: 1 for what that person said."""
 
-    session: Session
+    asked: Asked
     who: str
 
     @property
@@ -40,9 +39,11 @@ class Said:
         return {}
 
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
-        rows = self.session.notes.columns(keys.tolist(), ["speaker"])
-        wanted = self.who.casefold()
-        said = np.array([(rows[key][0] or "").casefold() == wanted for key in keys.tolist()], dtype=np.float64)
+        gate, wanted = self.asked.gate, self.who.casefold()
+        speakers = {key: gate.rows[key].speaker for key in gate.admit(keys.tolist())}
+        if others := [key for key in keys.tolist() if key not in speakers]:
+            speakers |= {key: row[0] for key, row in self.asked.session.notes.columns(others, ["speaker"]).items()}
+        said = np.array([(speakers[key] or "").casefold() == wanted for key in keys.tolist()], dtype=np.float64)
         return said, said
 
     def matched(self, key: int) -> tuple[str, ...]:
