@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -11,8 +10,9 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import NoteNotFound
-from amem.retrieval.explanation import Explanation, LegShare
-from amem.retrieval.highlight import bounds, matched_words
+from amem.retrieval.explaining import explained, silent
+from amem.retrieval.explanation import Explanation
+from amem.retrieval.highlight import bounds
 from amem.retrieval.hit import Hit
 from amem.retrieval.kept_out import kept_out
 from amem.retrieval.language import dense_trust
@@ -22,18 +22,15 @@ from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking
 from amem.retrieval.router import as_it_is
 from amem.retrieval.uses import Uses
-from amem.retrieval.words import Words
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from amem.clock import Clock
     from amem.note import MemoryNote, Source
     from amem.protocols import Embedder, Reranker, Vector
     from amem.query import Query
-    from amem.retrieval.explanation import Lent
-    from amem.retrieval.fusion import Part
     from amem.retrieval.protocols import DenseIndex
     from amem.retrieval.reading import Reading
     from amem.settings import Settings
@@ -121,26 +118,23 @@ class Recall:
                 raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
             key = session.notes.keys_of([id])[id]
             reading = readings[query.text] if asking else as_it_is(query.text)
-            vector = vectors.get(_meant(reading))
-            event = vectors.get(_happened(reading))
-            ranking = (
-                self._ranker.rank(session, query, reading, vector, event=event, every=True, also=[key])
-                if asking
-                else None
+            prior = Priors(query, reading, self._settings).of(session, [key])[key]
+            local = zone(self._settings.timezone)
+            if not asking:
+                out = kept_out(session, query, None, key, note, local)
+                return Explanation(id, 0.0, 0.0, prior, kept_out=out, reading=reading, content=note.content)
+            vector, event = vectors.get(_meant(reading)), vectors.get(_happened(reading))
+            ranking = self._ranker.rank(session, query, reading, vector, event=event, every=True, also=[key])
+            places = {each.key: place for place, each in enumerate(ranking.order, start=1)}
+            place = places.get(key)
+            ranked = Ranked(key, id, "", {}, 0.0, (), prior) if place is None else ranking.order[place - 1]
+            found = explained(ranking, ranked, note, place=place)
+            found = replace(
+                found,
+                legs=(*found.legs, *silent(ranking, key, {leg.leg for leg in found.legs})),
+                kept_out=kept_out(session, query, ranking, key, note, local),
+                among=len(places),
             )
-            out = kept_out(session, query, ranking, key, note, zone(self._settings.timezone))
-            order = () if ranking is None else ranking.order
-            place, ranked = next(
-                ((place, each) for place, each in enumerate(order, start=1) if each.key == key), (None, None)
-            )
-            if ranked is None:
-                prior = Priors(query, reading, self._settings).of(session, [key])[key]
-                ranked = Ranked(key, id, "", {}, 0.0, (), prior)
-            if ranking is None:
-                return Explanation(id, 0.0, 0.0, ranked.prior, kept_out=out, reading=reading, content=note.content)
-            found = _explanation(ranking, ranked, _shares(query, ranking, ranked), note, place=place)
-            silent = _silent(query, ranking, key, {leg.leg for leg in found.legs})
-        found = replace(found, legs=(*found.legs, *silent), kept_out=out, among=len(order))
         return replace(found, sentence=self._nearest(found, vector))
 
     def _nearest(self, found: Explanation, vector: Vector | None) -> tuple[int, int] | None:
@@ -179,37 +173,10 @@ class Recall:
             _hit(
                 notes[each.id],
                 sources[each.id],
-                _explanation(ranking, each, _shares(query, ranking, each), notes[each.id], place=place),
+                explained(ranking, each, notes[each.id], place=place),
             )
             for place, each in enumerate(chosen, start=1)
         ]
-
-
-def _shares(query: Query, ranking: Ranking, ranked: Ranked) -> tuple[LegShare, ...]:
-    """What each leg gave to a note's score."""
-    return tuple(
-        _share(query, ranking, ranked.key, leg, part, ranked.prior.factor) for leg, part in ranked.parts.items()
-    )
-
-
-def _silent(query: Query, ranking: Ranking, key: int, told: Container[str]) -> tuple[LegShare, ...]:
-    """What the other legs think of a note to which they gave nothing: its own score by each."""
-    parts = ranking.fused.parts(key, silent=True) if ranking.fused is not None else {}
-    return tuple(
-        _share(query, ranking, key, leg, part, 0.0)
-        for leg, part in parts.items()
-        if leg not in told and not math.isnan(part.raw)
-    )
-
-
-def _share(query: Query, ranking: Ranking, key: int, leg: str, part: Part, factor: float) -> LegShare:
-    answer = ranking.answers.get(leg)
-    matched = () if answer is None else answer.matched(key)
-    lent: tuple[Lent, ...] = ()
-    if isinstance(answer, Words):
-        matched = matched_words(query.text, matched)
-        lent = tuple(replace(each, words=matched_words(query.text, each.words)) for each in answer.lent(key))
-    return LegShare(leg, part.rank, part.raw, part.share * factor, matched, part.scaled, part.weight, lent)
 
 
 def _meant(reading: Reading) -> str:
@@ -224,25 +191,6 @@ def _happened(reading: Reading) -> str:
 def _chosen(ranking: Ranking, query: Query) -> list[Ranked]:
     least = query.minimum_score
     return [each for each in ranking.order[: query.k] if least is None or each.score >= least]
-
-
-def _explanation(
-    ranking: Ranking, ranked: Ranked, legs: tuple[LegShare, ...], note: MemoryNote, *, place: int | None
-) -> Explanation:
-    return Explanation(
-        id=ranked.id,
-        score=ranked.score,
-        relevance=ranked.relevance,
-        prior=ranked.prior,
-        legs=legs,
-        link_share=max(0.0, ranked.relevance - ranked.direct) * ranked.prior.factor if ranked.via else 0.0,
-        via=ranked.via,
-        place=place,
-        reading=ranking.reading,
-        fusion=ranking.fusion,
-        notes=(*ranking.notes, *ranked.notes),
-        content=note.content,
-    )
 
 
 def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation) -> Hit:
