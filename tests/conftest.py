@@ -1,20 +1,29 @@
-"""What every test shares: no settings from outside, no network to the model hub, one real MiniLM."""
+"""What every test shares: no settings from outside, no network to the model hub, one real MiniLM.
+
+And for those that ask for it a memory system without a model server: scripted judgement, words hashed to vectors,
+everything else real.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from platformdirs import user_cache_path
 
+from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from amem import AgenticMemorySystem
     from amem.protocols import Embedder
+
+    Open = Callable[..., AgenticMemorySystem]
 
 FROM_OUTSIDE = ("OLLAMA_HOST", "OPENAI_API_KEY")
 
@@ -57,3 +66,37 @@ def minilm(model_cache: Path) -> Embedder:
     from amem.settings import Settings
 
     return make_embedder(Settings(cache=model_cache))
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock("2026-03-01T10:00")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def open_memory(home: Path, clock: FrozenClock) -> Iterator[Open]:
+    """Opens memory systems on `home` (``directory=None``: in memory) and closes them all in the end."""
+    from amem import AgenticMemorySystem
+
+    opened: list[AgenticMemorySystem] = []
+
+    def open_(**options: Any) -> AgenticMemorySystem:
+        given: dict[str, Any] = {"embedder": HashEmbedder(256), "analyst": ScriptedAnalyst(), "clock": clock}
+        if "settings" not in options:
+            given["directory"] = home
+        opened.append(AgenticMemorySystem(**(given | options)))
+        return opened[-1]
+
+    yield open_
+    for memory in opened:
+        memory.close()
+
+
+@pytest.fixture
+def memory(open_memory: Open) -> AgenticMemorySystem:
+    return open_memory()

@@ -13,11 +13,10 @@ from amem.maintenance.cycle import packed, unpacked
 from amem.maintenance.shift import PhaseReport
 
 if TYPE_CHECKING:
-    from conftest import Open
-
     from amem import AgenticMemorySystem
     from amem.maintenance.shift import Shift
     from amem.testing import FrozenClock
+    from tests.conftest import Open
 
 
 def counter(memory: AgenticMemorySystem) -> int:

@@ -14,9 +14,8 @@ from amem.maintenance.due import due, upcoming
 from amem.testing import FrozenClock, ScriptedAnalyst
 
 if TYPE_CHECKING:
-    from conftest import Open
-
     from amem import AgenticMemorySystem
+    from tests.conftest import Open
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 

@@ -18,11 +18,10 @@ from amem.testing import HashEmbedder, ScriptedAnalyst
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from conftest import Open
-
     from amem import AgenticMemorySystem
     from amem.analysis import Draft, PageNote
     from amem.testing import FrozenClock
+    from tests.conftest import Open
 
 ROOF = (
     "The roof leaked above the kitchen again.",

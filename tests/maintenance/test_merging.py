@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from amem import AgenticMemorySystem
     from amem.protocols import Embedder
     from amem.testing import FrozenClock
-    from tests.maintenance.conftest import Open
+    from tests.conftest import Open
 
 EVERY = Filter(statuses=tuple(Status))
 HOURS = "The office closes at 6 pm on Fridays"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from amem import AgenticMemorySystem
     from amem.protocols import Embedder
     from amem.testing import FrozenClock
-    from tests.maintenance.conftest import Open
+    from tests.conftest import Open
 
 KILN = [
     "The kiln in the shed is fired with gas",

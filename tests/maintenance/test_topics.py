@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from amem.analysis import PageNote
     from amem.protocols import Embedder
     from amem.testing import FrozenClock
-    from tests.maintenance.conftest import Open
+    from tests.conftest import Open
 
 KILN = [
     "The kiln in the shed is fired with gas",

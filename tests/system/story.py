@@ -80,20 +80,32 @@ def _messages(name: str) -> tuple[Mapping[str, str], ...]:
     return tuple(json.loads(line) for line in lines)
 
 
-_WORK = (("2026-03-02", "2026-03-03"), ("2026-05-25", "2026-06-01"))
-_CITY = (("2026-02-14", "2026-02-15"), ("2026-05-09", "2026-05-10"))
-_DATABASE = (("2026-03-10", "2026-03-11"), ("2026-05-08", "2026-05-09"))
-_DIET = (None, ("2026-05-01", "2026-05-02"))
-_MANAGER = (None, ("2026-05-25", "2026-06-11"))
+#: When what the user has, in order, gave way to the next; the same in both languages.
+_CHANGES: Mapping[str, tuple[tuple[str, str] | None, ...]] = {
+    "works_at": (("2026-03-02", "2026-03-03"), ("2026-05-25", "2026-06-01")),
+    "lives_in": (("2026-02-14", "2026-02-15"), ("2026-05-09", "2026-05-10")),
+    "uses": (("2026-03-10", "2026-03-11"), ("2026-05-08", "2026-05-09")),
+    "diet": (None, ("2026-05-01", "2026-05-02")),
+    "manager": (None, ("2026-05-25", "2026-06-11")),
+}
+
+
+def _courses(*told: tuple[str, str, str]) -> tuple[Course, ...]:
+    """A (subject, question, values) for each of the changes, in their order."""
+    return tuple(
+        Course(subject, predicate, question, tuple(values.split(", ")), changes)
+        for (predicate, changes), (subject, question, values) in zip(_CHANGES.items(), told, strict=True)
+    )
+
 
 ENGLISH = Story(
     messages=_messages("en"),
-    courses=(
-        Course("me", "works_at", "Where do I work?", ("Northwind", "Helio", "Kestrel"), _WORK),
-        Course("me", "lives_in", "Where do I live?", ("Lisbon", "Porto", "Braga"), _CITY),
-        Course("we", "uses", "Which database do we use?", ("PostgreSQL", "MySQL", "CockroachDB"), _DATABASE),
-        Course("me", "diet", "Am I vegetarian, vegan or do I eat meat?", ("meat", "vegetarian", "vegan"), _DIET),
-        Course("me", "manager", "Who is my manager?", ("Carla Nunes", "Tom Berger", "Ines Prado"), _MANAGER),
+    courses=_courses(
+        ("me", "Where do I work?", "Northwind, Helio, Kestrel"),
+        ("me", "Where do I live?", "Lisbon, Porto, Braga"),
+        ("we", "Which database do we use?", "PostgreSQL, MySQL, CockroachDB"),
+        ("me", "Am I vegetarian, vegan or do I eat meat?", "meat, vegetarian, vegan"),
+        ("me", "Who is my manager?", "Carla Nunes, Tom Berger, Ines Prado"),
     ),
     outdated=(
         "I work at Helio, I started there on 2 March 2026.",
@@ -115,12 +127,12 @@ ENGLISH = Story(
 
 CHINESE = Story(
     messages=_messages("zh"),
-    courses=(
-        Course("我", "works_at", "我在哪里上班？", ("远景科技", "星河数据", "青禾网络"), _WORK),
-        Course("我", "lives_in", "我住在哪里？", ("北京", "上海", "北京"), _CITY),
-        Course("我们", "uses", "项目用的是什么数据库？", ("MySQL", "PostgreSQL", "TiDB"), _DATABASE),
-        Course("我", "diet", "我吃素、吃纯素还是吃肉？", ("肉", "素", "纯素"), _DIET),
-        Course("我", "manager", "我的经理是谁？", ("陈红", "郭涛", "宋梅"), _MANAGER),
+    courses=_courses(
+        ("我", "我在哪里上班？", "远景科技, 星河数据, 青禾网络"),
+        ("我", "我住在哪里？", "北京, 上海, 北京"),
+        ("我们", "项目用的是什么数据库？", "MySQL, PostgreSQL, TiDB"),
+        ("我", "我吃素、吃纯素还是吃肉？", "肉, 素, 纯素"),
+        ("我", "我的经理是谁？", "陈红, 郭涛, 宋梅"),
     ),
     outdated=(
         "我在星河数据上班，2026年3月2日入职的。",

@@ -15,49 +15,43 @@ _SHOWN = 80
 
 def replaced(old: Fact, new: Fact, text: str, predicates: Predicates) -> str:
     """One value has taken another's place."""
-    if written_in_cjk(text):
-        return f"后来是“{_said(new, predicates, chinese=True)}”，不再是“{_said(old, predicates, chinese=True)}”"
-    return f"'{_said(new, predicates)}' replaces '{_said(old, predicates)}'"
+    wording = _in_language_of(text, "'{new}' replaces '{old}'", "后来是“{new}”，不再是“{old}”")
+    return wording.format(**_said(text, predicates, old=old, new=new))
 
 
 def ended(old: Fact, text: str, predicates: Predicates) -> str:
     """Something is said not to be so any more."""
-    if written_in_cjk(text):
-        return f"“{_said(old, predicates, chinese=True)}”已不再成立"
-    return f"'{_said(old, predicates)}' is no longer so"
+    wording = _in_language_of(text, "'{old}' is no longer so", "“{old}”已不再成立")
+    return wording.format(**_said(text, predicates, old=old))
 
 
 def resumed(new: Fact, text: str, predicates: Predicates) -> str:
     """Something that had ended is so again."""
-    if written_in_cjk(text):
-        return f"“{_said(new, predicates, chinese=True)}”又成立了"
-    return f"'{_said(new, predicates)}' is so again"
+    wording = _in_language_of(text, "'{new}' is so again", "“{new}”又成立了")
+    return wording.format(**_said(text, predicates, new=new))
 
 
 def differing(old: Fact, new: Fact, text: str, predicates: Predicates) -> str:
     """Two values of one thing, and nothing says which of them holds."""
-    if written_in_cjk(text):
-        return f"“{_said(new, predicates, chinese=True)}”与“{_said(old, predicates, chinese=True)}”说法不一"
-    return f"'{_said(new, predicates)}' and '{_said(old, predicates)}' cannot both be so"
+    wording = _in_language_of(text, "'{new}' and '{old}' cannot both be so", "“{new}”与“{old}”说法不一")
+    return wording.format(**_said(text, predicates, old=old, new=new))
 
 
 def turned(old: str, new: str, text: str) -> str:
     """The later text says the opposite."""
-    if written_in_cjk(text):
-        return f"“{cut(new)}”与“{cut(old)}”相反"
-    return f"'{cut(new)}' is the opposite of '{cut(old)}'"
+    wording = _in_language_of(text, "'{new}' is the opposite of '{old}'", "“{new}”与“{old}”相反")
+    return wording.format(old=cut(old), new=cut(new))
 
 
 def another(old: str, new: str, text: str) -> str:
     """The later text gives another value."""
-    if written_in_cjk(text):
-        return f"后来是“{cut(new)}”，先前是“{cut(old)}”"
-    return f"'{cut(new)}' where it was '{cut(old)}'"
+    wording = _in_language_of(text, "'{new}' where it was '{old}'", "后来是“{new}”，先前是“{old}”")
+    return wording.format(old=cut(old), new=cut(new))
 
 
 def again(text: str) -> str:
     """The later text says the same."""
-    return "说的是同一件事" if written_in_cjk(text) else "it says the same"
+    return _in_language_of(text, "it says the same", "说的是同一件事")
 
 
 def cut(text: str) -> str:
@@ -66,5 +60,11 @@ def cut(text: str) -> str:
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1].rstrip() + "…"
 
 
-def _said(fact: Fact, predicates: Predicates, *, chinese: bool = False) -> str:
-    return cut(predicates.phrase(fact.predicate, fact.object, chinese=chinese))
+def _in_language_of(text: str, english: str, chinese: str) -> str:
+    return chinese if written_in_cjk(text) else english
+
+
+def _said(text: str, predicates: Predicates, **facts: Fact) -> dict[str, str]:
+    """Each fact in words, in the language of the text."""
+    chinese = written_in_cjk(text)
+    return {name: cut(predicates.phrase(fact.predicate, fact.object, chinese=chinese)) for name, fact in facts.items()}
