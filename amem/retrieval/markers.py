@@ -24,7 +24,7 @@ _WORDS = {
 _HEAD = (
     rf"^\W{{0,3}}|[.!?;:–—{HIDDEN}]\s{{0,3}}|\b(?:and|but|so|or|then|ok|okay|hey|hi|hello|please|also|exactly|just"
     r"|again|me|us|know|recall|wonder(?:ing)?|explain|asked|out|understand|sure|check|forgot|curious|in|on|at|to|from"
-    r"|with|for|of|by|about|around|during|since|until)\s{1,3}"
+    r"|with|for|of|by|about|around|during)\s{1,3}"
 )
 #: What a line of a list may begin with, and where it then counts.
 _PLACES = {"^, ": rf"(?:{_HEAD}|,\s{{0,3}})", "^ ": rf"(?:{_HEAD})", ", ": r",\s{0,3}", "": ""}

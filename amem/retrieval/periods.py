@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SIDES = re.compile(
     r"\b(?:(?P<since>(?:ever )?since|as of)|(?P<after>after|following)|(?P<until>until|till|up to|through|by)"
     r"|(?P<before>before|prior to|earlier than)|(?P<between>between)|(?P<every>every|each)"
-    r"|(?P<within>from|in|on|at|during|over|within|throughout|around|about))"
+    r"|(?P<within>from|in|on|at|during|over|within|throughout|around))"
     r"(?: the| that)?\s*$"
     r"|(?P<zh_since>自从?|从|打)$|(?P<zh_before>早于|截[至止]到?)$|(?P<zh_after>晚于)$|(?P<zh_every>每个?)$|(?P<zh_in>在|于)$",
     re.IGNORECASE,
@@ -87,7 +87,13 @@ def dated(text: str, now: datetime, zone: tzinfo) -> Dated | None:
 
     Of several times it is the range that the words make of them, else the whole from the first to the last.
     """
-    today = now.astimezone(zone).date()
+    try:
+        return _dated(text, now.astimezone(zone).date(), zone)
+    except OverflowError:  # what it names lies at the end of the calendar
+        return None
+
+
+def _dated(text: str, today: date, zone: tzinfo) -> Dated | None:
     times = [each for each in (_read(text, found, today) for found in named(text, today)) if each is not None]
     if not times:
         return None
@@ -97,13 +103,17 @@ def dated(text: str, now: datetime, zone: tzinfo) -> Dated | None:
     closed = [each for each in times if each.side == "in"]
     used = closed if closed and (first, last) == _hull(closed) else times
     start, end = min(each.start for each in used), max(each.end for each in used)
-    try:
-        since = None if first is None else datetime.combine(first, time(), zone)
-        until = None if last is None else datetime.combine(last + timedelta(days=1), time(), zone)
-    except OverflowError:
-        return None
+    since = None if first is None else _midnight(first, zone)
+    until = None if last is None else _midnight(last + timedelta(days=1), zone)
     period = Period(text[start:end], since, until, yearless=all(each.bare for each in used))
     return Dated(period, start, end, all(each.relative for each in used))
+
+
+def _midnight(day: date, zone: tzinfo) -> datetime:
+    """The beginning of the day. Raises OverflowError where it has no time in UTC, in which notes are kept."""
+    moment = datetime.combine(day, time(), zone)
+    moment.astimezone(UTC)
+    return moment
 
 
 def _read(text: str, found: Named, today: date) -> _Time | None:
@@ -124,13 +134,10 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
         first, last = _third(first, last, part.lastgroup or "")
         start, end = (start - len(lead) + part.start(), end) if part.re is _PART else (start, part.end())
         lead = text[max(0, start - 40) : start]
-    try:
-        if shift := _SHIFT.search(lead) or _SHIFT_ZH.match(text, end):
-            first, last = _shifted(first, last, shift)
-            start, end = (start - len(lead) + shift.start(), end) if shift.re is _SHIFT else (start, shift.end())
-            lead = text[max(0, start - 40) : start]
-    except OverflowError:
-        return None
+    if shift := _SHIFT.search(lead) or _SHIFT_ZH.match(text, end):
+        first, last = _shifted(first, last, shift)
+        start, end = (start - len(lead) + shift.start(), end) if shift.re is _SHIFT else (start, shift.end())
+        lead = text[max(0, start - 40) : start]
     side = "in"
     inside = re.match(r"since ", text[start:end], re.IGNORECASE)
     if inside:
