@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from amem.retrieval.reading import Event, Period
 from amem.retrieval.router import Router
 from amem.settings import Settings
+
+if TYPE_CHECKING:
+    from amem.retrieval.reading import Event, Period
 
 LISBON = ZoneInfo("Europe/Lisbon")
 NOW = datetime(2026, 2, 1, 9, tzinfo=LISBON)  # a Sunday
@@ -28,7 +31,7 @@ def days(found: Period | None) -> tuple[str | None, str | None]:
     assert found is not None
     since, until = found.since, found.until
     assert all(moment is None or moment.astimezone(LISBON).hour == 0 for moment in (since, until))
-    return since and since.date().isoformat(), until and until.date().isoformat()
+    return since.date().isoformat() if since else None, until.date().isoformat() if until else None
 
 
 @pytest.mark.parametrize(
