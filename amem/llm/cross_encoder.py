@@ -31,12 +31,12 @@ _BATCH = 16
 class CrossEncoder:
     """The cross-encoder called `name` (or the folder of that name), loaded at first use. Safe in many threads.
 
-    `setting` is what names it, for errors. The network is used only by `load` with ``fetch=True``.
+    `hint` says what to do where it cannot be. The network is used only by `load` with ``fetch=True``.
     """
 
-    def __init__(self, name: str, setting: str) -> None:
+    def __init__(self, name: str, hint: str) -> None:
         self.name = name
-        self._setting = setting
+        self._hint = hint
         self._model: Any = None
         self._literacy: Literacy | None = None
         # Its tokenizer changes its own padding and truncation during a call.
@@ -65,7 +65,7 @@ class CrossEncoder:
 
     def _loaded(self, fetch: bool = False) -> Any:
         if self._model is None:
-            self._model = _load(self.name, self._setting, fetch)
+            self._model = _load(self.name, self._hint, fetch)
         return self._model
 
 
@@ -114,7 +114,7 @@ def _downloaded(name: str) -> Path | None:
     return Path(found).parent if isinstance(found, str) else None
 
 
-def _load(name: str, setting: str, fetch: bool) -> Any:
+def _load(name: str, hint: str, fetch: bool) -> Any:
     # OpenMP reads this once, when torch is imported: threads that spin while they wait slow a busy machine down.
     with defaults(OMP_WAIT_POLICY="PASSIVE"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -133,10 +133,7 @@ def _load(name: str, setting: str, fetch: bool) -> Any:
             return Model(str(folder) if folder.is_dir() else name, local_files_only=here)
     except Exception as error:  # four packages read the files, each with errors of its own for damaged ones
         line = str(error).strip().partition("\n")[0]
-        raise MissingModel(
-            f"cannot load the cross-encoder {name}: {line}",
-            hint=f"download it again, or set {setting} (AMEM_{setting.upper()}) to '' to do without",
-        ) from error
+        raise MissingModel(f"cannot load the cross-encoder {name}: {line}", hint=hint) from error
 
 
 @contextmanager

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LABELS = ("entailment", "neutral", "contradiction")
 #: Less of a text than this, and it is in no language that the model can judge in.
 _KNOWN = 0.8
+_HINT = "download it again, or set nli_model in config.toml to '' to do without"
 
 
 class CrossEncoderEntailment:
@@ -25,7 +26,7 @@ class CrossEncoderEntailment:
     def __init__(self, name: str, labels: Sequence[str]) -> None:
         self.name = name
         self._labels = tuple(labels)
-        self._model = CrossEncoder(name, "nli_model")
+        self._model = CrossEncoder(name, _HINT)
 
     def compare(self, pairs: Sequence[tuple[str, str]]) -> list[Mapping[str, float]]:
         """For each (premise, hypothesis) the probability of each label, the softmax of the model's logits.

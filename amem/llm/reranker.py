@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _HINT = "set rerank_model (AMEM_RERANK_MODEL) to one such as cross-encoder/ms-marco-MiniLM-L6-v2"
+_ABSENT = "check rerank_model (AMEM_RERANK_MODEL) and the network, or set rerank (AMEM_RERANK) to off"
 _SCORES = ("ForSequenceClassification", "ForCausalLM")
 _MADE_AS = "config_sentence_transformers.json"
 #: What transformers takes a classifier to have whose configuration does not say.
@@ -29,7 +30,7 @@ class CrossEncoderReranker:
         self._name = name
         self._fetch = fetch
         self._notify = notify
-        self._model = CrossEncoder(name, "rerank_model")
+        self._model = CrossEncoder(name, _ABSENT)
         self._activation: Any = None
 
     @property

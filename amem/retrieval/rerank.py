@@ -6,8 +6,8 @@ Left at its whole fused score it would overtake notes for no other reason than t
 most passages almost 0. This way all scores are on one scale, and since those with the highest fused scores are read
 first, what was read stands before what was not, however early time was up.
 
-A passage among them in a language that the model cannot read is another matter: its place says nothing about it. It is
-taken to answer as well as those that were read do on average.
+A passage among them in a language that the model cannot read is another matter: others were read before and after it.
+Its relevance changes in the proportion in which theirs did all together.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Reranking:
             return Reread(notes=(self._problem,) if self._problem else ())
         best = sorted(fused, key=lambda id: -round(fused[id], 12))[: self._settings.rerank_candidates]
         try:
-            return self._read(model, session, query.text[:_READ], best)
+            return self._read(model, session, query.text[:_READ], {id: fused[id] for id in best})
         except _Failed as error:
             note = f"not reranked: {model.name} failed ({error})"
             self._warn(note, error.__cause__)
@@ -149,7 +149,8 @@ class Reranking:
             return self._settings.rerank
         return "on" if query.rerank else "off"
 
-    def _read(self, model: Reranker, session: Session, question: str, ids: Sequence[str]) -> Reread:
+    def _read(self, model: Reranker, session: Session, question: str, best: Mapping[str, float]) -> Reread:
+        ids = list(best)
         started, slowest = self._clock(), 0.0
         if not _knows(model, question):
             return Reread(notes=(f"not reranked: {model.name} cannot read the question's language",))
@@ -171,21 +172,23 @@ class Reranking:
             )
             seen += len(ids[start : start + _BATCH])
             slowest = max(slowest, self._clock() - began)
-        return self._reread(model.name, scores, foreign, seen, len(ids))
-
-    def _reread(self, name: str, scores: Mapping[str, float], foreign: Sequence[str], seen: int, of: int) -> Reread:
         notes = []
         if foreign:
-            notes.append(f"{len(foreign)} of {of} not reranked: {name} cannot read their language")
-        if seen < of:
-            notes.append(f"reranking stopped after {seen} of {of}: {self._settings.rerank_ms:g} ms")
+            notes.append(f"{len(foreign)} of {len(ids)} not reranked: {model.name} cannot read their language")
+        if seen < len(ids):
+            notes.append(f"reranking stopped after {seen} of {len(ids)}: {self._settings.rerank_ms:g} ms")
+        return self._reread(best, scores, foreign, tuple(notes))
+
+    def _reread(
+        self, best: Mapping[str, float], scores: Mapping[str, float], foreign: Sequence[str], notes: tuple[str, ...]
+    ) -> Reread:
         if not scores:
-            return Reread(notes=tuple(notes))
-        average = math.fsum(scores.values()) / len(scores)
+            return Reread(notes=notes)
+        before = math.fsum(best[id] for id in scores)
+        proportion = math.fsum(scores.values()) / before if before else 0.0
+        assumed = {id: min(1.0, best[id] * proportion) for id in foreign}
         ranks = {id: rank for rank, id in enumerate(sorted(scores, key=lambda id: -scores[id]), start=1)}
-        return Reread(
-            min(self._settings.rerank_weight, _MOST), scores, dict.fromkeys(foreign, average), tuple(notes), ranks
-        )
+        return Reread(min(self._settings.rerank_weight, _MOST), scores, assumed, notes, ranks)
 
     def _warn(self, note: str, error: BaseException | None = None) -> None:
         # Once for each reason: a program may ask a thousand questions.

@@ -166,15 +166,23 @@ def test_a_question_in_a_language_that_the_model_cannot_read_is_left_as_it_is(co
     assert reread.notes == ("not reranked: words cannot read the question's language",)
 
 
-def test_notes_in_such_a_language_count_as_what_is_read_does_on_average(collection: Collection) -> None:
+def test_notes_in_such_a_language_change_as_what_is_read_does_all_together(collection: Collection) -> None:
     cat, rain = collection.add("the cat does sleep"), collection.add("rain")
-    chinese = collection.add("猫在沙发上睡觉")
-    reread = read(collection, reranking(Reader(unknown="猫"), rerank_weight=0.5), [cat, chinese, rain])
-    assert chinese not in reread.scores
-    assert reread.relevance(chinese, 0.8) == pytest.approx(0.4 + 0.5 * 0.5)
-    part = reread.parts(chinese, {})["rerank"]
-    assert (part.rank, part.share) == (None, 0.25)
-    assert reread.notes == ("1 of 3 not reranked: words cannot read their language",)
+    first, last = collection.add("猫在沙发上睡觉"), collection.add("猫在家")
+    fused = {first: 0.7, cat: 0.5, rain: 0.3, last: 0.0}
+    made, question = reranking(Reader(unknown="猫"), rerank_weight=0.5), Query(QUESTION)
+    made.prepare([question])
+    with collection.store.read() as session:
+        reread = made.read(session, question, fused)
+    after = {id: reread.relevance(id, value) for id, value in fused.items()}
+    proportion = (after[cat] + after[rain]) / (fused[cat] + fused[rain])
+    assert after[first] == pytest.approx(0.7 * proportion)
+    assert after[last] == 0
+    assert first not in reread.scores
+    part = reread.parts(first, {})["rerank"]
+    assert part.rank is None
+    assert part.share == pytest.approx(after[first] - 0.5 * fused[first])
+    assert reread.notes == ("2 of 4 not reranked: words cannot read their language",)
 
 
 def test_where_it_can_read_none_of_them_nothing_changes(collection: Collection) -> None:
