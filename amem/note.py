@@ -8,11 +8,17 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
 
 #: Whose a note is, as memory libraries tell notes of one collection apart: ids kept in its metadata under these names.
 SCOPES = ("user_id", "agent_id", "session_id")
+
+
+def whose(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """The ids under `SCOPES` in a note's metadata, as text; '' for one that it does not have."""
+    return {name: "" if metadata.get(name) is None else str(metadata[name]) for name in SCOPES}
 
 
 class MemoryType(StrEnum):

@@ -7,10 +7,10 @@ from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, column, func, select, text
+from sqlalchemy import Text, bindparam, cast, column, func, select, text
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
-from amem.note import MemoryNote, Status
+from amem.note import SCOPES, MemoryNote, Status, whose
 from amem.query import Filter
 from amem.storage import tables
 from amem.storage.chunks import chunks
@@ -21,7 +21,7 @@ from amem.storage.rows import note_of, time_text
 from amem.text import normalize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import ColumnClause, Select
@@ -39,6 +39,13 @@ _SAME = (
     .where(_NOTES.c.normal == bindparam("normal"), _NOTES.c.status == str(Status.ACTIVE))
     # What sums an episode up says nothing of its own, even in the very words of one of its messages.
     .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_(None))
+    # What two people say in the same words, each says for themselves.
+    .where(
+        *(
+            func.coalesce(cast(func.json_extract(_NOTES.c.metadata, f"$.{name}"), Text), "") == bindparam(name)
+            for name in SCOPES
+        )
+    )
     .order_by(_NOTES.c.key)
     .limit(1)
 )
@@ -255,9 +262,13 @@ class NoteReading:
             shared |= set(self._run(crowded).scalars())
         return {id: id if id[:length] in shared else id[:length] for id in ids}
 
-    def duplicate_of(self, content: str) -> str | None:
-        """The oldest active note that says the same but for case, width and spacing; None when there is none."""
-        return self._run(_SAME, {"normal": normal_hash(content)}).scalar_one_or_none()
+    def duplicate_of(self, content: str, metadata: Mapping[str, Any] | None = None) -> str | None:
+        """The oldest active note that says the same but for case, width and spacing; None when there is none.
+
+        `metadata` says whose the note is: another user's, agent's or session's is no duplicate of it.
+        """
+        asked = {"normal": normal_hash(content), **whose(metadata or {})}
+        return self._run(_SAME, asked).scalar_one_or_none()
 
     def replaced_by(self, ids: Sequence[str]) -> list[str]:
         """Ids of the superseded notes whose place one of these took, whatever became of it."""

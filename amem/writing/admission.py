@@ -81,7 +81,7 @@ def _refuse_taken_id(intake: Intake, store: Store, first: Intake) -> None:
     with store.read() as session:
         if not taken and session.notes.keys_of([note.id]):
             known = intake.source is not None and bool(session.sources.notes_of([intake.source.id], own=True))
-            taken = not known and session.notes.duplicate_of(note.content) is None
+            taken = not known and session.notes.duplicate_of(note.content, note.metadata) is None
     if taken:
         raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it")
 

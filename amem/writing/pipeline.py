@@ -240,7 +240,7 @@ class Pipeline:
         if entry.existing is not None or entry.intake.source is not None:
             return entry.existing
         note = entry.intake.note
-        existing = session.notes.duplicate_of(note.content)
+        existing = session.notes.duplicate_of(note.content, note.metadata)
         who = note.speaker or run.actor
         # Nobody is a witness to what they said themselves.
         if existing is not None and who != session.notes.told_by(existing):

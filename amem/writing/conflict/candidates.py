@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from amem.note import Kind, Status
+from amem.note import Kind, Status, whose
 from amem.storage.rows import time_text
 from amem.truth.intervals import same_value
 from amem.writing.conflict.claims import claim_of
@@ -74,11 +74,17 @@ def rivals(
     for key, (other, owned) in session.notes.bare(list(likeness)).items():
         # A superseded note concerns a new one only where it takes its place in a chain.
         wanted = other.status is Status.ACTIVE or (other.status is Status.SUPERSEDED and key in holders)
-        if wanted and other.id != note.id and states_something(other):
+        if wanted and other.id != note.id and states_something(other) and _of_one(note, other):
             cosine = 0.0 if math.isnan(likeness[key]) else likeness[key]
             found.append(as_rival(key, other, owned, cosine))
     order = {key: place for place, key in enumerate(likeness)}
     return sorted(found, key=lambda each: order[each.claim.order])
+
+
+def _of_one(note: MemoryNote, other: MemoryNote) -> bool:
+    """Whether two notes are of the same user and agent: where Bo lives says nothing of where Ana does."""
+    mine, theirs = whose(note.metadata), whose(other.metadata)
+    return all(mine[name] == theirs[name] for name in ("user_id", "agent_id"))
 
 
 def _holders(session: Session, note: MemoryNote, predicates: Predicates) -> dict[int, None]:
