@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,28 +10,18 @@ import numpy as np
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.retrieval.causes import causes
-from amem.retrieval.dating import Dating
-from amem.retrieval.dense import MeaningLeg
 from amem.retrieval.diversity import pool, spaced
-from amem.retrieval.entity import EntityLeg
 from amem.retrieval.expand import SEEDS, Reached, best, better, spread
-from amem.retrieval.facts import FactsLeg
 from amem.retrieval.frequencies import Frequencies
-from amem.retrieval.fusion import Convex, Fused, Fusion, Part, ReciprocalRanks
 from amem.retrieval.gate import Gate
-from amem.retrieval.intents import weights
-from amem.retrieval.kinds import KindLeg
-from amem.retrieval.legs import Answer, Asked, Leg, Listed
-from amem.retrieval.lexical import LexicalLeg
+from amem.retrieval.legs import Asked
 from amem.retrieval.names import Names
+from amem.retrieval.panel import Heard, Panel
 from amem.retrieval.prior import Priors
 from amem.retrieval.reading import Intent
 from amem.retrieval.router import Router
-from amem.retrieval.speaker import SpeakerLeg
-from amem.retrieval.timing import TimeLeg
-from amem.retrieval.turns import Neighbour, neighbours, next_to, replied
+from amem.retrieval.turns import neighbours, next_to, replied
 from amem.retrieval.window import Talk
-from amem.text import query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,6 +29,8 @@ if TYPE_CHECKING:
     from amem.protocols import Vector
     from amem.query import Query
     from amem.retrieval.explanation import Prior, Via
+    from amem.retrieval.fusion import Fused, Part
+    from amem.retrieval.legs import Answer
     from amem.retrieval.protocols import DenseIndex
     from amem.retrieval.reading import Reading
     from amem.retrieval.rerank import Reranking, Reread
@@ -80,17 +71,18 @@ class Ranked:
 class Ranking:
     """All that ranking one question found out. `order` is best first; `too_far` failed the minimum cosine.
 
-    `answers` holds what each leg had to say that did not abstain, `fused` what that came to; `notes` are remarks on
-    how the ranking was done, for people.
+    `answers` holds what each leg had to say that did not abstain, `fused` what that came to; where a last resort took
+    the legs' place, `heard` is what they had said. `notes` are remarks on how the ranking was done, for people.
     """
 
     reading: Reading
     fusion: str
+    answers: Mapping[str, Answer]
+    fused: Fused
     order: list[Ranked] = field(default_factory=list)
-    answers: Mapping[str, Answer] = field(default_factory=dict)
-    fused: Fused | None = None
     too_far: dict[int, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    heard: Heard | None = None
 
 
 class Ranker:
@@ -110,27 +102,12 @@ class Ranker:
     ) -> None:
         self._dense = dense
         self._reranking = reranking
-        self._trust = trust
         self._settings = settings
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
         self._frequencies = Frequencies()
         self._names = Names(self._frequencies, settings.user_name, recognise)
-        meaning, lexical = MeaningLeg(dense), LexicalLeg(settings, self._frequencies)
-        self._dating = Dating((meaning, lexical), self._zone)
-        self._legs: tuple[Leg, ...] = (
-            meaning,
-            lexical,
-            EntityLeg(self._frequencies),
-            FactsLeg(settings, predicates),
-            SpeakerLeg(),
-            TimeLeg((meaning, lexical), self._zone),
-            KindLeg((meaning, lexical)),
-        )
-
-    @cached_property
-    def _fusion(self) -> Fusion:
-        return Convex() if self._settings.fusion == "convex" else ReciprocalRanks(self._settings.rrf_k)
+        self._panel = Panel(dense, settings, self._frequencies, predicates, trust)
 
     def read(self, session: Session, query: Query) -> Reading:
         """What is asked, of which words, of whom."""
@@ -156,120 +133,99 @@ class Ranker:
         gate = Gate(session, query.filter, pages=reading.overview)
         standing = Priors(query, reading, self._settings)
         talk = Talk(session, self._settings.window)
-        asked = Asked(session, query, reading, vector, gate, self._settings.candidates, talk)
-        reading = self._dating.settle(asked, event)
-        asked = replace(asked, reading=reading)
-        wanted = legs_of(query)
-        answers = {leg.name: said for leg in self._legs if leg.name in wanted and (said := leg.ask(asked)) is not None}
-        counts = weights(self._settings, answers, reading.intents)
-        if "dense" in counts:
-            counts["dense"] *= self._trust(reading.meaning or reading.text)
-        fused = self._fusion.fuse(answers, counts, also)
-        ranking = Ranking(reading, self._fusion.name, answers=answers, fused=fused)
+        asked = self._panel.settle(Asked(session, query, reading, vector, gate, self._settings.candidates, talk), event)
         diversity = self._settings.diversity if query.diversity is None else query.diversity
         places = max(query.k, pool(query.k) if diversity > 0 else 0)
         k = None if every else max(places, self._reranking.depth(query))
-        admitted = _admitted(gate, fused, k, standing.least)
-        if not admitted:
-            answers, counts = {"source": self._last_resort(asked)}, {"source": 1.0}
-            fused = self._fusion.fuse(answers, counts, also)
-            ranking.answers, ranking.fused = answers, fused
-            admitted = _admitted(gate, fused, k, standing.least)
-        direct = {key: fused.of(key) for key in admitted}
-        near = neighbours(asked, best(direct, SEEDS))
-        if joining := {each.key for each in near if each.replies and not fused.has(each.key)}:
-            fused = ranking.fused = self._fusion.fuse(answers, counts, also, joining)
+        first = heard = self._panel.ask(asked, legs_of(query), also)
+        direct = _admitted(gate, heard.fused, k, standing.least)
+        if not direct:
+            heard = self._panel.last_resort(asked, also)
+            direct = _admitted(gate, heard.fused, k, standing.least)
         bar = 0.0 if k is None else _bar(direct.values(), k, standing.least)
-        reached = self._reached(asked, direct, near, fused, bar)
-        self._drop_distant(query.filter.minimum_cosine, vector, gate, direct, reached, ranking)
-        relevance = direct | {gate.keys[id]: min(1.0, offer.relevance) for id, offer in reached.items()}
-        again = self._reranking.read(session, query, {gate.rows[key].id: value for key, value in relevance.items()})
-        ranking.notes += again.notes
-        k = None if every else places
-        order = self._order(session, gate, fused, relevance, reached, again, standing, k)
-        ranking.order = spaced(self._dense, order, query.k, diversity)
-        return ranking
+        heard, reached = self._reached(asked, heard, direct, bar, also)
+        found = {key: Reached(value, ()) for key, value in direct.items()}
+        found |= {gate.keys[id]: way for id, way in reached.items()}
+        too_far = self._too_far(asked, list(found))
+        found = {key: way for key, way in found.items() if key not in too_far}
+        again = self._reranking.read(session, query, {gate.rows[key].id: way.relevance for key, way in found.items()})
+        order = self._order(asked, heard.fused, found, again, standing, None if every else places)
+        return Ranking(
+            reading=asked.reading,
+            fusion=self._panel.fusion.name,
+            answers=heard.answers,
+            fused=heard.fused,
+            order=spaced(self._dense, order, query.k, diversity, query.minimum_score),
+            too_far=too_far,
+            notes=again.notes,
+            heard=None if heard.answers is first.answers else first,
+        )
 
     def _reached(
-        self, asked: Asked, direct: Mapping[int, float], near: Sequence[Neighbour], fused: Fused, least: float
-    ) -> dict[str, Reached]:
-        """What was not found directly, or would stand lower: replies, causes where they are asked for, links."""
+        self, asked: Asked, heard: Heard, direct: Mapping[int, float], least: float, also: Sequence[int]
+    ) -> tuple[Heard, dict[str, Reached]]:
+        """What was not found directly, or would stand lower: replies, causes where they are asked for, links.
+
+        With what the legs say to the replies, whose own relevance counts as well.
+        """
         gate = asked.gate
-        ways = [replied(gate, near, direct, fused.of)]
-        if asked.query.expand or Intent.CAUSAL in asked.reading.intents:
+        near = neighbours(asked, best(direct, SEEDS))
+        if joining := {each.key for each in near if each.replies and not heard.fused.has(each.key)}:
+            heard = self._panel.joined(heard, joining, also)
+        ways = [replied(gate, near, direct, heard.fused.of)]
+        why = Intent.CAUSAL in asked.reading.intents
+        if asked.query.expand or why:
             by_id = {gate.rows[key].id: value for key, value in direct.items()}
-            if Intent.CAUSAL in asked.reading.intents:
+            if why:
                 ways.append(causes(asked.session, by_id, gate.admit_ids, least=least))
             if asked.query.expand:
                 ways.append(next_to(gate, near, direct))
                 ways.append(spread(asked.session, by_id, gate.admit_ids, least=least))
-        return better(*ways)
+        return heard, better(*ways)
 
-    def _last_resort(self, asked: Asked) -> Answer:
-        """Notes made from raw input that holds the question's words."""
-        session, terms = asked.session, query_terms(asked.reading.lexical)
-        sources = [source.id for source in session.sources.search(terms, asked.limit)]
-        made = session.sources.notes_of(sources)
-        ids = list(dict.fromkeys(made[source] for source in sources if source in made))
-        allowed = asked.gate.admit_ids(ids)
-        keys = [asked.gate.keys[id] for id in ids if id in allowed]
-        return Listed(keys, [1 / place for place in range(1, len(keys) + 1)], 1.0)
-
-    def _drop_distant(
-        self,
-        least: float | None,
-        vector: Vector | None,
-        gate: Gate,
-        direct: dict[int, float],
-        reached: dict[str, Reached],
-        ranking: Ranking,
-    ) -> None:
-        if least is None or vector is None:
-            return
-        keys = list(direct) + [gate.keys[id] for id in reached if gate.keys[id] not in direct]
-        cosines = self._dense.cosines(vector, np.array(keys, dtype=np.int64))
-        for key, cosine in zip(keys, cosines.tolist(), strict=True):
-            # Written so that a note without a vector (nan) fails as well.
-            if not cosine >= least:
-                ranking.too_far[key] = cosine
-                direct.pop(key, None)
-                reached.pop(gate.rows[key].id, None)
+    def _too_far(self, asked: Asked, keys: Sequence[int]) -> dict[int, float]:
+        """Those of these notes that are less near than was asked for, or of which nobody knows, with their cosines."""
+        least = asked.query.filter.minimum_cosine
+        if least is None or asked.vector is None:
+            return {}
+        cosines = self._dense.cosines(asked.vector, np.array(keys, dtype=np.int64)).tolist()
+        # Written so that a note without a vector (nan) fails as well.
+        return {key: cosine for key, cosine in zip(keys, cosines, strict=True) if not cosine >= least}
 
     def _order(
         self,
-        session: Session,
-        gate: Gate,
+        asked: Asked,
         fused: Fused,
-        found: Mapping[int, float],
-        reached: Mapping[str, Reached],
+        found: Mapping[int, Reached],
         again: Reread,
         standing: Priors,
         k: int | None,
     ) -> list[Ranked]:
-        relevance = {key: again.relevance(gate.rows[key].id, value) for key, value in found.items()}
+        rows = asked.gate.rows
+        relevance = {key: min(1.0, again.relevance(rows[key].id, way.relevance)) for key, way in found.items()}
         if k is not None:
-            ceilings = {key: value * standing.most(gate.rows[key].kind) for key, value in relevance.items()}
+            ceilings = {key: value * standing.most(rows[key].kind) for key, value in relevance.items()}
             bar = _bar(ceilings.values(), k, standing.floor)
             relevance = {key: value for key, value in relevance.items() if ceilings[key] >= bar}
-        priors = standing.of(session, list(relevance))
-        order = sorted(relevance, key=lambda key: (gate.rows[key].at, key), reverse=True)
-        order.sort(key=lambda key: -round(min(1.0, relevance[key]) * priors[key].factor, 12))
+        priors = standing.of(asked.session, list(relevance))
+        order = sorted(relevance, key=lambda key: (rows[key].at, key), reverse=True)
+        order.sort(key=lambda key: -round(relevance[key] * priors[key].factor, 12))
         return [
             Ranked(
                 key=key,
-                id=gate.rows[key].id,
-                at=gate.rows[key].at,
-                parts=again.parts(gate.rows[key].id, fused.parts(key)),
-                relevance=min(1.0, relevance[key]),
-                via=reached[gate.rows[key].id].via if gate.rows[key].id in reached else (),
+                id=rows[key].id,
+                at=rows[key].at,
+                parts=again.parts(rows[key].id, fused.parts(key)),
+                relevance=relevance[key],
+                via=found[key].via,
                 prior=priors[key],
             )
             for key in order[:k]
         ]
 
 
-def _admitted(gate: Gate, fused: Fused, k: int | None, least: float) -> list[int]:
-    """The most relevant notes that may answer: all of them, or all that can be among the best `k`."""
+def _admitted(gate: Gate, fused: Fused, k: int | None, least: float) -> dict[int, float]:
+    """The most relevant notes that may answer, with their relevance: all, or all that can be among the best `k`."""
     order = fused.order()
     found: list[int] = []
     for start in range(0, len(order), _CHUNK):
@@ -277,7 +233,7 @@ def _admitted(gate: Gate, fused: Fused, k: int | None, least: float) -> list[int
         if k is not None and len(found) >= k > 0 and fused.of(some[0]) < least * fused.of(found[k - 1]):
             break
         found += gate.admit(some)
-    return found
+    return {key: fused.of(key) for key in found}
 
 
 def _bar(relevance: Iterable[float], k: int, least: float) -> float:
