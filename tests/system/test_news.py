@@ -10,6 +10,7 @@ import pytest
 from amem import AgenticMemorySystem, Filter
 from amem.note import Status
 from amem.testing import HashEmbedder
+from amem.verdict import Label
 
 if TYPE_CHECKING:
     from amem.testing import FrozenClock
@@ -64,6 +65,43 @@ def test_what_is_said_after_the_news_holds(memory, bare, news, predicate, said):
     memory.add(news, time="2026-03-01T08:00")
     memory.add(bare, time="2026-03-01T09:00")
     assert now(memory, predicate) == [said]
+
+
+@pytest.mark.parametrize(
+    ("bare", "told", "predicate", "said", "if_told_holds", "reason"),
+    [
+        ("I live in Lisbon.", "I moved to Porto in August.", "lives_in", ["Lisbon"], ["Porto"], "nobody said which"),
+        ("I work at Shell.", "I left Shell in August.", "works_at", ["Shell"], [], "this had ended long before"),
+        ("我住在杭州。", "我去年八月搬到了苏州。", "lives_in", ["杭州"], ["苏州"], "没有人说现在是哪一个"),
+        ("我在华为工作。", "我去年八月从华为离职了。", "works_at", ["华为"], [], "这早已结束"),
+    ],
+)
+@pytest.mark.parametrize("way", ["add", "add, the change first"])
+def test_a_change_told_half_a_year_late_is_in_doubt_and_hides_nothing_nor_is_hidden(
+    memory, way, bare, told, predicate, said, if_told_holds, reason
+):
+    if way == "add":
+        old, new = memory.add(bare).id, memory.add(told).id
+    else:
+        new = memory.add(told, time="2026-03-01T09:00").id
+        old = memory.add(bare, time="2026-03-01T08:00").id
+    assert {memory.read(each).status for each in (old, new)} == {Status.ACTIVE}
+    (found,) = memory.conflicts_open()
+    assert {found.earlier, found.later} == {old, new}
+    assert found.verdict.label is Label.CONTRADICTS
+    assert reason in found.verdict.reason
+    assert now(memory, predicate) == said
+    memory.supersede(old, new)
+    assert now(memory, predicate) == if_told_holds
+    assert memory.conflicts_open() == []
+
+
+@pytest.mark.parametrize("told", ["I moved to Porto last week.", "I live in Porto now, no longer in Lisbon."])
+def test_whoever_says_it_again_as_of_now_ends_the_doubt(memory, told):
+    memory.add("I live in Lisbon.")
+    memory.add("I moved to Porto in August.")
+    memory.add(told)
+    assert now(memory, "lives_in") == ["Porto"]
 
 
 def test_what_is_told_years_after_is_history(memory):

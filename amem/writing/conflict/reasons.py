@@ -37,6 +37,17 @@ def differing(old: Fact, new: Fact, text: str, predicates: Predicates) -> str:
     return wording.format(**_said(text, predicates, old=old, new=new))
 
 
+def unclear(told: Fact, said: Fact, text: str, predicates: Predicates) -> str:
+    """A change of long ago was told of after the other was said of no time, and nothing says which of them holds."""
+    if told.holds:
+        english = "it was told after '{said}' that '{told}' came about long before: nobody said which is so now"
+        chinese = "先说“{said}”，后来才说早已是“{told}”：没有人说现在是哪一个"
+    else:
+        english = "it was told after '{said}' that this had ended long before: nobody said which is so now"
+        chinese = "先说“{said}”，后来才说这早已结束：没有人说现在是哪一个"
+    return _in_language_of(text, english, chinese).format(**_said(text, predicates, told=told, said=said))
+
+
 def turned(old: str, new: str, text: str) -> str:
     """The later text says the opposite."""
     wording = _in_language_of(text, "'{new}' is the opposite of '{old}'", "“{new}”与“{old}”相反")

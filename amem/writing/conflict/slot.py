@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.text import is_cjk, normalize, sentences
 from amem.truth.intervals import same_value
-from amem.truth.news import overtakes
+from amem.truth.news import may_overtake, overtakes
 from amem.truth.subjects import subject_key
 from amem.writing.conflict import cues, reasons
 from amem.writing.conflict.sometimes import only_sometimes
@@ -63,8 +63,13 @@ def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[
 
 def _is_news(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
     """Whether the one fact tells of a change after the other was said of no time in particular."""
-    told = replace(later, true_at=new.valid_from or later.true_at, dated=later.dated or new.valid_from is not None)
-    return overtakes(told, replace(earlier, dated=earlier.dated or old.valid_from is not None))
+    return overtakes(_telling(new, later), _telling(old, earlier))
+
+
+def _telling(fact: Fact, claim: Claim) -> Claim:
+    """A claim as of what one of its facts says of a time."""
+    dated = claim.dated or fact.valid_from is not None
+    return replace(claim, true_at=fact.valid_from or claim.true_at, until=fact.valid_to or claim.until, dated=dated)
 
 
 def _apart(old: Fact, new: Fact, predicates: Predicates) -> bool:
@@ -86,6 +91,8 @@ def _within(one: str, other: str) -> bool:
 
 def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | None:
     said_so = cues.replaces(later.content)
+    if not said_so and may_overtake(_telling(old, earlier), _telling(new, later)):
+        return Verdict(Label.CONTRADICTS, DIFFER, reasons.unclear(old, new, later.content, predicates), JUDGE)
     never_changes = all(cues.forever(claim.content) for claim in (earlier, later))
     if not said_so and (never_changes or _disagree(earlier, later)):
         return Verdict(Label.CONTRADICTS, DIFFER, reasons.differing(old, new, later.content, predicates), JUDGE)
