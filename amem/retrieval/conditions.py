@@ -27,7 +27,7 @@ def failed(session: Session, wanted: Filter, key: int, note: MemoryNote, zone: t
     everything = tuple(Status)
     # What a note was is asked of the moment that all other conditions are asked of.
     base = Filter(known_at=wanted.known_at, statuses=everything)
-    if key not in session.notes.keys(base):
+    if not session.notes.passes(key, base):
         assert wanted.known_at is not None
         return {"known_at": f"it was not known yet on {_day(wanted.known_at, zone)}"}
     broken: dict[str, str] = {}
@@ -39,7 +39,7 @@ def failed(session: Session, wanted: Filter, key: int, note: MemoryNote, zone: t
             continue  # a deleted note has left the index of tags
         if name == "statuses":
             value = value if wanted.as_of is None else (*value, Status.SUPERSEDED)
-        if key not in session.notes.keys(replace(base, **{name: value})):
+        if not session.notes.passes(key, replace(base, **{name: value})):
             broken[name] = "" if name == "statuses" else _words(name, value, note, zone)
     return broken
 
