@@ -44,11 +44,11 @@ def explained(ranking: Ranking, ranked: Ranked, note: MemoryNote, *, place: int 
 
 def silent(ranking: Ranking, key: int, told: Container[str]) -> tuple[LegShare, ...]:
     """What the legs not `told` of think of a note, to whose score they gave nothing."""
-    if ranking.fused is None:
-        return ()
+    # Where raw input answered for them, the legs' own opinions are told.
+    told_by = ranking if ranking.heard is None else ranking.heard
     return tuple(
-        _share(ranking, ranking.answers.get(leg), key, leg, part, 0.0)
-        for leg, part in ranking.fused.parts(key, silent=True).items()
+        _share(ranking, told_by.answers.get(leg), key, leg, part, 0.0)
+        for leg, part in told_by.fused.parts(key, silent=True).items()
         if leg not in told and not math.isnan(part.raw)
     )
 

@@ -56,7 +56,8 @@ def _not_ranked(session: Session, query: Query, ranking: Ranking, key: int, note
         return KeptOut("filtered", "; ".join(told), conditions=tuple(broken))
     if note.kind is Kind.TOPIC and not ranking.reading.overview:
         return KeptOut("page", "it is the page of a topic: it answers when an overview, or its kind, is asked for")
-    if ranking.fused is not None and ranking.fused.of(key) > 0:
+    fused = ranking.fused if ranking.heard is None else ranking.heard.fused
+    if fused.of(key) > 0:
         return KeptOut("no_candidate", "others came before it by every leg, so that it was no candidate")
     return KeptOut(
         "no_match", "nothing in it answers: it is no nearer in meaning than most notes, and has no word in common"

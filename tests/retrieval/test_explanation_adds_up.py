@@ -114,7 +114,8 @@ def fill(memory: Collection, chance: Random) -> list[str]:
         talk = chance.random() < 0.6
         ids.append(
             memory.add(
-                ". ".join(" ".join(words[start : start + 2]) for start in range(0, len(words), 2)),
+                ". ".join(" ".join(words[start : start + 2]) for start in range(0, len(words), 2))
+                + chance.choice(["", "", "?"]),
                 at=f"2026-01-31T10:{ordinal:02}" if talk else f"2026-01-{chance.randint(1, 31):02}",
                 speaker=chance.choice(["Ana", "Bo", None]),
                 conversation_id="talk" if talk else None,
