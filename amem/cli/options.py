@@ -17,6 +17,13 @@ MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave o
 MinimumCosine = Annotated[
     float | None, typer.Option("--min-cosine", help="Leave out what is less alike in meaning (-1 to 1).")
 ]
+Rerank = Annotated[
+    bool | None,
+    typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the best again; default: setting rerank."),
+]
+Diversity = Annotated[
+    float | None, typer.Option("--diversity", help="What repeating an answer above costs (0 to 1).", show_default=False)
+]
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 

@@ -8,7 +8,18 @@ import typer
 
 from amem.cli.context import invocation, tell
 from amem.cli.filtering import Where, filtering
-from amem.cli.options import Ids, Json, K, KnownAt, Links, MinimumCosine, MinimumScore, moment
+from amem.cli.options import (
+    Diversity,
+    Ids,
+    Json,
+    K,
+    KnownAt,
+    Links,
+    MinimumCosine,
+    MinimumScore,
+    Rerank,
+    moment,
+)
 from amem.cli.render import count, one_line, print_json, print_table, short_id, when
 
 if TYPE_CHECKING:
@@ -116,19 +127,31 @@ def search(
     links: Links = True,
     minimum: MinimumScore = None,
     minimum_cosine: MinimumCosine = None,
+    rerank: Rerank = None,
+    diversity: Diversity = None,
     touch: Annotated[bool, typer.Option(help="Count the answers as used, which keeps them from fading.")] = True,
     as_json: Json = False,
 ) -> None:
     """Find notes by meaning, words, names and links, best first."""
     from amem.clock import zone
+    from amem.query import Query
 
     with invocation(context).browsed() as memory:
         if memory is None:
             return print_json([]) if as_json else None
         timezone = memory.settings.timezone
         wanted = where.filter(timezone, minimum_cosine=minimum_cosine)
-        find = memory.search_agentic if links else memory.search
-        hits = find(" ".join(query), k, filter=wanted, touch=touch, minimum_score=minimum)
+        asked = Query(
+            " ".join(query),
+            k,
+            wanted,
+            expand=links,
+            touch=touch,
+            minimum_score=minimum,
+            rerank=rerank,
+            diversity=diversity,
+        )
+        hits = memory.ask(asked)
     if as_json:
         return print_json([hit.to_dict() for hit in hits])
     from amem.cli.hits import print_hits

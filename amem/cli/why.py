@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.context import invocation, tell
 from amem.cli.filtering import Where, filtering
-from amem.cli.options import Json, K, Links, MinimumCosine, MinimumScore
+from amem.cli.options import Diversity, Json, K, Links, MinimumCosine, MinimumScore, Rerank
 from amem.cli.render import print_json
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def why(
     links: Links = True,
     minimum: MinimumScore = None,
     minimum_cosine: MinimumCosine = None,
+    rerank: Rerank = None,
+    diversity: Diversity = None,
     as_json: Json = False,
 ) -> None:
     """Explain why a note is, or is not, among the answers; without one, the answers side by side."""
@@ -41,7 +43,16 @@ def why(
     call = invocation(context)
     with call.memory() as memory:
         wanted = where.filter(memory.settings.timezone, minimum_cosine=minimum_cosine)
-        asked = Query(query, k, wanted, expand=links, touch=False, minimum_score=minimum)
+        asked = Query(
+            query,
+            k,
+            wanted,
+            expand=links,
+            touch=False,
+            minimum_score=minimum,
+            rerank=rerank,
+            diversity=diversity,
+        )
         if id is not None:
             _explain(memory, asked, memory.resolve(id, deleted=True), as_json)
         elif _compare(memory, asked, as_json) and not as_json:
