@@ -6,11 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, bindparam, column, delete, func, insert, select, text
+from sqlalchemy import Select, bindparam, column, delete, func, insert, select
 
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
+from amem.storage.listed import listed
+from amem.storage.prepared import Prepared
 from amem.storage.rows import read_moment, read_time, time_text
 from amem.text import normalize
 from amem.truth.evidence import Evidence
@@ -107,7 +109,7 @@ _UNENDED = (
 )
 # On the path of every search.
 _STATED = (_stated(_FACTS.c.subject_key), _stated(_FACTS.c.object_key))
-_KNOWN = text(
+_KNOWN = Prepared(
     "SELECT value FROM json_each(:names) WHERE EXISTS (SELECT 1 FROM facts WHERE subject_key = json_each.value"
     " AND predicate_key IN (SELECT asked.value FROM json_each(:predicates) AS asked))"
     " OR EXISTS (SELECT 1 FROM facts WHERE object_key = json_each.value"
@@ -175,8 +177,8 @@ class Facts:
 
     def known(self, names: Collection[str], predicates: Collection[str]) -> set[str]:
         """Those of these (keyed) names that are subject or object of a fact of one of these (folded) predicates."""
-        asked = {"names": json.dumps(list(names)), "predicates": json.dumps(list(predicates))}
-        return set(self._run(_KNOWN, asked).scalars())
+        found = _KNOWN.rows(self._session, names=listed(names), predicates=listed(predicates))
+        return {name for (name,) in found}
 
     def stated(self, names: Collection[str], predicates: Collection[str], limit: int) -> list[Stated]:
         """Facts of these predicates about these names, as in `known`, what was true last first.

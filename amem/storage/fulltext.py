@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_column, select, text
@@ -12,13 +13,13 @@ from amem.note import Status
 from amem.storage import tables
 from amem.storage.filters import conditions
 from amem.storage.listed import among, listed
+from amem.storage.prepared import Prepared
 from amem.text import index_terms, search_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from sqlalchemy import TextClause
 
     from amem.note import MemoryNote
     from amem.query import Filter
@@ -33,8 +34,10 @@ _COLUMNS = ("content", "keywords", "tags", "context")
 # Built once, as they are on the path of every write.
 _INSERT = insert(_TEXT)
 _DELETE = delete(_TEXT).where(_TEXT.c.rowid == bindparam("wanted"))
-_FREQUENCIES = select(tables.note_vocabulary.c.term, tables.note_vocabulary.c.doc).where(
-    tables.note_vocabulary.c.term.in_(among("terms"))
+_FREQUENCIES = Prepared(
+    select(tables.note_vocabulary.c.term, tables.note_vocabulary.c.doc).where(
+        tables.note_vocabulary.c.term.in_(among("terms"))
+    )
 )
 # From the words to the notes, never the other way: SQLite would rather walk through every rare word there is.
 _RARE = text(
@@ -48,7 +51,7 @@ _ROLE = (
     .where(_COUNTS.c.role == bindparam("role"))
     .order_by(_COUNTS.c.notes.desc(), _COUNTS.c.term)
 )
-_ROLE_AND_TERMS = _ROLE.where(_COUNTS.c.term.in_(among("terms")))
+_ROLE_AND_TERMS = Prepared(_ROLE.where(_COUNTS.c.term.in_(among("terms"))))
 #: More tags than this are not shown to an analyst; the most used come first.
 _SHOWN_TAGS = 200
 _TAGS = (
@@ -60,9 +63,9 @@ _TAGS = (
 
 
 @cache
-def _postings(count: int) -> TextClause:
+def _postings(count: int) -> Prepared:
     each = "SELECT {0}, rowid, rank FROM note_text WHERE note_text MATCH :match{0}"
-    return text(" UNION ALL ".join(each.format(place) for place in range(count)))
+    return Prepared(" UNION ALL ".join(each.format(place) for place in range(count)))
 
 
 def columns_of(note: MemoryNote) -> dict[str, str]:
@@ -117,10 +120,8 @@ class FullText:
         if not terms:
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
         given = {f"match{place}": f'"{term}"' for place, term in enumerate(terms)}
-        # Straight from the cursor: for thousands of rows SQLAlchemy's own cost more than SQLite's work.
-        result: Any = self._run(_postings(len(terms)), given)
-        rows = result.cursor.fetchall()
-        table = np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+        rows = _postings(len(terms)).rows(self._session, **given)
+        table = np.fromiter(chain.from_iterable(rows), np.float64, 3 * len(rows)).reshape(len(rows), 3)
         return table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), -table[:, 2]
 
     def scores(self, terms: Sequence[str], keys: Sequence[int]) -> dict[int, float]:
@@ -183,10 +184,8 @@ class FullText:
     def counts(self, role: str, values: Sequence[str] | None = None) -> dict[str, int]:
         """How many notes carry each tag, entity or keyword (case-folded), most used first."""
         if values is None:
-            rows = self._run(_ROLE, {"role": role})
-        else:
-            rows = self._run(_ROLE_AND_TERMS, {"role": role, "terms": listed(each.casefold() for each in values)})
-        return {term: n for term, n in rows}
+            return {term: n for term, n in self._run(_ROLE, {"role": role})}
+        return dict(_ROLE_AND_TERMS.rows(self._session, role=role, terms=listed(each.casefold() for each in values)))
 
     # -- the vocabulary analysts are shown ---------------------------------------------------------------------
 
@@ -198,7 +197,7 @@ class FullText:
     def document_frequency(self, terms: Sequence[str]) -> Mapping[str, int]:
         """For each index term how many notes hold it anywhere; 0 when none."""
         wanted = list(dict.fromkeys(terms))
-        found = {term: n for term, n in self._run(_FREQUENCIES, {"terms": listed(wanted)})} if wanted else {}
+        found = dict(_FREQUENCIES.rows(self._session, terms=listed(wanted))) if wanted else {}
         return dict.fromkeys(wanted, 0) | found
 
     def tags(self) -> Mapping[str, int]:

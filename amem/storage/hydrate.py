@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import select, text
+from sqlalchemy import select
 
 from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.listed import listed
+from amem.storage.prepared import Prepared
 from amem.storage.rows import read_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from sqlalchemy import RowMapping
 
     from amem.note import MemoryNote
     from amem.storage.session import Session
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Built once, as it is on the path of every search. A link may point to a note that does not exist yet; one to a
 #: deleted note is not shown until it is restored.
-_LINKS = text(
+_LINKS = Prepared(
     "SELECT links.source, links.target FROM json_each(:ids) AS asked CROSS JOIN links ON links.source = asked.value"
     " LEFT JOIN notes ON notes.id = links.target WHERE coalesce(notes.status, '') <> 'deleted'"
     " ORDER BY links.at, links.key"
@@ -31,7 +30,12 @@ _LINKS = text(
 
 
 def complete(
-    session: Session, notes: Mapping[str, MemoryNote], rows: Mapping[str, RowMapping], *, history: bool, usage: bool
+    session: Session,
+    notes: Mapping[str, MemoryNote],
+    rows: Mapping[str, Mapping[str, Any]],
+    *,
+    history: bool,
+    usage: bool,
 ) -> None:
     """Fill in links and (when asked) usage, trust and stability, and evolution_history, in place."""
     ids = list(notes)
@@ -44,13 +48,13 @@ def complete(
 
 
 def _links(session: Session, notes: Mapping[str, MemoryNote], ids: Sequence[str]) -> None:
-    for source, end in session.connection.execute(_LINKS, {"ids": listed(ids)}):
+    for source, end in _LINKS.rows(session, ids=listed(ids)):
         if end not in notes[source].links:
             notes[source].links.append(end)
 
 
 def _usage(
-    session: Session, notes: Mapping[str, MemoryNote], rows: Mapping[str, RowMapping], ids: Sequence[str]
+    session: Session, notes: Mapping[str, MemoryNote], rows: Mapping[str, Mapping[str, Any]], ids: Sequence[str]
 ) -> None:
     keys = [rows[id]["key"] for id in ids]
     used = tables.usage
@@ -66,7 +70,7 @@ def _usage(
 
 
 def _history(
-    session: Session, notes: Mapping[str, MemoryNote], rows: Mapping[str, RowMapping], ids: Sequence[str]
+    session: Session, notes: Mapping[str, MemoryNote], rows: Mapping[str, Mapping[str, Any]], ids: Sequence[str]
 ) -> None:
     versions, operations = tables.versions, tables.operations
     by_key = {rows[id]["key"]: notes[id] for id in ids}

@@ -11,6 +11,8 @@ from sqlalchemy import bindparam, delete, func, insert, or_, select, text
 from amem.note import Kind, Link, LinkType, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
+from amem.storage.listed import listed
+from amem.storage.prepared import Prepared
 from amem.storage.rows import link_of, link_plain, read_time, time_text
 
 if TYPE_CHECKING:
@@ -42,14 +44,16 @@ _BEHIND = text(
     " ORDER BY found.confidence * found.weight DESC, found.key LIMIT :most"
 )
 #: With each link how many of its type its note has on that side; those of a note with more than `most` are left out.
-_TIES = text(
+_TIES = Prepared(
     "WITH ties(here, key, type, side) AS ("
     " SELECT links.source, links.key, links.type, 0"
     " FROM json_each(:ids) AS asked CROSS JOIN links ON links.source = asked.value"
     " UNION ALL SELECT links.target, links.key, links.type, 1"
     " FROM json_each(:ids) AS asked CROSS JOIN links ON links.target = asked.value"
     "), counted AS (SELECT here, key, count(*) OVER (PARTITION BY here, type, side) AS fan FROM ties)"
-    " SELECT counted.here, counted.fan, links.* FROM counted JOIN links ON links.key = counted.key"
+    " SELECT counted.here, counted.fan, "
+    + ", ".join(f"links.{each.name}" for each in _LINKS.c)
+    + " FROM counted JOIN links ON links.key = counted.key"
     " WHERE counted.fan <= :most ORDER BY links.key, counted.here"
 )
 
@@ -97,8 +101,11 @@ class Links:
 
         A link with both ends among them is there twice.
         """
-        rows = self._run(_TIES, {"ids": json.dumps(list(ids), ensure_ascii=False), "most": most})
-        return [Tie(row["here"], link_of(row), row["fan"]) for row in rows.mappings()]
+        columns = _LINKS.c.keys()
+        return [
+            Tie(here, link_of(dict(zip(columns, values, strict=True))), fan)
+            for here, fan, *values in _TIES.rows(self._session, ids=listed(ids), most=most)
+        ]
 
     def behind(self, ids: Sequence[str], *, most: int | None = None) -> list[Link]:
         """The links to what these notes rest on: what caused them, what they are derived from, what supports them.

@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Text, bindparam, cast, column, func, select, text
+from sqlalchemy import Text, bindparam, cast, func, select, text
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
 from amem.note import SCOPES, MemoryNote, Status, whose
@@ -17,6 +17,8 @@ from amem.storage.chunks import chunks
 from amem.storage.filters import conditions
 from amem.storage.hydrate import complete
 from amem.storage.known import stood
+from amem.storage.listed import among, listed
+from amem.storage.prepared import Prepared
 from amem.storage.rows import note_of, time_text
 from amem.text import normalize
 
@@ -24,13 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnClause, Select
-
     from amem.storage.session import Session
 
 _NOTES = tables.notes
 # Statements on the path of every write are built once: building one costs as much as running it.
 _BY_KEYS = select(_NOTES).where(_NOTES.c.key.in_(bindparam("keys", expanding=True)))
+_BY_IDS = Prepared(select(_NOTES).where(_NOTES.c.id.in_(among("ids"))))
+_COLUMNS = tuple(_NOTES.c.keys())
 _COUNT_ALL = select(func.coalesce(func.sum(tables.note_counts.c.notes), 0)).where(
     tables.note_counts.c.status != str(Status.DELETED)
 )
@@ -59,7 +61,7 @@ _ORDERS = {
 
 _SPEAKERS = text("SELECT speaker, count(*) FROM notes WHERE speaker IS NOT NULL GROUP BY speaker")
 #: The turns around a note in its conversation, by the index on conversation and ordinal.
-_BESIDE = text(
+_BESIDE = Prepared(
     "SELECT here.key, there.key, there.ordinal - here.ordinal, here.at, there.at"
     " FROM json_each(:keys) AS asked CROSS JOIN notes AS here ON here.key = asked.value"
     " CROSS JOIN notes AS there ON there.conversation_id = here.conversation_id"
@@ -68,18 +70,16 @@ _BESIDE = text(
 )
 
 # The kinds written out as the index has them (0004_scopes.sql), or SQLite would not use it.
-_PROCEDURES = text("SELECT key FROM notes WHERE kind IN ('procedure', 'code') AND status = 'active' LIMIT :limit")
+_PROCEDURES = Prepared("SELECT key FROM notes WHERE kind IN ('procedure', 'code') AND status = 'active' LIMIT :limit")
 _WITHIN = (
-    text("SELECT key FROM notes WHERE at >= :since AND at < :until LIMIT :limit"),
-    text("SELECT key FROM notes WHERE valid_from >= :since AND valid_from < :until LIMIT :limit"),
+    Prepared("SELECT key FROM notes WHERE at >= :since AND at < :until LIMIT :limit"),
+    Prepared("SELECT key FROM notes WHERE valid_from >= :since AND valid_from < :until LIMIT :limit"),
 )
 
 
 @cache
-def _columns(names: tuple[str, ...]) -> Select[Any]:
-    value: ColumnClause[int] = column("value")
-    keys = select(value).select_from(func.json_each(bindparam("keys")))
-    return select(_NOTES.c.key, *(_NOTES.c[name] for name in names)).where(_NOTES.c.key.in_(keys))
+def _columns(names: tuple[str, ...]) -> Prepared:
+    return Prepared(select(_NOTES.c.key, *(_NOTES.c[name] for name in names)).where(_NOTES.c.key.in_(among("keys"))))
 
 
 def normal_hash(content: str) -> bytes:
@@ -112,13 +112,12 @@ class NoteReading:
         `history` and `usage` tell whether evolution_history, and usage, trust and stability, are filled in. With
         `known_at` the notes that existed then, as they stood; what is not versioned (links, usage, trust) is today's.
         """
-        rows: dict[str, Any] = {}
-        for some in chunks(list(dict.fromkeys(ids))):
-            statement = select(_NOTES).where(_NOTES.c.id.in_(some))
-            held: dict[int, Any] = {row["key"]: row for row in self._run(statement).mappings()}
-            for row in (held if known_at is None else stood(self._session, held, known_at)).values():
-                if deleted or row["status"] != Status.DELETED:
-                    rows[row["id"]] = row
+        held: dict[int, Any] = {}
+        for values in _BY_IDS.rows(self._session, ids=listed(dict.fromkeys(ids))):
+            row = dict(zip(_COLUMNS, values, strict=True))
+            held[row["key"]] = row
+        stands = held if known_at is None else stood(self._session, held, known_at)
+        rows = {row["id"]: row for row in stands.values() if deleted or row["status"] != Status.DELETED}
         found = {id: note_of(rows[id]) for id in ids if id in rows}
         complete(self._session, found, rows, history=history, usage=usage)
         return found
@@ -194,20 +193,15 @@ class NoteReading:
 
     def columns(self, keys: Sequence[int], names: Sequence[str]) -> dict[int, tuple[Any, ...]]:
         """Named raw columns of these keys, for code that ranks many notes and hydrates few."""
-        # As one JSON parameter: an IN list of hundreds takes SQLAlchemy longer to write out than SQLite to answer.
-        asked = json.dumps([int(key) for key in keys])
-        result: Any = self._run(_columns(tuple(names)), {"keys": asked})
-        return {row[0]: row[1:] for row in result.cursor.fetchall()}
+        asked = listed(int(key) for key in keys)
+        return {row[0]: row[1:] for row in _columns(tuple(names)).rows(self._session, keys=asked)}
 
     def beside(self, keys: Sequence[int], reach: int) -> list[tuple[int, int, int, str, str]]:
         """(key, neighbour, steps, at, neighbour's at) for each active note up to `reach` turns away from one of these.
 
         `steps` is below 0 for what was said before. A note outside any conversation has no neighbours.
         """
-        asked = json.dumps([int(key) for key in keys])
-        result: Any = self._run(_BESIDE, {"keys": asked, "reach": reach})
-        # Straight from the cursor: SQLAlchemy's rows would cost more than SQLite's work.
-        rows: list[tuple[int, int, int, str, str]] = result.cursor.fetchall()
+        rows: list[Any] = _BESIDE.rows(self._session, keys=listed(int(key) for key in keys), reach=reach)
         return rows
 
     def within(self, since: datetime | None, until: datetime | None, limit: int) -> list[int]:
@@ -222,14 +216,12 @@ class NoteReading:
         }
         found: set[int] = set()
         for statement in _WITHIN:
-            result: Any = self._run(statement, bounds)
-            found.update(key for (key,) in result.cursor.fetchall())
+            found.update(key for (key,) in statement.rows(self._session, **bounds))
         return sorted(found)
 
     def procedures(self, limit: int) -> list[int]:
         """Keys of active notes that say how something is done (procedures and code), at most `limit`."""
-        result: Any = self._run(_PROCEDURES, {"limit": limit})
-        return sorted(key for (key,) in result.cursor.fetchall())
+        return sorted(key for (key,) in _PROCEDURES.rows(self._session, limit=limit))
 
     def speakers(self) -> dict[str, int]:
         """How many notes each speaker said, by case-folded name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from amem.storage.jobs import Jobs
 from amem.storage.links import Links
 from amem.storage.notes import Notes
 from amem.storage.operations import Operations
+from amem.storage.prepared import Prepared
 from amem.storage.remarks import Remarks
 from amem.storage.reviews import Reviews
 from amem.storage.rows import time_text
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _INSERT = insert(tables.operations)
-_COUNTER = select(tables.counter.c.value)
+_COUNTER = Prepared(select(tables.counter.c.value))
 _COUNT_UP = update(tables.counter).values(value=tables.counter.c.value + 1).returning(tables.counter.c.value)
 
 
@@ -42,10 +44,18 @@ class Session:
         self.connection = connection
         self.now = now
 
+    @cached_property
+    def driver(self) -> sqlite3.Connection:
+        """The connection below SQLAlchemy, within the same transaction."""
+        raw = self.connection.connection.dbapi_connection
+        assert isinstance(raw, sqlite3.Connection)
+        return raw
+
     @property
     def counter(self) -> int:
         """The change counter as this transaction sees it."""
-        return int(self.connection.execute(_COUNTER).scalar_one())
+        ((value,),) = _COUNTER.rows(self)
+        return int(value)
 
     @cached_property
     def seq(self) -> int:

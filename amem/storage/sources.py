@@ -11,13 +11,14 @@ from amem.note import Source
 from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.listed import among, listed
+from amem.storage.prepared import Prepared
 from amem.storage.rows import read_time, time_text
 from amem.text import index_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from sqlalchemy import Join, RowMapping, Select
+    from sqlalchemy import Join
 
     from amem.storage.session import Session
 
@@ -34,10 +35,10 @@ _ATTACH = insert(_HELD).prefix_with("OR IGNORE")
 
 
 @cache
-def _of_notes() -> Select[Any]:
+def _of_notes() -> Prepared:
     notes = tables.notes
-    return (
-        select(notes.c.id.label("note_id"), _SOURCES)
+    return Prepared(
+        select(notes.c.id, _SOURCES)
         .select_from(_made_from())
         .where(notes.c.id.in_(among("ids")), _OPS.c.undone_by.is_(None))
         .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
@@ -92,8 +93,9 @@ class Sources:
     def of(self, ids: Sequence[str]) -> dict[str, list[Source]]:
         """For each note id the sources it came from, in their order."""
         found: dict[str, list[Source]] = {id: [] for id in ids}
-        for row in self._run(_of_notes(), {"ids": listed(found)}).mappings():
-            found[row["note_id"]].append(read_source(row))
+        columns = _SOURCES.c.keys()
+        for note, *values in _of_notes().rows(self._session, ids=listed(found)):
+            found[note].append(read_source(dict(zip(columns, values, strict=True))))
         return found
 
     def notes_of(self, ids: Sequence[str], *, own: bool = False) -> dict[str, str]:
@@ -155,7 +157,7 @@ def _made_from() -> Join:
     return held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation)
 
 
-def read_source(row: RowMapping) -> Source:
+def read_source(row: Mapping[Any, Any]) -> Source:
     """A row of the table as a value."""
     return Source(
         id=row["id"],

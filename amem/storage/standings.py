@@ -14,6 +14,7 @@ from amem import strength
 from amem.note import Kind, Layer, LinkType, Status
 from amem.storage import tables
 from amem.storage.listed import among, listed
+from amem.storage.prepared import Prepared
 from amem.strength import Strength
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from numpy.typing import NDArray
-    from sqlalchemy import Row, Select
+    from sqlalchemy import Select
 
     from amem.storage.session import Session
 
@@ -128,10 +129,8 @@ class Standings:
 def standings(session: Session, keys: Sequence[int] | None = None) -> Standings:
     """The standing of each of these notes that exists; of every active note when `keys` is None."""
     if keys is None:
-        rows = list(session.connection.execute(_EVERY))
-    else:
-        rows = list(session.connection.execute(_SOME, {"keys": listed(int(key) for key in keys)}))
-    return _of(rows)
+        return _of(_EVERY.rows(session))
+    return _of(_SOME.rows(session, keys=listed(int(key) for key in keys)))
 
 
 def _statement() -> Select[Any]:
@@ -163,11 +162,11 @@ def _statement() -> Select[Any]:
 
 
 # Built once, as one of them is on the path of every search.
-_SOME = _statement().where(tables.notes.c.key.in_(among("keys")))
-_EVERY = _statement().where(tables.notes.c.status == str(Status.ACTIVE)).order_by(tables.notes.c.key)
+_SOME = Prepared(_statement().where(tables.notes.c.key.in_(among("keys"))))
+_EVERY = Prepared(_statement().where(tables.notes.c.status == str(Status.ACTIVE)).order_by(tables.notes.c.key))
 
 
-def _of(rows: Sequence[Row[Any]]) -> Standings:
+def _of(rows: Sequence[tuple[Any, ...]]) -> Standings:
     columns = list(zip(*rows, strict=True)) or [()] * 13
     keys, states, kinds, layers, pinned, importance, reliability, recalls, growth, arrived, used, agreed, disputed = (
         columns
