@@ -48,7 +48,7 @@ _LINES = (
 _ANY = re.compile("|".join((_START, _END, _OPENS, _CLOSES)), re.IGNORECASE)
 _FRAME = re.compile("|".join((_START, _END, _OPENS, _CLOSES, _HEADING)), re.IGNORECASE)
 #: By which servers tell who speaks; inside a note some of them would still take it so.
-_TURN = re.compile(r"<\|(?=[^<>|\n]{1,40}\|>)")
+_TURN = re.compile(r"<\|(?=[^<>|\s]{1,40}\|>)")
 #: What must stand in a text, folded or not, that holds any of these.
 _HINTS = ("amem-recalled", "memories", "background", "背景知识", "(confidence: ", "memory index:")
 

@@ -13,7 +13,7 @@ from amem.retrieval.beside import beside_the_point, told_by_others
 from amem.retrieval.context import Context, Entry, LeftOut, Placed, entry, framed
 from amem.retrieval.core_notes import CoreNotes, background
 from amem.retrieval.picking import Candidate, comparable, pick
-from amem.retrieval.support import Evidence, evidence_of, judge, telling
+from amem.retrieval.support import Evidence, Support, evidence_of, judge, telling
 from amem.text import query_terms, written_in_cjk
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ _FEWEST, _MOST, _SHORT = 20, 100, 25
 #: Core notes take at most this share of a budget, and one recalled note so many tokens.
 _CORE = 4
 _LONGEST = 300
+#: What scores so small a share of the best is left out, the sooner where nothing in it speaks of what is asked.
+_FAINT, _FAR_LESS = 0.2, 0.35
 #: The best answer gets that share of the room at once, or at least so many tokens.
-_SHARE, _LEAST = 3, 60
+_SHARE, _LEAST = 3, 80
 #: Of a question so much is asked of recall: the embedder reads less, and the words of a book find everything.
 _ASKED = 4_000
 
@@ -45,7 +47,7 @@ _ASKED = 4_000
 _EVER = datetime.min.replace(tzinfo=UTC)
 _WHY = {
     "budget": "there was no room for it",
-    "beside_the_point": "nothing in it speaks of what is asked",
+    "beside_the_point": "it has next to nothing to do with what is asked",
     "repeats": "it says what {} says",
 }
 
@@ -123,7 +125,7 @@ class Placing:
         while True:
             shown = ordered(chosen, order)
             text = "\n\n".join(part for part in (block.text, framed([each.entry.written for each in shown])) if part)
-            size = counter(text)
+            size = counter(text) if text else 0
             if size <= budget or not chosen:
                 break
             # What a tokenizer makes of the whole can be a token or two more than of the parts.
@@ -177,18 +179,23 @@ class Placing:
         Those that stand in the prompt `already` are neither.
         """
         words = query_terms(question[:_ASKED])
+        best = max((hit.score for hit in found.hits), default=0.0)
+        far = 1.0 if found.verdict.support is Support.NO else _FAR_LESS
         ready: list[Chosen] = []
         for hit in found.hits:
             if hit.id in already:
                 continue
-            # The best answer goes in whatever its length, and leaves room for others.
-            most = min(_LONGEST, room) if ready else max(room // _SHARE, min(_LEAST, room))
-            if hit.id in found.beside:
+            if hit.score <= best * (far if hit.id in found.beside else _FAINT):
                 out.append(left_out(hit, "beside_the_point"))
-            elif (chosen := self._written(found, hit, words, most, counter)) is None:
+                continue
+            most = min(_LONGEST, room)
+            # The best answer goes in whatever its length, and leaves room for others if it can.
+            tried = [max(room // _SHARE, min(_LEAST, room)), most] if not ready else [most]
+            written = next(filter(None, (self._written(found, hit, words, size, counter) for size in tried)), None)
+            if written is None:
                 out.append(left_out(hit, "budget"))
             else:
-                ready.append(chosen)
+                ready.append(written)
         candidates = [
             Candidate(hit.id, entry.text, counter(entry.written) + 1, hit.score, found.vectors.get(hit.id))
             for hit, entry in ((each.hit, each.entry) for each in ready)
@@ -202,6 +209,9 @@ class Placing:
                 continue
             had = candidates[place].tokens if place in into else 0
             if had and not each.entry.shortened:
+                continue
+            if had + left < _SHORT:
+                out += [] if had else [left_out(each.hit, "budget")]
                 continue
             # What is left may do for more of a note, or for a part of one that was too long.
             more = self._written(found, each.hit, words, min(_LONGEST, had + left - 1), counter)

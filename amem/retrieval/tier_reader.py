@@ -287,7 +287,7 @@ class TierReader:
             notes = ordered(descent.notes, order)
             entries = [each.entry for held in (descent.pages, notes, descent.sources) for each in held]
             text = framed([each.written for each in entries])
-            size = counter(text)
+            size = counter(text) if text else 0
             if size <= descent.budget or not entries:
                 break
             # What a tokenizer makes of the whole can be a token or two more than of the parts.

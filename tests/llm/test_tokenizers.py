@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -12,6 +12,9 @@ from amem.errors import InvalidInput
 from amem.llm.tokenizers import BOUND, counter_for, settings_counter
 from amem.settings import Settings
 from amem.text.token_bound import most_tokens
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @pytest.fixture

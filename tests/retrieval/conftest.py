@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from asking import Collection
 
+from amem import AgenticMemorySystem
 from amem.collection import StoreFeed
 from amem.index import DenseLeg
+from amem.llm.offline import OfflineAnalyst
 from amem.retrieval import Recall
 from amem.settings import Settings
 from amem.storage import Store
@@ -17,6 +19,8 @@ from amem.testing import FrozenClock, HashEmbedder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from briefed import Open
 
     from amem.protocols import Embedder
 
@@ -52,3 +56,21 @@ def open_collection(tmp_path: Path) -> Iterator[Callable[..., Collection]]:
 def collection(open_collection: Callable[..., Collection]) -> Collection:
     """An empty collection in memory."""
     return open_collection()
+
+
+@pytest.fixture
+def open_memory(tmp_path: Path, minilm: Embedder) -> Iterator[Open]:
+    """Opens whole memory systems: the real model for meaning, the offline rules for judgement."""
+    opened: list[AgenticMemorySystem] = []
+
+    def open_(**options: Any) -> AgenticMemorySystem:
+        clock = FrozenClock("2026-03-01T10:00")
+        given: dict[str, Any] = {"embedder": minilm, "analyst": OfflineAnalyst(), "clock": clock}
+        if "settings" not in options:
+            given["directory"] = tmp_path / "home"
+        opened.append(AgenticMemorySystem(**(given | options)))
+        return opened[-1]
+
+    yield open_
+    for memory in opened:
+        memory.close()
