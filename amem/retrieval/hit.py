@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Hit(Mapping[str, Any]):
     """A note that answers a question. `score` lies in 0..1, higher is better.
 
-    `is_neighbor` is True when a link, not the question's own words or meaning, earned the note its place. Also a
+    `is_neighbor` is True when links, not the question's own words or meaning, earned most of its score. Also a
     read-only mapping of JSON-ready values, as programs written for A-Mem expect: ``hit["id"]``, ``dict(hit)``.
     """
 

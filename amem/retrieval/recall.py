@@ -204,7 +204,8 @@ def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation) 
         timestamp=note.timestamp,
         category=note.category,
         score=explanation.score,
-        is_neighbor=bool(explanation.via),
+        # More than half of its score, that is: a good answer that a link lifted a little is an answer of its own.
+        is_neighbor=2 * explanation.link_share > explanation.score,
         kind=note.kind,
         matched_by=(*legs, "link") if explanation.via else legs,
         via=explanation.via,

@@ -61,6 +61,14 @@ def test_the_numbers_of_a_reply_add_up(exchange: tuple[Collection, str, list[str
     assert sum(leg.share for leg in why.legs) + why.link_share == pytest.approx(why.score, abs=1e-6)
 
 
+def test_a_reply_that_answers_by_itself_is_no_mere_neighbour(collection: Collection) -> None:
+    talk(collection, "Are there pottery classes?", "Pottery classes? On Tuesdays.")
+    talk(collection, "Any pottery classes?", "Every Friday.", start=10)
+    near = {hit.content: hit.is_neighbor for hit in collection.ask("pottery classes", k=9)}
+    assert not near["Pottery classes? On Tuesdays."]
+    assert not near["Any pottery classes?"]
+
+
 def test_where_turns_stand_alone_replies_do_too(open_collection: Callable[..., Collection]) -> None:
     memory = open_collection(window=0)
     _, reply = talk(memory, "How long have you been doing pottery?", "Three years in March!")
