@@ -36,8 +36,8 @@ _REST = "others"
 _FOUND = "bold yellow"
 #: Cells: of a name, a rank, the longest bar, an id and its gap, what comes before the columns; and the inner margin.
 _NAME, _RANK, _BAR, _ID, _LEAD, _INDENT = 9, 5, 16, 10, 21, 18
-#: From so many columns on there is room for everything.
-_WIDE = 72
+#: From so many columns on there is room for everything; so many take a row without its bar; a text wants so many.
+_WIDE, _NARROW, _READABLE = 72, 27, 30
 
 
 def print_reasons(explanations: Sequence[Explanation]) -> None:
@@ -47,16 +47,23 @@ def print_reasons(explanations: Sequence[Explanation]) -> None:
         print("\t".join(one_line(cell) for cell in cells))
 
 
-def print_explanation(why: Explanation, note: MemoryNote | None, zone: tzinfo, others: Mapping[str, str]) -> None:
+def print_explanation(
+    why: Explanation,
+    note: MemoryNote | None,
+    zone: tzinfo,
+    others: Mapping[str, str],
+    *,
+    out: Console | None = None,
+) -> None:
     """One note in full: what was asked, the sentence that matched, each leg's part, and the sum of them.
 
     `note` is None for one that was deleted. `others` holds the text of other notes by id: to show the turns that lent
     their words, and what took a superseded note's place.
     """
-    if not on_terminal():
+    if out is None and not on_terminal():
         print_reasons([why])
         return
-    out = console()
+    out = out or console()
     _print_reading(out, why)
     heading = styled((short_id(why.id), "bold cyan"))
     if note is not None:
@@ -79,22 +86,28 @@ def print_explanation(why: Explanation, note: MemoryNote | None, zone: tzinfo, o
     for leg, part in zip(why.legs, parts, strict=True):
         _print_leg(out, leg, part, most, ranked=why.place is not None)
         for lent in leg.lent:
-            print_wrapped(out, _lent(lent, others.get(lent.id)), indent=_INDENT, hanging=2)
+            print_wrapped(out, _lent(lent, others.get(lent.id)), indent=_inner(out), hanging=2)
     if why.via:
         _print_row(out, "links", "", "", linked, most, why.via[0].words())
         for step in why.via[1:]:
-            print_wrapped(out, styled((step.words(), "dim")), indent=_INDENT, hanging=2)
+            print_wrapped(out, styled((step.words(), "dim")), indent=_inner(out), hanging=2)
     if why.place is not None:
         _print_sum(out, why)
     print_remarks(why.notes, out=out)
 
 
-def print_comparison(explanations: Sequence[Explanation], notes: Mapping[str, MemoryNote], zone: tzinfo) -> None:
+def print_comparison(
+    explanations: Sequence[Explanation],
+    notes: Mapping[str, MemoryNote],
+    zone: tzinfo,
+    *,
+    out: Console | None = None,
+) -> None:
     """The answers side by side: a row of shares for each, which add up to its score, and the sentence that matched."""
-    if not on_terminal():
+    if out is None and not on_terminal():
         print_reasons(explanations)
         return
-    out = console()
+    out = out or console()
     _print_reading(out, explanations[0])
     # What is remarked of every answer is remarked of the ranking, and once is enough.
     remarks = [note for note in explanations[0].notes if all(note in why.notes for why in explanations)]
@@ -155,12 +168,13 @@ def _print_row(
 ) -> None:
     """One part of the score: by whom, in which place, worth how much of what, in a bar, and by what it was found."""
     wide = out.width >= _WIDE
-    bar = "█" * max(1, round((_BAR if wide else _BAR // 2) * part / most)) if part > 0 else ""
+    longest = _BAR if wide else max(0, min(_BAR // 2, out.width - _NARROW))
+    bar = "█" * max(1, round(longest * part / most)) if part > 0 and longest else ""
     row = styled(
         f"  {head:<{_NAME}}{rank:>{_RANK}}",
         (f"  {own:>11}{' = ' if own else '   '}" if wide else "  ", "dim"),
         f"{_figure(part):>5}  ",
-        (f"{bar:<{_BAR if wide else _BAR // 2}}  ", "dim" if faint else "cyan"),
+        (f"{bar:<{longest}}  ", "dim" if faint else "cyan"),
     )
     room = out.width - cell_width(row.plain)
     if cell_width(detail) <= room:
@@ -168,7 +182,12 @@ def _print_row(
         return
     row.rstrip()
     out.print(row, soft_wrap=True)
-    print_wrapped(out, styled((detail, "dim")), indent=_INDENT, hanging=2)
+    print_wrapped(out, styled((detail, "dim")), indent=_inner(out), hanging=2)
+
+
+def _inner(out: Console) -> int:
+    """How far in what belongs to a row stands."""
+    return _INDENT if out.width >= _INDENT + _READABLE else 4
 
 
 def _print_sum(out: Console, why: Explanation) -> None:
