@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Asked:
     """One question on one snapshot. `vector` is that of ``reading.meaning``; `limit` bounds a leg's candidates.
 
-    `talk` knows who stands beside whom.
+    `talk` knows who stands beside whom. `heard` is what the legs said that were asked before.
     """
 
     session: Session
@@ -37,6 +37,7 @@ class Asked:
     gate: Gate
     limit: int
     talk: Talk
+    heard: Mapping[str, Answer] = field(default_factory=dict)
 
 
 class Answer(Protocol):
@@ -72,6 +73,16 @@ class Leg(Protocol):
     def ask(self, asked: Asked) -> Answer | None:
         """What it has to say; None where the question is none of its business."""
         ...
+
+
+def to_the_point(asked: Asked, keys: Keys) -> Floats:
+    """How much each of these notes means and says what is asked, 0..1, as those legs have it; 1 if neither was asked.
+
+    For legs that know something of a note which is worth nothing where the note has nothing to do with the question.
+    """
+    said = [asked.heard[name].scores(keys)[1] for name in ("dense", "lexical") if name in asked.heard]
+    mean: Floats = np.mean(said, axis=0) if said else np.ones(len(keys))
+    return mean
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,11 @@ class Panel:
 
     def ask(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> Heard:
         """What the `wanted` legs say to a question; `fused` knows the notes `also` given."""
-        answers = {leg.name: said for leg in self._legs if leg.name in wanted and (said := leg.ask(asked)) is not None}
+        answers: dict[str, Answer] = {}
+        asked = replace(asked, heard=answers)
+        for leg in self._legs:
+            if leg.name in wanted and (said := leg.ask(asked)) is not None:
+                answers[leg.name] = said
         counts = weights(self._settings, answers, asked.reading.intents)
         if "dense" in counts:
             counts["dense"] *= self._trust(asked.reading.meaning or asked.reading.text)

@@ -174,11 +174,13 @@ class Ranker:
             heard = self._panel.joined(heard, joining, also)
         ways = [replied(gate, near, direct, heard.fused.of)]
         why = Intent.CAUSAL in asked.reading.intents
-        if asked.query.expand or why:
+        # All of a subject is what the collection has linked with it, too.
+        links = asked.query.expand or asked.reading.overview
+        if links or why:
             by_id = {gate.rows[key].id: value for key, value in direct.items()}
             if why:
                 ways.append(causes(asked.session, by_id, gate.admit_ids, least=least))
-            if asked.query.expand:
+            if links:
                 ways.append(next_to(gate, near, direct))
                 ways.append(spread(asked.session, by_id, gate.admit_ids, least=least))
         return heard, better(*ways)

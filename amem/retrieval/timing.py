@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.retrieval.among import MOST, best_among
+from amem.retrieval.legs import to_the_point
 from amem.retrieval.reading import Intent
 from amem.text.times import mentions, states_a_time
 
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 _OPEN = timedelta(days=30)
 #: What was so all along, before and after as well, says little of the time that is asked for.
 _ALL_ALONG = 0.5
-#: "I moved yesterday" answers "when did you move?" better than "the move was hard" does; but any time will do for that,
-#: so it is half of what a time that was asked for would be.
-_HINT = 0.5
 
 
 class TimeLeg:
@@ -149,7 +147,11 @@ def times_of(content: str, said: date) -> tuple[tuple[date, date], ...]:
 
 @dataclass(frozen=True)
 class States:
-    """The time leg's answer to a question that asks when: `_HINT` for each note that states a time."""
+    """The time leg's answer to a question that asks when.
+
+    "I moved yesterday" answers "when did you move?" better than "the move was hard" does. But many notes state some
+    time, so each counts for as much as it is to the point.
+    """
 
     asked: Asked
 
@@ -163,7 +165,7 @@ class States:
     def scores(self, keys: Keys) -> tuple[Floats, Floats]:
         rows = self.asked.session.notes.columns(keys.tolist(), ["content"])
         states = np.array([states_a_time(rows[key][0]) for key in keys.tolist()], dtype=np.float64)
-        return states, _HINT * states
+        return states, states * to_the_point(self.asked, keys)
 
     def matched(self, key: int) -> tuple[str, ...]:
         return ("says when",)
