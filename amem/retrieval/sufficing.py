@@ -89,9 +89,16 @@ class Read:
     @classmethod
     def of(cls, hit: Hit, note: MemoryNote, text: str) -> Read:
         """A hit, as it was read."""
-        cosine = next((leg.raw for leg in hit.explanation.legs if leg.leg == "dense"), 0.0)
+        legs = {leg.leg: leg for leg in hit.explanation.legs}
         own = any(source.text.strip() == note.content.strip() for source in hit.sources)
-        return cls(note, text, "facts" in hit.matched_by, "time" in hit.matched_by, cosine, own)
+        return cls(
+            note,
+            text,
+            stated="facts" in hit.matched_by,
+            timed="time" in legs and legs["time"].scaled >= 1.0,
+            cosine=legs["dense"].raw if "dense" in legs else 0.0,
+            verbatim=own,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +120,16 @@ def wanted(reading: Reading) -> Wanted:
     subject = reading.lexical
     if period is not None:
         subject = subject.replace(period.words, " ")
+    # What is asked for "in the exact words" need not hold the word "exact".
+    subject = _VERBATIM.sub(" ", subject).strip() or text
     verbatim = _VERBATIM.search(text) is not None
     quantity = _QUANTITY.search(text) is not None
     kinds = {
-        "in which words something was said": verbatim,
-        "what was said": _SAID.search(text) is not None,
         f"what was at a time ({period.words})" if period is not None else "": period is not None,
-        "a time": Intent.TEMPORAL in reading.intents and not reading.recent,
+        "in which words something was said": verbatim,
         "a quantity": quantity,
+        "a time": Intent.TEMPORAL in reading.intents and not reading.recent,
+        "what was said": _SAID.search(text) is not None,
     }
     detail = next((kind for kind, asked in kinds.items() if asked), "")
     overview = not detail and (reading.overview or reading.intents[0] is Intent.EXPLORATORY)

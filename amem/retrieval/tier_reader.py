@@ -2,7 +2,7 @@
 
 Finding is cheap and is done at once. What tiers save is reading, by a model or by a person: each is read only where the
 one before did not suffice (see ``amem.retrieval.sufficing``). A page that does not suffice is not kept, unless it is
-about the subject and merely stale; then what it does not know yet stands below it.
+about the subject and merely does not know the newest notes; then these stand below it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from amem.retrieval.context import Entry, framed, page_entry, source_entry
 from amem.retrieval.gate import Gate
 from amem.retrieval.placing import checked_budget, checked_order, ordered, placed
 from amem.retrieval.router import as_it_is
-from amem.retrieval.sufficing import Read, Verdict, notes_suffice, page_suffices, wanted
+from amem.retrieval.sufficing import Read, Verdict, lines_of, notes_suffice, page_suffices, wanted
 from amem.retrieval.support import share_held, telling, weights_of
 from amem.retrieval.tiers import MEMBERS, NOTES, SOURCES, TOPICS, Page, SourceText, Tier, Tiers
 from amem.text import normalize, query_terms
@@ -47,11 +47,11 @@ _BEST = 5
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    hit: Hit
     note: MemoryNote
     title: str
     members: frozenset[str]
     stale: str
+    wrong: bool
     entry: Entry
 
 
@@ -170,9 +170,9 @@ class TierReader:
             descent.settle(TOPICS, (), (), rule)
         else:
             rule = descent.settle(TOPICS, [page.note.id], [page.entry], rule)
-        if rule.suffices or (page.stale and asked.overview):
+        if rule.suffices or (asked.overview and page.stale and not page.wrong):
             descent.pages = [page]
-        elif asked.overview:
+        elif asked.overview and not page.stale:
             # It is about something else, and so are its notes.
             descent.members = frozenset()
 
@@ -187,31 +187,34 @@ class TierReader:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
             members = session.links.leading_to(list(notes), LinkType.PART_OF)
             gate = Gate(session, replace(given, kinds=()))
-            held = [
-                _Page(hit, note, title, mine, self._stale(session, note, mine, found), written)
-                for hit in hits
-                if (note := notes.get(hit.id)) is not None
-                and (mine := frozenset(members[hit.id])) is not None
-                and (given == Filter() or gate.admit_ids(mine) == mine)
-                and (title := _title(note))
-                and (written := page_entry(note, title, descent.room, descent.counter, self._placing.zone)) is not None
-            ]
+            held = []
+            for note in notes.values():
+                mine = frozenset(members[note.id])
+                if given != Filter() and gate.admit_ids(mine) != mine:
+                    continue
+                stale, wrong = self._stale(session, note, mine, found)
+                written = page_entry(note, _title(note), descent.room, descent.counter, self._placing.zone)
+                if written is not None:
+                    held.append(_Page(note, _title(note), mine, stale, wrong, written))
         weights = weights_of(descent.asked.subject, descent.frequency, descent.total)
         about = {page.note.id: share_held(weights, f"{page.title}\n{page.note.content}") for page in held}
         return sorted((page for page in held if about[page.note.id] > 0), key=lambda page: -about[page.note.id])
 
-    def _stale(self, session: Session, note: MemoryNote, members: frozenset[str], found: Found) -> str:
-        """What a page does not know yet, in words; '' when nothing."""
-        written = session.operations.history(note.id)[-1].at
-        keys = session.notes.keys_of(sorted(members))
-        rows = session.notes.columns([*keys.values(), *session.notes.keys_of([note.id]).values()], ("status", "seq"))
-        gone = sum(rows[key][0] != Status.ACTIVE for key in keys.values())
+    def _stale(self, session: Session, page: MemoryNote, members: frozenset[str], found: Found) -> tuple[str, bool]:
+        """What a page does not know yet, in words, and whether that makes it wrong; ('', False) for nothing."""
+        written = session.operations.history(page.id)[-1].at
+        keys = session.notes.keys_of([page.id, *sorted(members)])
+        rows = session.notes.columns(list(keys.values()), ("status", "seq"))
+        standing = [id for id in members if rows[keys[id]][0] == Status.ACTIVE]
+        cited = {cite for line in lines_of(page.content) for cite in line.cites}
+        gone = len(members) - len(standing) + sum(not any(id.startswith(cite) for id in members) for cite in cited)
         if gone:
-            return f"{gone} of its notes no longer hold"
-        seq = rows[session.notes.keys_of([note.id])[note.id]][1]
-        for id in (id for id, key in keys.items() if rows[key][1] > seq):
-            if any(each.at > written and "content" in each.changes for each in session.operations.history(id)[1:]):
-                return "one of its notes says something else now"
+            return f"{gone} of its notes no longer hold", True
+        for id in standing:
+            if rows[keys[id]][1] > rows[keys[page.id]][1] and any(
+                each.at > written and "content" in each.changes for each in session.operations.history(id)[1:]
+            ):
+                return "one of its notes says something else now", True
         new = [
             hit.id
             for hit in found.hits[:_BEST]
@@ -221,17 +224,18 @@ class TierReader:
             and (arrived := found.notes[hit.id].recorded_at) is not None
             and arrived > written
         ]
-        return f"{len(new)} of the best notes arrived after it was written" if new else ""
+        return (f"{len(new)} of the best notes arrived after it was written" if new else ""), False
 
     # -- notes ----------------------------------------------------------------------------------------------------
 
     def _members(self, descent: _Descent, found: Found) -> None:
-        own = tuple(hit for hit in found.hits if hit.id in descent.members)
+        # Those of a page that is kept stand on it.
+        own = tuple(hit for hit in found.hits if hit.id in descent.members and not descent.pages)
         if own:
             self._notes(descent, MEMBERS, replace(found, hits=own), _MEMBERS_PART)
 
     def _others(self, descent: _Descent, found: Found) -> None:
-        read = {each.hit.id for each in descent.notes}
+        read = {each.hit.id for each in descent.notes} | (descent.members if descent.pages else set())
         rest = replace(found, hits=tuple(hit for hit in found.hits if hit.id not in read))
         self._notes(descent, NOTES, rest, _NOTES_PART)
 
