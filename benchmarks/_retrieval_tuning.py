@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
     from _retrieval_runs import Outcome
 
-#: The settings with the most to say, each at half, whole and twice what it is, or thereabouts.
-GRID = (
-    "dense_weight=0.5,1.0,2.0",
-    "speaker_weight=0.25,0.5,1.0",
-    "window_decay=0.3,0.5,0.7",
-)
+#: The settings with the most to say, each at what it is and on either side of that.
+GRID = ("dense_weight=0.7,1,1.4", "speaker_weight=0,0.15,0.3", "window_decay=0.5,0.7,0.9")
 
 
 @dataclass(frozen=True, slots=True)
