@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 _YEARS = 100
 #: Notes looked at for an event, by each sense.
 _NOTES = 10
-#: What a note must have of all that a sense could say for it to tell of the event.
-_TOLD = 0.5
+#: What a note must have of all that a sense could say for it to tell of the event: one that holds all its words once
+#: has a bit less than half, one that holds half of them not enough.
+_TOLD = 0.3
 
 
 class Dating:

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
     from amem.settings import Settings
 
+#: Who asks what Ana does, or all about her, asks by her name; why, how and when something was is told in notes that
+#: often do not repeat of whom.
 EMPHASIS: Mapping[Intent, Mapping[str, float]] = {
-    Intent.FACTUAL: {},
-    Intent.TEMPORAL: {},
-    Intent.CAUSAL: {},
-    Intent.EXPLORATORY: {},
-    Intent.PROCEDURAL: {},
-    Intent.GENERAL: {},
+    Intent.FACTUAL: {"entity": 1.0},
+    Intent.EXPLORATORY: {"entity": 1.0},
+    Intent.TEMPORAL: {"entity": 0.5},
+    Intent.CAUSAL: {"entity": 0.5},
+    Intent.PROCEDURAL: {"entity": 0.5},
+    Intent.GENERAL: {"entity": 0.5},
 }
 
 
