@@ -36,15 +36,15 @@ class Words:
     @cached_property
     def keys(self) -> Sequence[int]:
         """The best by their own words, and turns beside them that have become as good."""
-        limit = self._asked.limit
-        best = self._best_own(limit)
+        limit, gate = self._asked.limit, self._asked.gate
+        best = self._held[np.lexsort((self._held, -self._own.sum(axis=1)))]
         # A filter says who may answer, not who may lend words.
-        hosts = self._held[np.argsort(-self._own.sum(axis=1), kind="stable")[:_HOSTS]]
-        near = set(self._asked.talk.around(hosts.tolist()).neighbours.tolist()) if self._decay else set()
-        candidates = np.array([*best, *self._asked.gate.admit(sorted(near.difference(best)))], dtype=np.int64)
+        hosts = best[:_HOSTS].tolist()
+        own = self._first(best if gate.allowed is None else best[np.isin(best, gate.allowed)], limit)
+        near = self._asked.talk.around(hosts, theirs=True).neighbours if self._decay else ()
+        candidates = np.array(sorted({*own, *map(int, near)}), dtype=np.int64)
         worth = self.scores(candidates)[0]
-        order = np.lexsort((candidates, -worth))[:limit]
-        return [int(key) for key in candidates[order[worth[order] > 0]]]
+        return self._first(candidates[np.argsort(-worth, kind="stable")][: np.count_nonzero(worth > 0)], limit)
 
     def ranks(self) -> Mapping[int, int]:
         return {key: place for place, key in enumerate(self.keys, start=1)}
@@ -85,15 +85,11 @@ class Words:
             known |= {key: str(id) for key, (id,) in self._asked.session.notes.columns(others, ["id"]).items()}
         return known
 
-    def _best_own(self, limit: int) -> list[int]:
-        own, held, gate = self._own.sum(axis=1), self._held, self._asked.gate
-        if gate.allowed is not None:
-            passing = np.isin(held, gate.allowed)
-            own, held = own[passing], held[passing]
-        order = np.lexsort((held, -own))
+    def _first(self, keys: Keys, limit: int) -> list[int]:
+        """The first of these that may answer."""
         found: list[int] = []
-        for start in range(0, len(order), limit + _SPARE):
-            found += gate.admit(held[order[start : start + limit + _SPARE]].tolist())
+        for start in range(0, len(keys), limit + _SPARE):
+            found += self._asked.gate.admit(keys[start : start + limit + _SPARE].tolist())
             if len(found) >= limit:
                 break
         return found[:limit]
@@ -102,6 +98,7 @@ class Words:
         """For each note and term the best of its own score and what its neighbours lend."""
         best = self._rows(keys)
         around = self._asked.talk.around(keys.tolist())
+        around = around.where(np.isin(around.neighbours, self._held))
         if len(around.keys):
             order = np.argsort(keys)
             hosts = order[np.searchsorted(keys, around.keys, sorter=order)]

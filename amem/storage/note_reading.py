@@ -61,12 +61,11 @@ _ORDERS = {
 
 _SPEAKERS = text("SELECT speaker, count(*) FROM notes WHERE speaker IS NOT NULL GROUP BY speaker")
 #: The turns around a note in its conversation, by the index on conversation and ordinal.
-_BESIDE = Prepared(
-    "SELECT here.key, there.key, there.ordinal - here.ordinal, here.at, there.at"
+_TURNS = Prepared(
+    "SELECT there.key, there.conversation_id, there.ordinal, there.at, there.status = 'active'"
     " FROM json_each(:keys) AS asked CROSS JOIN notes AS here ON here.key = asked.value"
     " CROSS JOIN notes AS there ON there.conversation_id = here.conversation_id"
     " AND there.ordinal BETWEEN here.ordinal - :reach AND here.ordinal + :reach"
-    " WHERE there.ordinal <> here.ordinal AND there.status = 'active'"
 )
 
 # The kinds written out as the index has them (0004_scopes.sql), or SQLite would not use it.
@@ -196,12 +195,12 @@ class NoteReading:
         asked = listed(int(key) for key in keys)
         return {row[0]: row[1:] for row in _columns(tuple(names)).rows(self._session, keys=asked)}
 
-    def beside(self, keys: Sequence[int], reach: int) -> list[tuple[int, int, int, str, str]]:
-        """(key, neighbour, steps, at, neighbour's at) for each active note up to `reach` turns away from one of these.
+    def turns(self, keys: Sequence[int], reach: int) -> list[tuple[int, str, int, str, int]]:
+        """(key, conversation, ordinal, at, whether it is active) of these notes and all up to `reach` turns away.
 
-        `steps` is below 0 for what was said before. A note outside any conversation has no neighbours.
+        Some more than once; none of a note outside any conversation.
         """
-        rows: list[Any] = _BESIDE.rows(self._session, keys=listed(int(key) for key in keys), reach=reach)
+        rows: list[Any] = _TURNS.rows(self._session, keys=listed(int(key) for key in keys), reach=reach)
         return rows
 
     def within(self, since: datetime | None, until: datetime | None, limit: int) -> list[int]:
