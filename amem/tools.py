@@ -25,6 +25,8 @@ _TEXT = {"type": "string"}
 _LABELS = {"type": "array", "items": {"type": "string"}}
 _ID = {"type": "string", "description": "The note's id, or the beginning of it."}
 _MOMENT = "ISO 8601, such as 2026-03-01 or 2026-03-01T09:30."
+#: Longer texts do an agent no good: it can ask again.
+_MOST_TOKENS = 20_000
 _PYTHON_TYPES: Mapping[str, type | tuple[type, ...]] = {"string": str, "integer": int, "array": list}
 
 
@@ -154,6 +156,15 @@ def _search(scope: _Scope, given: Mapping[str, Any]) -> Any:
     return [{name: hit[name] for name in shown} for hit in hits]
 
 
+def _context(scope: _Scope, given: Mapping[str, Any]) -> Any:
+    budget = given.get("budget_tokens", scope.memory.settings.context_tokens)
+    if not 50 <= budget <= _MOST_TOKENS:
+        raise InvalidInput(f"budget_tokens must be from 50 to {_MOST_TOKENS}, not {budget}")
+    ids: dict[str, Any] = dict(scope.ids)
+    made = scope.memory.context(given["query"], budget, filter=Filter(**ids))
+    return {"text": made.text, "notes": [note.id for note in made.notes], "support": made.support}
+
+
 def _read(scope: _Scope, given: Mapping[str, Any]) -> Any:
     note = scope.note(given["id"])
     scope.memory.opened([note.id])
@@ -227,6 +238,21 @@ _TOOLS = (
         },
         ("query",),
         _search,
+    ),
+    _Tool(
+        "memory_context",
+        "All that is known about a question as one text that fits a budget, with what always holds about the user.",
+        {
+            "query": _TEXT | {"description": "The question in the user's own words."},
+            "budget_tokens": {
+                "type": "integer",
+                "minimum": 50,
+                "maximum": _MOST_TOKENS,
+                "description": "Most tokens of the text; default 2000.",
+            },
+        },
+        ("query",),
+        _context,
     ),
     _Tool("memory_read", "Read one note with all its fields.", {"id": _ID}, ("id",), _read),
     _Tool(

@@ -51,7 +51,7 @@ def ended(name: str, *words: str, **environment: str) -> subprocess.CompletedPro
 
 
 def test_there_is_a_test_for_every_example() -> None:
-    tested = {"quickstart", "agent_tools", "local_assistant", "agent_loop", "bulk_import"}
+    tested = {"quickstart", "agent_tools", "local_assistant", "agent_loop", "own_agent", "bulk_import"}
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
 
 
@@ -104,6 +104,16 @@ def test_an_example_that_cannot_go_on_says_why_in_a_line(tmp_path: Path) -> None
     assert "ollama" in refused("agent_loop", str(tmp_path / "home")).lower()
     missing = str(tmp_path / "没有.txt")
     assert refused("bulk_import", str(tmp_path / "home"), missing) == f"{missing}: No such file or directory"
+
+
+def test_an_agent_of_one_s_own_gets_what_is_known_within_its_budget() -> None:
+    said = run("own_agent")
+    prompt, _, account = said.partition("=== END MEMORIES ===")
+    assert "- (constraint) Never point the telescope at the sun" in prompt
+    assert "jams below minus ten" in prompt
+    assert "coffee" not in said
+    assert int(account.split(" of 300 tokens")[0].split()[-1]) <= 300
+    assert "learnt from the conversation: 1" in account
 
 
 def test_a_bulk_import_stores_every_line_once(tmp_path: Path) -> None:

@@ -55,6 +55,19 @@ def test_an_agent_adds_finds_reads_corrects_links_and_forgets(memory: AgenticMem
     json.dumps([added, found, read])
 
 
+def test_an_agent_gets_what_is_known_as_one_text(memory: AgenticMemorySystem):
+    memory.add("Mara may not eat walnuts", kind="constraint", user_id="mara")
+    id = memory.add_note("Mara plans a trip to Porto", user_id="mara")
+    memory.add("Bo plans a trip to Oslo", user_id="bo")
+    answer = memory.tools(user_id="mara").call("memory_context", {"query": "plans for a trip", "budget_tokens": 300})
+    assert answer["result"]["notes"] == [id]
+    assert answer["result"]["text"].startswith("[Background]\n- (constraint) Mara may not eat walnuts")
+    assert "Oslo" not in answer["result"]["text"]
+    json.dumps(answer)
+    refused = memory.tools().call("memory_context", {"query": "trip", "budget_tokens": 10})
+    assert "budget_tokens" in refused["error"]
+
+
 def test_what_an_agent_says_is_believed_less_than_what_a_person_says(memory: AgenticMemorySystem):
     person = memory.add_note("said by a person")
     agent = memory.tools().call("memory_add", {"content": "inferred by an agent"})["result"]["id"]
