@@ -89,7 +89,7 @@ class Settings(BaseSettings):
     window: int = Field(default=2, ge=0, le=10)
     """Turns of a conversation on either side whose words count for a turn as well; 0 lets each stand alone."""
     window_decay: float = Field(default=0.7, ge=0, le=1)
-    """What the words of the turn before are worth; each turn further away, and that after, counts so much less again."""
+    """What the words of the turn before are worth; each turn further, and that after, counts so much less again."""
     diversity: float = Field(default=0.0, ge=0, le=1)
     """How much a note loses for repeating one that stands above it (1 - lambda of maximal marginal relevance)."""
     rerank: Literal["auto", "on", "off"] = "auto"
