@@ -9,11 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from platformdirs import user_cache_path
 
+from amem.embedding.onnx_embedder import OnnxModel
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
@@ -57,6 +59,20 @@ def no_loop_left_behind() -> Iterator[None]:
 def model_cache() -> Path:
     """The everyday model cache, so that the model is exported once, not once per run or worker."""
     return user_cache_path("amem", appauthor=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def everyday_model_is_opened_once(model_cache: Path) -> Iterator[None]:
+    """Hundreds of commands run in this one process, and each would spend a tenth of a second on opening it again."""
+    opened = OnnxModel.open
+    opened_once = cache(opened)
+
+    def open_(folder: Path, max_tokens: int | None = None) -> OnnxModel:
+        return (opened_once if model_cache in folder.parents else opened)(folder, max_tokens)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OnnxModel, "open", open_)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer.testing
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from amem.cli.app import app
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from typer.testing import Result
@@ -52,6 +56,15 @@ class Cli:
         return str(self.json("add", text, *words)["id"])
 
 
+@pytest.fixture(scope="session", autouse=True)
+def commands_are_put_together_once() -> Iterator[None]:
+    """A run of the program does that once, too; here there are a thousand and more."""
+    with pytest.MonkeyPatch.context() as patch:
+        # Should Typer name it otherwise one day, tests are only slower.
+        patch.setattr(typer.testing, "_get_command", cache(get_command), raising=False)
+        yield
+
+
 @pytest.fixture
 def cli(tmp_path: Path, model_cache: Path) -> Cli:
     env = {"AMEM_CACHE": str(model_cache), "AMEM_LLM_BACKEND": "offline", "AMEM_TIMEZONE": "UTC", "COLUMNS": "100"}
@@ -59,16 +72,15 @@ def cli(tmp_path: Path, model_cache: Path) -> Cli:
 
 
 @pytest.fixture(scope="session")
-def demo_home(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Path:
-    """A home in which the demo has run; to be read, not written to."""
+def demo_run(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> tuple[Path, str]:
+    """A home in which the demo has run, to be read and not written to, and what the demo printed."""
     home = tmp_path_factory.mktemp("demo") / "home"
     env = {"AMEM_CACHE": str(model_cache), "AMEM_LLM_BACKEND": "offline", "AMEM_TIMEZONE": "UTC"}
-    Cli(home, env).ok("demo")
-    return home
+    return home, Cli(home, env).ok("demo")
 
 
 @pytest.fixture
-def demo(demo_home: Path, cli: Cli) -> Cli:
+def demo(demo_run: tuple[Path, str], cli: Cli) -> Cli:
     """A copy of the demo's home."""
-    shutil.copytree(demo_home, cli.home)
+    shutil.copytree(demo_run[0], cli.home)
     return cli

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from amem.interop.demo_data import demo_folder, demo_questions
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Cli
 
 
-def test_it_tells_the_whole_story_in_a_pipe(cli: Cli) -> None:
-    result = cli("demo")
-    assert result.exit_code == 0
-    story = result.stdout
+def test_it_tells_the_whole_story_in_a_pipe(demo_run: tuple[Path, str]) -> None:
+    home, story = demo_run
     parts = ["How notes were analysed", "How notes were linked", "How older notes evolved", "In all"]
     places = [story.index(part) for part in [*parts, *(each.question for each in demo_questions()), "Try next"]]
     assert places == sorted(places)
     assert "because: both speak of" in story
-    assert f"amem --home {cli.home} --collection demo search 'who is Inês?'" in story
+    assert f"amem --home {home} --collection demo search 'who is Inês?'" in story
     assert "\x1b" not in story
 
 
@@ -36,19 +36,15 @@ def _ends(note: dict[str, list[dict[str, str]]]) -> set[str]:
     return {link[end] for link in note["links_out"] for end in ("source", "target")}
 
 
-def test_json_holds_the_counts_and_the_answers(cli: Cli) -> None:
-    record = cli.json("demo")
-    assert (record["collection"], record["imported"], record["skipped"]) == ("demo", 63, 0)
-    assert len(record["questions"]) == 5
-    assert all(len(each["hits"]) == 3 for each in record["questions"])
-
-
-def test_running_it_again_starts_afresh(demo: Cli) -> None:
+def test_running_it_again_starts_afresh_and_json_holds_the_counts_and_the_answers(demo: Cli) -> None:
     before = {note["id"] for note in demo.json("-c", "demo", "list", "--all", "-n", "100")}
-    demo.ok("demo")
+    record = demo.json("demo")
     after = {note["id"] for note in demo.json("-c", "demo", "list", "--all", "-n", "100")}
     assert len(after) == len(before)
     assert not after & before
+    assert (record["collection"], record["imported"], record["skipped"]) == ("demo", 63, 0)
+    assert len(record["questions"]) == 5
+    assert all(len(each["hits"]) == 3 for each in record["questions"])
 
 
 def test_it_never_takes_over_notes_of_somebodys_own(cli: Cli, demo: Cli) -> None:
