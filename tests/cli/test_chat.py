@@ -248,7 +248,7 @@ class TestTerminal:
             assert "\n  You told me: " in sitting.say("Where does Ana live?")
             assert "Ana lives in Lisbon and works for a bakery.\n" in sitting.say("/why")
 
-            ollama.fault, ollama.pace = Fault.TRICKLE, 0.01
+            ollama.fault, ollama.pace = Fault.TRICKLE, 0.1
             sitting.keys("What about a story?" + ENTER)
             sitting.until("  I could go on")
             sitting.keys(CTRL_C)
