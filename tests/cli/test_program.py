@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -69,11 +70,19 @@ def test_an_interrupt_ends_with_130(cli: Cli) -> None:
         assert process.stdin is not None
         # It waits for its input from the moment when everything is imported.
         _wait_until_it_reads(process.pid)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130
+        assert _interrupted(process) == 130
     finally:
         process.kill()
         process.communicate()
+
+
+def _interrupted(process: subprocess.Popen[bytes]) -> int:
+    """The exit code after Ctrl-C; Python overlooks one in the instant before it waits, and a person presses again."""
+    for _ in range(6):
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(10)
+    raise AssertionError("it goes on reading")
 
 
 def _wait_until_it_reads(pid: int) -> None:

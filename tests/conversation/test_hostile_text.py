@@ -24,7 +24,9 @@ _LONG = 50_000
 
 
 @pytest.mark.parametrize(
-    "number", ["1" * 6_000, "3." + "14159" * 1_200, "三" * 6_000, "９" * 6_000, "9" * 6_000 + " thousand", "𝟙𝟚" * 3_000]
+    "number",
+    ["1" * 6_000, "3." + "14159" * 1_200, "三" * 6_000, "９" * 6_000, "9" * 6_000 + " thousand", "𝟙𝟚" * 3_000],
+    ids=["ones", "a fraction", "Chinese", "full width", "thousands", "mathematical"],
 )
 def test_a_number_of_thousands_of_digits_is_learnt_from_like_any_other(tmp_path: Path, number: str) -> None:
     with LearningHome(tmp_path, OfflineAnalyst()) as home:
