@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 
     Open = Callable[..., AgenticMemorySystem]
 
+_LONGEST_NAME = 200
 FROM_OUTSIDE = ("OLLAMA_HOST", "OPENAI_API_KEY")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a page of text by its beginning: names go from process to process and into the environment of programs."""
+    if not isinstance(val, str | bytes) or len(val) <= _LONGEST_NAME:
+        return None
+    return f"{val[:20]!a}, {len(val)} long"
 
 
 @pytest.fixture(scope="session", autouse=True)
