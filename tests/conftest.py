@@ -7,6 +7,7 @@ everything else real.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 from functools import cache
@@ -47,6 +48,15 @@ def no_settings_from_outside() -> Iterator[None]:
                 patch.delenv(name)
         patch.setenv("HF_HUB_OFFLINE", "1")
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def garbage_is_looked_for_less_often() -> Iterator[None]:
+    """Thousands of tests and all that they import are a lot to look through: every seventh second went into it."""
+    before = gc.get_threshold()
+    gc.set_threshold(20_000, 20, 20)
+    yield
+    gc.set_threshold(*before)
 
 
 @pytest.fixture(autouse=True)
