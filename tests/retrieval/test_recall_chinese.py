@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from question_sets import answered, collection, figures, hit_rate, reciprocal_rank
+from answering_sets import answered, collection, figures, hit_rate, reciprocal_rank
 
 from amem.retrieval.language import dense_trust
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from question_sets import Answered
+    from answering_sets import Answered
 
     from amem import AgenticMemorySystem
     from amem.protocols import Embedder

@@ -284,4 +284,4 @@ def test_what_was_not_known_then_says_why_it_stays_out(memory: AgenticMemorySyst
     asked = Query("home", filter=Filter(known_at=day("2026-02-10")))
     kept_out = memory.explain(asked, porto).kept_out
     assert kept_out is not None
-    assert kept_out.detail == "it does not pass the filter on known_at"
+    assert kept_out.detail == "it was not known yet on 2026-02-10"
