@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amem.analysis import Draft
-from amem.llm.offline import OfflineAnalyst, entities
+from amem.llm.offline import OfflineAnalyst
+from amem.llm.offline.entities import entities
 from amem.note import Kind
 from amem.protocols import Analyst
 from amem.text import cjk_share

@@ -1,8 +1,21 @@
-"""The analyst that needs no model: rules and word lists for English and Chinese."""
+"""The analyst that needs no model: rules and word lists for English and Chinese.
+
+Many rooms use its word lists alone, so that the rules are loaded when the analyst is first asked for.
+"""
 
 from __future__ import annotations
 
-from amem.llm.offline.analyst import OfflineAnalyst
-from amem.llm.offline.entities import entities
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["OfflineAnalyst", "entities"]
+if TYPE_CHECKING:
+    from amem.llm.offline.analyst import OfflineAnalyst
+
+__all__ = ["OfflineAnalyst"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "OfflineAnalyst":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from amem.llm.offline.analyst import OfflineAnalyst
+
+    return OfflineAnalyst
