@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import shutil
 import sys
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,7 +23,6 @@ from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from amem import AgenticMemorySystem
     from amem.protocols import Embedder
@@ -29,7 +30,15 @@ if TYPE_CHECKING:
     Open = Callable[..., AgenticMemorySystem]
 
 _LONGEST_NAME = 200
+_ROOM = 2 * 1024**3
 FROM_OUTSIDE = ("OLLAMA_HOST", "OPENAI_API_KEY")
+
+
+def pytest_configure() -> None:
+    """Collections of tests live in memory where there is room: waiting for a disk after each commit tests the disk."""
+    memory = Path("/dev/shm")
+    if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -3,9 +3,9 @@
 Every model cuts text its own way, and few tokenizers are on a machine that only calls models. So this counts what the
 least economical one takes for each piece: bytes, but for what all tokenizers hold whole. Held against those of GPT-4,
 GPT-4o, Claude 2, Qwen, Mistral 7B (which cuts as Llama 2 does) and Mistral NeMo, it was never below any of them over
-whole texts: prose in thirteen languages, code, tables, addresses and emoji; nor for any CJK that was tried. Single lines
-of names or invented words in Latin letters can take a few tokens more. It comes to about 1.3 to 1.5 times what most of
-them take for English and 1.3 to 2 times for Chinese.
+whole texts: prose in thirteen languages, code, tables, addresses and emoji; nor for any CJK that was tried. Single
+lines of names or invented words in Latin letters can take a few tokens more. It comes to about 1.3 to 1.5 times what
+most of them take for English and 1.3 to 2 times for Chinese.
 """
 
 from __future__ import annotations
