@@ -42,8 +42,12 @@ def test_the_prompts_of_a_note_come_to_1500_tokens_in_the_mean_in_either_languag
 
 
 def test_the_table_has_a_row_for_each_group_and_says_what_the_prompts_own_words_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    few = tmp_path / "few.jsonl"
+    lines = prompt_sizes.EXAMPLES.read_text("utf-8").splitlines(keepends=True)
+    few.write_text("".join(lines[:20]), "utf-8")
+    monkeypatch.setattr(prompt_sizes, "EXAMPLES", few)
     path = tmp_path / "diary.jsonl"
     path.write_text('{"content": "Bishop sleeps in the cello case."}\n', "utf-8")
     assert prompt_sizes.main([str(path)], HashEmbedder()) == 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Seconds: each of these took from twenty to many hours.
 _SOON = 60.0
-_LONG = 50_000
+_LONG = 20_000
 
 
 @pytest.mark.parametrize(

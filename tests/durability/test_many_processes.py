@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from conftest import Workers
 
-EACH = 1_000
+EACH = 400
 
 
 def opened(home: Path) -> AgenticMemorySystem:

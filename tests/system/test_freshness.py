@@ -24,7 +24,7 @@ MANY = 3_500
 @pytest.mark.slow
 def test_a_word_that_was_asked_for_in_vain_is_found_as_soon_as_a_note_holds_it(open_memory: Open, home: Path):
     """Document frequencies are remembered between questions; that a word is unknown must not be."""
-    settings = load_settings(home, neighbours=0, batch_size=1_000)
+    settings = load_settings(home, neighbours=0, conflict_neighbours=0)
     memory = open_memory(settings=settings, embedder=HashEmbedder(16))
     memory.add_notes([f"w{number} filler" for number in range(MANY)])
     other = open_memory(settings=settings, embedder=HashEmbedder(16))
