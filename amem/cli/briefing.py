@@ -80,8 +80,10 @@ def _say_what(found: "Context | Tiers") -> None:
             by = f" (says {tier.judged_by})" if tier.judged_by else ""
             enough = "enough" if tier.suffices else "not enough"
             inform(f"{tier.name}: {count(len(tier.read), 'text')} read, {tier.tokens} tokens, {enough}: {tier.why}{by}")
+    left_out = () if isinstance(found, Tiers) else found.left_out
     if not found.text:
-        tell("nothing found")
+        fitting = sum(each.reason == "budget" for each in left_out)
+        tell(f"no room for any of {count(fitting, 'note')}: give a larger --budget" if fitting else "nothing found")
         return
-    left = f", {len(found.left_out)} left out" if not isinstance(found, Tiers) else ""
+    left = f", {len(left_out)} left out" if left_out else ""
     inform(f"{found.tokens} of {found.budget} tokens by {found.counted_by}{left}")

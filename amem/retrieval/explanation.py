@@ -32,6 +32,8 @@ _SAID = {
     "source": "by its source's words",
     "rerank": "when read again",
 }
+#: What the time leg matched where a question asks when, and names no time itself.
+_WHEN = ("says when",)
 #: Legs whose matches stand in the note's own text.
 _IN_TEXT = frozenset({"lexical", "entity"})
 #: Legs that speak of all notes alike: none is 1st.
@@ -115,7 +117,9 @@ class LegShare:
         if self.leg == "speaker":
             return f"said by {self.detail()}"
         place = "" if self.rank is None or self.leg in _UNRANKED else f"{ordinal(self.rank)} "
-        return f"{place}{_SAID.get(self.leg, f'by {self.leg}')} ({self.detail()})"
+        # Just outside of a time counts as well, but is not in it.
+        said = "near the time asked for" if self.leg == "time" and self.scaled < 1.0 and self.matched != _WHEN else ""
+        return f"{place}{said or _SAID.get(self.leg, f'by {self.leg}')} ({self.detail()})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 #: Facts looked at for one hop, those true last first; and names that the first hop may bring in.
 _HOPS = 2
+_LONGEST = 2_000
 _MOST_FACTS = 200
 _MOST_NAMES = 50
 #: A fact between two names, or of somebody's somebody, answers more; what is so no longer, of a question that asks
@@ -83,7 +84,8 @@ class FactsLeg:
 
         Raises InvalidInput for a table of predicates that cannot be read.
         """
-        session, gate, text = question.session, question.gate, question.reading.text
+        # What is longer than this is no question but a page to find the like of.
+        session, gate, text = question.session, question.gate, question.reading.text[:_LONGEST]
         asked = self._asking.of(text)
         # One look at the index is all it takes to see that there is nothing to say.
         names = session.facts.known(self._names(text), self._spelled(asked))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _PARTS = frozenset({"user", "assistant", "system", "human", "ai", "bot", "agent", "tool"})
 _SELF = re.compile(r"\b(?:I|[Mm]y|[Mm]e|[Mm]ine|[Mm]yself)\b|我(?!们)|本人")
 _LETTER = re.compile(r"\w")
+_LONGEST = 2_000
 
 
 class Names:
@@ -42,11 +43,12 @@ class Names:
     def read(self, session: Session, reading: Reading) -> Reading:
         """The reading with the names it holds, what the dense leg is asked, and the one speaker who is named."""
         speakers = self._speakers(session)
-        runs = self._recognise(reading.text)
+        # Names stand early in what is a question at all; in a whole page pasted they would be thousands.
+        runs = self._recognise(reading.text[:_LONGEST])
         names = session.text.counts("entity", runs) if runs else {}
         named = self._named(speakers, reading.text, runs)
         common = self._common(names, speakers, runs)
-        meaning = without(reading.text, common) if common else ""
+        meaning = (without(reading.meaning or reading.text, common) if common else "") or reading.meaning
         return replace(reading, meaning=meaning, speaker=named, names=names)
 
     def _named(self, speakers: Mapping[str, int], text: str, runs: tuple[str, ...]) -> str | None:

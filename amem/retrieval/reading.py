@@ -76,11 +76,11 @@ class Reading:
     """A question as the legs are asked it.
 
     `intents` holds at least one, the main one first. `lexical` is what the lexical leg asks for: `text` without the
-    `dropped` words, which say what kind of answer is wanted; all of it where nothing would be left. `meaning` is what
-    the dense leg is asked: `text` without names that a good part of the notes carry; '' says `text`. `speaker` is the
-    one person named among those whose words the notes are; `names` holds what the collection knows as a name, and
-    how many notes carry it. `recent` says that the newest is wanted first, `overview`
-    that a subject is wanted as a whole.
+    `dropped` words, which say what kind of answer is wanted; all of it where nothing would be left, and nothing where
+    only a time is asked for. `meaning` is what the dense leg is asked: `text` without names that a good part of the
+    notes carry; '' says `text`. `speaker` is the one person named among those whose words the notes are; `names` holds
+    what the collection knows as a name, and how many notes carry it. `recent` says that the newest is wanted first,
+    `overview` that a subject is wanted as a whole.
     """
 
     text: str
@@ -105,7 +105,7 @@ class Reading:
         """How it was read, for people, in a sentence; '' where there is nothing to remark."""
         kinds = [_KINDS[each] for each in self.intents if each in _KINDS]
         parts = [f"a question {' and '.join(kinds)}"] if kinds else []
-        if self.lexical != self.text:
+        if self.lexical and self.lexical != self.text:
             without = f", without {_quoted(self.dropped)}" if self.dropped else ""
             parts.append(f"looked for “{self.lexical}”{without}")
         if self.meaning and self.meaning != self.text:

@@ -9,6 +9,7 @@ from amem.retrieval.events import event_of
 from amem.retrieval.markers import HIDDEN, markers
 from amem.retrieval.periods import dated
 from amem.retrieval.reading import Event, Intent, Period, Reading
+from amem.text.scripts import cjk_share
 from amem.text.terms import content_terms
 
 if TYPE_CHECKING:
@@ -66,11 +67,18 @@ class Router:
                 rest = _hide(rest, found)
                 marks += [] if marker.kept else found
         lexical, dropped = _without(text, marks)
+        meaning = ""
+        left = _hide(text, [*taken, *marks])
+        if period is not None and not content_terms(left) and not cjk_share(left):
+            # "What did I do yesterday?" asks for that day and nothing else: a note that says "yesterday" is no answer.
+            # (In Chinese a single character may still be a word to look for.)
+            lexical, dropped, meaning = "", (period.words,), " ".join(left.replace(HIDDEN, " ").split())
         return Reading(
             text,
             _intents(asked, timed=bool(period or event or recent)),
             lexical,
             dropped,
+            meaning=meaning,
             period=period,
             event=event,
             # Of a time that is named nothing is more recent than the rest.

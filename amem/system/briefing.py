@@ -93,7 +93,7 @@ class Briefing(Recalling):
 
     def _asked(self, query: str | Query, filter: Filter | None, minimum_score: float | None, touch: bool) -> Query:
         self._vectorizer.check()
-        if isinstance(query, str):
+        if not isinstance(query, Query):
             query = Query(query, 0, filter or Filter(), touch=touch, minimum_score=minimum_score)
         self._hear([query.text])
         return query.in_zone(self._zone)

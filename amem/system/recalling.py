@@ -75,7 +75,8 @@ class Recalling(Wiring):
     def explain(self, query: str | Query, id: str) -> Explanation:
         """Why this note is, or is not, among the answers. Raises NoteNotFound."""
         self._vectorizer.check()
-        question = Query(query, expand=True, touch=False) if isinstance(query, str) else query.in_zone(self._zone)
+        question = query if isinstance(query, Query) else Query(query, expand=True, touch=False)
+        question = question.in_zone(self._zone)
         return self._recall.explain(question, id)
 
     def opened(self, ids: Sequence[str]) -> None:

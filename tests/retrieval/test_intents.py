@@ -131,3 +131,10 @@ def test_a_procedure_that_is_beside_the_point_is_not_lifted(both: Callable[..., 
 
     on, _ = both(fill, "How do I reset the router?")
     assert "pin" in on
+
+
+def test_who_asks_only_for_a_day_gets_that_day_and_not_who_says_its_name(collection: Collection) -> None:
+    collection.add("She gave me yesterday's rolls for free.", at="2026-01-14")
+    collection.add("The chart finds yesterday's peaks.", at="2026-01-09")
+    wanted = collection.add("Baked a loaf of rye bread.", at="2026-01-31")
+    assert collection.found("What did I do yesterday?", k=1) == [wanted]

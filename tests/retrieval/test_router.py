@@ -186,8 +186,8 @@ QUESTIONS = [
     ("When was that?", "temporal", []),
     ("How do I do it?", "procedural", []),
     ("怎么会这样", "causal", []),
-    ("What did I do last week?", "temporal factual", []),
-    ("Tell me about last summer", "exploratory temporal", []),
+    ("What did I do last week?", "temporal factual", ["last week"]),
+    ("Tell me about last summer", "exploratory temporal", ["last summer"]),
 ]
 
 
