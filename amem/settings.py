@@ -76,8 +76,8 @@ class Settings(BaseSettings):
     """Weight of words."""
     entity_weight: float = Field(default=0.1, ge=0)
     """Weight of names, which are words as well and count as those already."""
-    facts_weight: float = Field(default=2.0, ge=0)
-    """Weight of facts that answer what is asked."""
+    facts_weight: float = Field(default=1.0, ge=0)
+    """Weight of facts that answer what is asked; more, and a fact of somebody outvotes words and meaning together."""
     speaker_weight: float = Field(default=0.15, ge=0)
     """Weight of having been said by whom the question names."""
     time_weight: float = Field(default=0.5, ge=0)
