@@ -56,7 +56,7 @@ def said_on(hit: Hit, zone: tzinfo) -> str:
 
 
 def origin_of(source: Source) -> str:
-    """Where a source is: ``conv-26 D1:5, Caroline``, ``3f2b1c9e 2:user, Ana``; empty when it does not say."""
+    """Where a source is: ``talk-1 D1:5, Ana``, ``3f2b1c9e 2:user, Ana``; empty when it does not say."""
     # The id of a chat's message begins with the chat's.
     ref = (source.ref or "").removeprefix(f"{source.conversation}:")
     place = short_ids(" ".join(part for part in (source.conversation, ref) if part))

@@ -155,7 +155,7 @@ def test_the_collections_own_tags_are_reused(analyst: OfflineAnalyst, vocabulary
         ("What time does the train leave?", Kind.QUESTION),
         ("你们周末去哪里玩？", Kind.QUESTION),
         ("Wow, that's so cool!", Kind.CHITCHAT),
-        ("Thanks, Mel! Talk soon!", Kind.CHITCHAT),
+        ("Thanks, Bea! Talk soon!", Kind.CHITCHAT),
         ("哈哈，好的，谢谢！", Kind.CHITCHAT),
         ("Yesterday I went to a pottery class.", Kind.EPISODE),
         ("昨天我们去了博物馆。", Kind.EPISODE),

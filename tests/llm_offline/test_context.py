@@ -31,8 +31,8 @@ def test_it_speaks_chinese_of_a_chinese_note(analyst: OfflineAnalyst, empty) -> 
 
 
 def test_yesterday_gets_its_date(analyst: OfflineAnalyst, empty) -> None:
-    said = context(analyst, empty, "I went to a pottery class yesterday.", speaker="Mel")
-    assert said == "Mel on 2026-03-04, about art: I went to a pottery class yesterday (2026-03-03)."
+    said = context(analyst, empty, "I went to a pottery class yesterday.", speaker="Bea")
+    assert said == "Bea on 2026-03-04, about art: I went to a pottery class yesterday (2026-03-03)."
 
 
 def test_without_a_date_it_invents_none(analyst: OfflineAnalyst, empty) -> None:
@@ -41,25 +41,25 @@ def test_without_a_date_it_invents_none(analyst: OfflineAnalyst, empty) -> None:
 
 
 def test_a_reaction_says_what_it_reacts_to(analyst: OfflineAnalyst, empty) -> None:
-    before = ("Caroline: I ran a charity race for mental health.",)
-    said = context(analyst, empty, "Wow, that's so cool!", speaker="Mel", previous=before)
-    assert said.startswith("Mel's reaction of 2026-03-04 to Caroline on ")
+    before = ("Livia: I swam in a charity race across the harbour.",)
+    said = context(analyst, empty, "Wow, that's so cool!", speaker="Bea", previous=before)
+    assert said.startswith("Bea's reaction of 2026-03-04 to Livia on ")
     assert "charity race" in said
 
 
 @pytest.mark.parametrize("greeting", ["Hello!", "你好", "Bye, see you tomorrow!", "晚安"])
 def test_a_greeting_takes_nothing_from_what_was_said_before_it(analyst: OfflineAnalyst, empty, greeting: str) -> None:
     before = ("Ana: I am allergic to peanuts and on a diet.", "Ana: 我对花生过敏，在控制饮食。")
-    told = analyst.analyze(Draft(greeting, SAID, "Mel", before), empty)
-    alone = analyst.analyze(Draft(greeting, SAID, "Mel"), empty)
+    told = analyst.analyze(Draft(greeting, SAID, "Bea", before), empty)
+    alone = analyst.analyze(Draft(greeting, SAID, "Bea"), empty)
     assert (told.tags, told.context) == (alone.tags, alone.context)
     assert not {"health", "food", "健康", "饮食"} & set(told.tags)
 
 
 def test_an_answer_carries_its_question(analyst: OfflineAnalyst, empty) -> None:
-    before = ("Mel: Hi!", "Caroline: How long have you been doing pottery?")
-    said = context(analyst, empty, "Three years now!", speaker="Mel", previous=before)
-    expected = "Mel's answer of 2026-03-04 to Caroline's question \"How long have you been doing pottery?\""
+    before = ("Bea: Hi!", "Livia: How long have you been keeping bees?")
+    said = context(analyst, empty, "Three years now!", speaker="Bea", previous=before)
+    expected = "Bea's answer of 2026-03-04 to Livia's question \"How long have you been keeping bees?\""
     assert said.startswith(expected)
     assert "three years now" in said.casefold()
 
@@ -70,7 +70,7 @@ def test_a_chinese_answer_carries_its_question(analyst: OfflineAnalyst, empty) -
 
 
 def test_greetings_before_the_news_are_left_out(analyst: OfflineAnalyst, empty) -> None:
-    said = context(analyst, empty, "Hey Mel! Good to see you! We are planning a camping trip to the mountains.")
+    said = context(analyst, empty, "Hey Bea! Good to see you! We are planning a camping trip to the mountains.")
     assert "we are planning a camping trip" in said
     assert "Good to see you" not in said
 

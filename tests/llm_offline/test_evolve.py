@@ -74,9 +74,9 @@ def test_chinese_texts_are_not_linked_for_being_chinese(analyst: OfflineAnalyst,
 
 
 def test_a_name_that_half_the_collection_shares_ties_nothing(analyst: OfflineAnalyst, vocabulary) -> None:
-    crowded = vocabulary(["Caroline said hello"] * 50 + ["nothing here"] * 50)
-    other = neighbour(analyst, crowded, "Caroline bought a lamp.", 0.45)
-    assert not evolve(analyst, crowded, "Caroline plays the cello.", other).links
+    crowded = vocabulary(["Livia said hello"] * 50 + ["nothing here"] * 50)
+    other = neighbour(analyst, crowded, "Livia bought a lamp.", 0.45)
+    assert not evolve(analyst, crowded, "Livia plays the cello.", other).links
 
 
 def test_the_speaker_is_no_reason_for_a_link(analyst: OfflineAnalyst, empty) -> None:
@@ -108,9 +108,9 @@ def test_it_never_judges_conflicts(analyst: OfflineAnalyst, empty) -> None:
 
 
 def test_small_talk_is_left_alone(analyst: OfflineAnalyst, empty) -> None:
-    talk = neighbour(analyst, empty, "Haha, thanks Caroline!", 0.5)
+    talk = neighbour(analyst, empty, "Haha, thanks Livia!", 0.5)
     assert talk.kind is Kind.CHITCHAT
-    made = evolve(analyst, empty, "Wow, thanks Caroline!", talk)
+    made = evolve(analyst, empty, "Wow, thanks Livia!", talk)
     assert not made.links
     assert not made.rewrites
 

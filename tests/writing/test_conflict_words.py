@@ -195,8 +195,8 @@ def test_what_does_not_get_in_the_way_of_a_note_leaves_it_alone(earlier: str, la
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
-        ("Thanks, Mel!", "Hey Mel, great to chat with you again!"),
-        ("Sounds great, Caroline!", "Sounds great, Mel!"),
+        ("Thanks, Bea!", "Hey Bea, great to chat with you again!"),
+        ("Sounds great, Livia!", "Sounds great, Bea!"),
         ("Painting is awesome!", "I just finished another painting like our last one."),
         ("I love pottery, it takes me away.", "I haven't done pottery yet."),
         ("Believe in yourself, Jon!", "Believe in yourself and keep pushing."),
@@ -210,7 +210,7 @@ def test_what_does_not_get_in_the_way_of_a_note_leaves_it_alone(earlier: str, la
     ],
 )
 def test_greetings_cries_orders_and_captions_are_no_claims(earlier: str, later: str) -> None:
-    verdict = judged(earlier, later, speakers=("Mel", "Mel"))
+    verdict = judged(earlier, later, speakers=("Bea", "Bea"))
     assert verdict.label not in (Label.CONTRADICTS, Label.SUPERSEDES)
 
 

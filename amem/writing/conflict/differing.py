@@ -76,7 +76,7 @@ def _sentences(text: str) -> dict[int, Statement]:
 
 
 def _tells(statement: Statement) -> bool:
-    """Whether what a clause names belongs to what its sentence says: not of "thanks, Mel"."""
+    """Whether what a clause names belongs to what its sentence says: not of "thanks, Bea"."""
     if statement.claims or statement.values or not _HONORIFICS.isdisjoint(statement.about):
         return True
     return statement.frame is not None and statement.frame.of is Of.POINTED_AT and not statement.text.endswith("!")
