@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from amem.note import MemoryNote
 from amem.system.adding import Adding
 from amem.system.briefing import Briefing
+from amem.system.browsing import Browsing
 from amem.system.editing import Editing
 from amem.system.enriching import Enriching
 from amem.system.fading import Fading
@@ -45,6 +46,7 @@ class AgenticMemorySystem(
     Keeping,
     Editing,
     Reading,
+    Browsing,
     Knowing,
     Briefing,
     Recalling,
@@ -61,8 +63,8 @@ class AgenticMemorySystem(
     ``background=False`` leaves what ``wait=False`` puts off to other processes (``amem work``).
 
     What it can do, by class: `Adding`, `Enriching` and `Remembering` write; `Editing`, `Settling` and `Undoing`
-    correct; `Reading`, `Recalling`, `Briefing` and `Knowing` find; `Keeping` and `Maintaining` look after the
-    collection; `Fading` tells what would be forgotten.
+    correct; `Reading`, `Browsing`, `Recalling`, `Briefing` and `Knowing` find; `Keeping` and `Maintaining` look after
+    the collection; `Fading` tells what would be forgotten.
 
     Safe to use from many threads. Close it, or use it in a ``with`` statement.
     """

@@ -201,6 +201,12 @@ class Settings(BaseSettings):
     """Whether the assistant, when idle, runs the nightly maintenance that is due."""
     idle_minutes: float = Field(default=5, ge=0)
     """Minutes without a word after which it counts as idle."""
+    tui_theme: str = "amem"
+    """Look of the terminal browser: amem, amem-light, amem-contrast, or the name of any Textual theme."""
+    tui_keys: dict[str, str] = Field(default_factory=dict)
+    """Keys of the terminal browser in place of its own, by what they do: ``{"browse.delete": "ctrl+d"}``.
+
+    In ``config.toml`` a table ``[tui_keys]``; docs/browser.md lists what there is."""
     near_duplicate: float = Field(default=0.95, ge=0, le=1)
     """Cosine from which a new note is linked as a near-duplicate."""
     evo_threshold: int = Field(default=100, ge=1)

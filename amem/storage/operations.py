@@ -33,6 +33,8 @@ _LEFT = or_(
     exists(select(1).where((tables.flags.c.operation == _OPS.c.id) | (tables.flags.c.dismissed_by == _OPS.c.id))),
 )
 
+_NEWEST = select(func.coalesce(func.max(_OPS.c.id), 0))
+
 
 class Operations:
     """The log of one transaction."""
@@ -54,6 +56,10 @@ class Operations:
             statement = statement.where(_OPS.c.parent.is_(None))
         rows = self._run(statement.order_by(_OPS.c.id.desc()).limit(limit)).mappings().all()
         return self._described(rows)
+
+    def count(self) -> int:
+        """How many operations there ever were, which is the id of the newest; 0 before the first."""
+        return int(self._run(_NEWEST).scalar_one())
 
     def get(self, id: int) -> Operation:
         """One operation; raises OperationNotFound."""

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from amem_tui.app import NotesApp
-from amem_tui.note_list import NoteList
-from amem_tui.note_pane import NotePane
+from amem_tui.browse.note_list import NoteList
+from amem_tui.browse.note_pane import NotePane
 from textual.widgets import OptionList, Static
 
 if TYPE_CHECKING:
@@ -84,3 +84,14 @@ def screen_text(pilot: Pilot[None]) -> str:
     strips = pilot.app.screen._compositor.render_strips(pilot.app.size)
     assert all(strip.cell_length == width for strip in strips[:height])
     return "\n".join(strip.text for strip in strips)
+
+
+async def settled(pilot: Pilot[None]) -> None:
+    """Let the app finish what it has begun: only the loop that follows the collection is left."""
+
+    def at_rest() -> bool:
+        return all(worker.is_finished or worker.group == "follow" for worker in pilot.app.workers)
+
+    for _ in range(3):  # what a worker has just shown may set off another
+        await pilot.pause(0.05)
+        await wait_until(pilot, at_rest)

@@ -6,11 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.editor import EditorScreen
-from amem_tui.help import HelpScreen
-from amem_tui.log import LogScreen
-from amem_tui.note_pane import NotePane
-from amem_tui.review import ReviewScreen
+from amem_tui.browse.note_pane import NotePane
+from amem_tui.log.screen import LogScreen
+from amem_tui.review.screen import ReviewScreen
+from amem_tui.shell.editor import EditorScreen
+from amem_tui.shell.help import HelpScreen
 from conftest import CAT, KETTLE, TEA
 from driving import PATIENCE, browsing, hint, listed, opened, options, said, screen_text, titles, toasts, wait_until
 from textual.widgets import Input, TabbedContent, TextArea
@@ -56,7 +56,7 @@ async def test_arrows_open_the_note_under_the_cursor(memory: AgenticMemorySystem
 async def test_tags_are_counted_and_narrow_the_list(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         assert [line.split() for line in options(pilot, "#tags")] == [["3", "All", "notes"], ["2", "tea"], ["1", "cat"]]
-        await pilot.press("t", "down", "down", "enter")
+        await pilot.press("s", "down", "down", "enter")
         await wait_until(pilot, lambda: titles(pilot) == [CAT])
         await wait_until(pilot, lambda: opened(pilot) == CAT)
         await pilot.press("escape")
@@ -271,7 +271,7 @@ async def test_chinese_and_emoji_stay_in_their_columns(memory: AgenticMemorySyst
 async def test_a_small_terminal_offers_tags_on_demand(memory: AgenticMemorySystem) -> None:
     async with browsing(memory, (80, 24)) as pilot:
         assert not pilot.app.screen.query_one("#tags").display
-        await pilot.press("t")
+        await pilot.press("s")
         await wait_until(pilot, lambda: pilot.app.screen.query_one("#tags").display)
         await pilot.press("escape")
         await wait_until(pilot, lambda: not pilot.app.screen.query_one("#tags").display)
@@ -326,7 +326,7 @@ async def test_help_names_every_key(memory: AgenticMemorySystem) -> None:
 async def test_the_command_palette_knows_the_keys_commands(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         names = [command.title for command in pilot.app.get_system_commands(pilot.app.screen)]
-        assert {"New", "Search", "Review", "Theme"} <= set(names)
+        assert {"New note", "Search", "Review", "Theme"} <= set(names)
 
 
 async def test_q_quits(memory: AgenticMemorySystem) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem_tui.log import LogScreen
-from amem_tui.review import ReviewScreen
+from amem_tui.log.screen import LogScreen
+from amem_tui.review.screen import ReviewScreen
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, options, titles, toasts, wait_until
 
@@ -86,7 +86,7 @@ async def test_rejecting_a_proposal_leaves_the_note(memory: AgenticMemorySystem)
         await pilot.press("r")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, ReviewScreen))
         await wait_until(pilot, lambda: TEA in options(pilot, "#proposals")[0])
-        await pilot.press("x")
+        await pilot.press("r")
         await wait_until(pilot, lambda: options(pilot, "#proposals") == ["Nothing waits for you."])
     assert "How tea is made here" not in [note.context for note in memory.list()]
     assert memory.reviews() == []

@@ -1,29 +1,27 @@
-"""The app: one collection, its screens, and the loop that notices what others write."""
+"""The app: one collection, its rooms, and the loop that notices what others write."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
 
-from amem_tui.browse import BrowseScreen
-from amem_tui.desk import Desk
-from amem_tui.help import HelpScreen
-from amem_tui.theme import INK
+from amem_tui.browse.screen import BrowseScreen
+from amem_tui.desk import CollectionChanged, Desk
+from amem_tui.keymap import own_keys
+from amem_tui.notes_screen import NotesScreen
+from amem_tui.rooms import ROOMS, START
+from amem_tui.shell.help import HelpScreen
+from amem_tui.shell.keys import KEYS
+from amem_tui.themes import INK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from textual.binding import BindingType
     from textual.screen import Screen
 
     from amem.memory_system import AgenticMemorySystem
-
-_LIST_KEYS = [
-    ("↑ ↓ enter", "Move; open the note, follow a link"),
-    ("tab", "Next pane"),
-    ("ctrl+p", "Every command, themes"),
-]
 
 
 class NotesApp(App[None]):
@@ -32,10 +30,7 @@ class NotesApp(App[None]):
     TITLE = "amem"
     CSS_PATH = "styles.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 (Textual declares it so)
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("question_mark", "keys", "Help", key_display="?"),
-        Binding("q", "quit", "Quit"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
 
     def __init__(self, memory: AgenticMemorySystem, *, follow_every: float = 1.0) -> None:
         super().__init__()
@@ -43,9 +38,10 @@ class NotesApp(App[None]):
         self._follow_every = follow_every
 
     def on_mount(self) -> None:
+        self.set_keymap(own_keys(self._desk.memory.settings.tui_keys))
         self.register_theme(INK)
         self.theme = INK.name
-        self.push_screen(BrowseScreen(self._desk))
+        self.visit(START)
         self.run_worker(self._desk.follow(self._follow_every), group="follow")
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -57,18 +53,67 @@ class NotesApp(App[None]):
         yield from super().get_system_commands(screen)
         for active in screen.active_bindings.values():
             binding, owner = active.binding, active.node
-            if owner is screen and active.enabled:
+            if owner in (screen, self) and active.enabled and binding.description:
                 yield SystemCommand(
                     binding.description,
                     f"Key {self.get_key_display(binding)}",
                     lambda action=binding.action: screen.run_action(action),
                 )
 
+    # -- rooms ---------------------------------------------------------------------------------------------------
+
+    def visit(self, room: str) -> None:
+        """Go to a room. The start room lies below all others, of which one is open at a time."""
+        if not self.is_screen_installed(room):
+            self.install_screen(ROOMS[room].open(self._desk), room)
+        while len(self.screen_stack) > (1 if room == START else 2):
+            if self.screen is self.get_screen(room):
+                return
+            self.pop_screen()
+        self.push_screen(room)
+
+    def leave(self) -> None:
+        """Back to the start room."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def read_note(self, id: str) -> None:
+        """Open a note in the start room."""
+        self.visit(START)
+        start = self.get_screen(START)
+        assert isinstance(start, BrowseScreen)
+        start.turn_to(id)
+
+    def announce(self) -> None:
+        """Tell the room in front that somebody wrote; the others look when they are entered."""
+        for screen in self.screen_stack:
+            if isinstance(screen, NotesScreen):
+                screen.post_message(CollectionChanged())
+
+    def toast(self, message: str, *, error: bool = False) -> None:
+        """Say something in a corner of the screen."""
+        self.notify(message, severity="error" if error else "information", timeout=8 if error else 4, markup=False)
+
+    # -- keys ----------------------------------------------------------------------------------------------------
+
+    def action_visit(self, room: str) -> None:
+        self.visit(room)
+
+    def action_new(self) -> None:
+        self.visit(START)
+        start = self.get_screen(START)
+        assert isinstance(start, BrowseScreen)
+        start.action_new()
+
+    def action_redo(self) -> None:
+        if isinstance(self.screen, NotesScreen):
+            self.screen.action_redo()
+
     def action_keys(self) -> None:
         """Show the keys of the screen at hand."""
-        known = [*type(self.screen).BINDINGS, *NotesApp.BINDINGS]
         keys = [
-            (binding.key_display or self.get_key_display(binding), binding.description)
-            for binding in Binding.make_bindings(known)
+            (active.binding.key_display or self.get_key_display(active.binding), active.binding.description)
+            for active in self.screen.active_bindings.values()
+            if active.binding.description
         ]
-        self.push_screen(HelpScreen([*keys, *_LIST_KEYS]))
+        self.push_screen(HelpScreen(keys))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from textual.message import Message
 
@@ -15,8 +15,6 @@ from amem_tui.phrases import clean
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from textual.app import App
-
     from amem.memory_system import AgenticMemorySystem
 
 Answer = TypeVar("Answer")
@@ -26,13 +24,33 @@ class CollectionChanged(Message):
     """Somebody wrote to the collection: this browser, or another process."""
 
 
-class Desk:
-    """One open collection, shared by the app's screens."""
+class Rooms(Protocol):
+    """What a room may ask of the app."""
 
-    def __init__(self, app: App[None], memory: AgenticMemorySystem) -> None:
+    def visit(self, room: str) -> None:
+        """Go to a room."""
+
+    def leave(self) -> None:
+        """Go back to where one came from."""
+
+    def read_note(self, id: str) -> None:
+        """Open a note in the start room."""
+
+    def announce(self) -> None:
+        """Tell the room in front that somebody wrote."""
+
+    def toast(self, message: str, *, error: bool = False) -> None:
+        """Say something in a corner of the screen."""
+
+
+class Desk:
+    """One open collection, shared by the app's rooms; `note` is the id of the note that is open, if one is."""
+
+    def __init__(self, rooms: Rooms, memory: AgenticMemorySystem) -> None:
+        self.rooms = rooms
         self.memory = memory
         self.zone = zone(memory.settings.timezone)
-        self._app = app
+        self.note: str | None = None
         self._pulse: tuple[int, int] | None = None
         self._silent = False
 
@@ -50,9 +68,9 @@ class Desk:
 
     async def look(self) -> None:
         """Compare the collection with what was seen last, and tell every open screen when it changed."""
-        seen, self._pulse = self._pulse, await self.ask(self._feel)
+        seen, self._pulse = self._pulse, await self.ask(self.memory.pulse)
         if seen is not None and seen != self._pulse:
-            self._announce()
+            self.rooms.announce()
 
     async def follow(self, every: float) -> None:
         """Look again and again. A collection that cannot be read is said once, and once more when it is back."""
@@ -66,21 +84,17 @@ class Desk:
             else:
                 if self._silent:
                     self.say("The collection can be read again.")
-                    self._announce()
+                    self.rooms.announce()
                 self._silent = False
             await asyncio.sleep(every)
 
-    def _announce(self) -> None:
-        for screen in self._app.screen_stack:
-            screen.post_message(CollectionChanged())
-
     def say(self, message: str) -> None:
         """Tell the person, in a corner of the screen."""
-        self._app.notify(clean(message), markup=False)
+        self.rooms.toast(clean(message))
 
     def refuse(self, error: AmemError) -> None:
         """Say what went wrong and what to do next."""
-        self._app.notify(_words(error), severity="error", timeout=8, markup=False)
+        self.rooms.toast(_words(error), error=True)
 
     @contextmanager
     def refusals(self, show: Callable[[str], None] | None = None) -> Iterator[None]:
@@ -91,10 +105,6 @@ class Desk:
             self.refuse(error)
             if show is not None:
                 show(_words(error))
-
-    def _feel(self) -> tuple[int, int]:
-        newest = self.memory.log(limit=1)
-        return self.memory.count(), newest[0].id if newest else 0
 
 
 def _words(error: AmemError) -> str:

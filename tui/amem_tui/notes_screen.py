@@ -1,18 +1,23 @@
-"""What every screen over a collection shares: asking without freezing, and undo, redo and back."""
+"""What every screen over a collection shares: its frame, asking without freezing, and undo, redo and back."""
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from textual import work
+from textual import events, on, work
 from textual.screen import Screen
+from textual.widgets import Footer
 
 from amem_tui import changes
+from amem_tui.desk import CollectionChanged
+from amem_tui.room_bar import RoomBar, RoomTab
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from textual.app import ComposeResult
 
     from amem.memory_system import AgenticMemorySystem
     from amem_tui.desk import Desk
@@ -21,21 +26,57 @@ Answer = TypeVar("Answer")
 
 
 class NotesScreen(Screen[None]):
-    """A screen at a desk."""
+    """A room at a desk: it furnishes itself, and reloads when it is entered or the collection has changed.
+
+    A room that is left keeps its state (and its workers) until it is entered again.
+    """
+
+    ROOM: ClassVar[str]
 
     def __init__(self, desk: Desk) -> None:
         super().__init__()
         self._desk = desk
+
+    def compose(self) -> ComposeResult:
+        yield RoomBar(self.memory.settings.collection, self.ROOM)
+        yield from self.furnish()
+        yield Footer(compact=True, show_command_palette=False)
+
+    def furnish(self) -> ComposeResult:
+        """What stands between the bar and the footer."""
+        raise NotImplementedError
+
+    def reload(self) -> None:
+        """Show what is there now; called when the room is entered, again, and when somebody wrote."""
+        raise NotImplementedError
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        self.reload()
+
+    @on(CollectionChanged)
+    def _changed(self) -> None:
+        if self.is_current:
+            self.reload()
+
+    @on(RoomTab.Chosen)
+    def _visit(self, event: RoomTab.Chosen) -> None:
+        self._desk.rooms.visit(event.room)
 
     @property
     def memory(self) -> AgenticMemorySystem:
         """The collection; to be asked through `ask` alone."""
         return self._desk.memory
 
+    @property
+    def bar(self) -> RoomBar:
+        """The line on top."""
+        return self.query_one(RoomBar)
+
     async def ask(self, question: Callable[[], Answer]) -> Answer:
         """Answer a question in a thread; the worker that waits for it ends with the screen."""
         answer = await self._desk.ask(question)
-        if not self.app.is_running or self not in self.app.screen_stack:
+        if not self.app.is_running or not self.is_attached:
             raise asyncio.CancelledError
         return answer
 
@@ -51,4 +92,4 @@ class NotesScreen(Screen[None]):
         self.change(partial(changes.redo, self.memory))
 
     def action_leave(self) -> None:
-        self.dismiss()
+        self._desk.rooms.leave()

@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
-from textual.binding import Binding, BindingType
-from textual.widgets import Footer, OptionList, Static
+from textual import work
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from amem_tui import changes
-from amem_tui.desk import CollectionChanged
+from amem_tui.log.keys import KEYS
 from amem_tui.naming import titles
 from amem_tui.notes_screen import NotesScreen
 from amem_tui.phrases import operation
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+    from textual.binding import BindingType
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage import Operation
@@ -28,22 +28,13 @@ _SHOWN = 200
 class LogScreen(NotesScreen):
     """The newest operations."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "undo", "Undo this one"),
-        Binding("ctrl+r", "redo", "Redo"),
-        Binding("escape,l", "leave", "Back"),
-    ]
+    ROOM = "log"
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
 
-    def compose(self) -> ComposeResult:
-        yield Static(" Log", classes="heading")
+    def furnish(self) -> ComposeResult:
         yield OptionList(id="operations", compact=True)
-        yield Footer(compact=True, show_command_palette=False)
 
-    def on_mount(self) -> None:
-        self._reload()
-
-    @on(CollectionChanged)
-    def _catch_up(self) -> None:
+    def reload(self) -> None:
         self._reload()
 
     @work(exclusive=True)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
-from textual.binding import Binding, BindingType
+from textual import work
 from textual.content import Content
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from amem_tui import changes
-from amem_tui.desk import CollectionChanged
 from amem_tui.naming import titles
 from amem_tui.notes_screen import NotesScreen
 from amem_tui.phrases import changed, maker, one_line
+from amem_tui.review.keys import KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.app import ComposeResult
+    from textual.binding import BindingType
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage import Review
@@ -29,23 +29,13 @@ if TYPE_CHECKING:
 class ReviewScreen(NotesScreen):
     """Open proposals, oldest first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "decide('accept')", "Accept"),
-        Binding("x", "decide('reject')", "Reject"),
-        Binding("u", "undo", "Undo"),
-        Binding("escape,r", "leave", "Back"),
-    ]
+    ROOM = "review"
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
 
-    def compose(self) -> ComposeResult:
-        yield Static(" Review", classes="heading")
+    def furnish(self) -> ComposeResult:
         yield OptionList(id="proposals", compact=True)
-        yield Footer(compact=True, show_command_palette=False)
 
-    def on_mount(self) -> None:
-        self._reload()
-
-    @on(CollectionChanged)
-    def _catch_up(self) -> None:
+    def reload(self) -> None:
         self._reload()
 
     @work(exclusive=True)

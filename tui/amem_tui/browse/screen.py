@@ -8,28 +8,27 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from amem_tui import changes
-from amem_tui.desk import CollectionChanged, Desk
-from amem_tui.dossier import open_dossier
-from amem_tui.editor import EditorScreen
-from amem_tui.listing import Contents, Listing
-from amem_tui.log import LogScreen
-from amem_tui.note_list import NoteList
-from amem_tui.note_pane import NotePane
+from amem_tui.browse.dossier import open_dossier
+from amem_tui.browse.keys import KEYS
+from amem_tui.browse.listing import Contents, Listing
+from amem_tui.browse.note_list import NoteList
+from amem_tui.browse.note_pane import NotePane
 from amem_tui.notes_screen import NotesScreen
 from amem_tui.phrases import one_line
-from amem_tui.review import ReviewScreen
+from amem_tui.shell.editor import EditorScreen
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+    from textual.binding import BindingType
 
     from amem.note import MemoryNote
+    from amem_tui.desk import Desk
 
 #: A cursor that is held down passes notes nobody wants to read; this short rest leaves them unread.
 _REST = 0.04
@@ -50,19 +49,8 @@ The log (l) says who deleted it, and can undo that."""
 class BrowseScreen(NotesScreen):
     """What is open and where the cursor stands; everything it shows comes from the collection."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "search", "Search", key_display="/"),
-        Binding("n", "new", "New"),
-        Binding("e", "edit", "Edit"),
-        Binding("d", "delete", "Delete"),
-        Binding("p", "pin", "Pin"),
-        Binding("u", "undo", "Undo"),
-        Binding("ctrl+r", "redo", "Redo", show=False),
-        Binding("t", "tags", "Tags"),
-        Binding("l", "log", "Log"),
-        Binding("r", "review", "Review"),
-        Binding("escape", "back", "Back", show=False),
-    ]
+    ROOM = "browse"
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -71,23 +59,16 @@ class BrowseScreen(NotesScreen):
         self._wanted: str | None = None
         self._showing = asyncio.Lock()
 
-    def compose(self) -> ComposeResult:
-        with Horizontal(id="bar"):
-            yield Static(id="name")
-            yield Input(placeholder="/ to search", id="search", compact=True, select_on_focus=True)
-            yield Static(id="count")
+    def furnish(self) -> ComposeResult:
+        yield Input(placeholder="/ to search", id="search", compact=True, select_on_focus=True)
         with Horizontal(id="panes"):
             yield OptionList(id="tags", compact=True)
             yield NoteList(id="notes")
             yield NotePane(self._desk.zone, id="note")
-        yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
-        name = self.memory.settings.collection
-        self.query_one("#name", Static).update(Content.assemble((" amem ", "bold $primary"), (name, "$muted")))
         self.query_one("#tags").border_title = "Tags"
         self._notes.focus()
-        self._reload()
 
     @property
     def _notes(self) -> NoteList:
@@ -115,7 +96,7 @@ class BrowseScreen(NotesScreen):
                 contents.count, contents.pages, place=contents.place, explained=bool(self._listing.question)
             )
             self._notes.border_title = Content(self._listing.heading)
-            self.query_one("#count", Static).update(Content(f"{self._listing.counted(contents.count)} "))
+            self.bar.tell(f"{self._listing.counted(contents.count)} ")
             self._show_tags(contents)
             if self._wanted is None and self._notes.row is not None:
                 self._wanted = self._notes.row.id
@@ -141,8 +122,7 @@ class BrowseScreen(NotesScreen):
             page = partial(self._listing.page, self.memory, self._desk.zone, event.page)
             self._notes.fill(event.page, event.generation, await self.ask(page))
 
-    @on(CollectionChanged)
-    def _catch_up(self) -> None:
+    def reload(self) -> None:
         row = self._notes.row
         self._reload(place=self._notes.cursor, keep=None if row is None else row.id)
 
@@ -151,7 +131,7 @@ class BrowseScreen(NotesScreen):
     @on(NoteList.Moved)
     def _open_row(self, event: NoteList.Moved) -> None:
         self._trail.clear()
-        self._turn_to(event.row.id)
+        self.turn_to(event.row.id)
 
     @on(NoteList.Opened)
     def _step_inside(self) -> None:
@@ -161,9 +141,10 @@ class BrowseScreen(NotesScreen):
     def _follow(self, event: NotePane.Followed) -> None:
         if self._open is not None:
             self._trail.append(self._open.id)
-        self._turn_to(event.id)
+        self.turn_to(event.id)
 
-    def _turn_to(self, id: str) -> None:
+    def turn_to(self, id: str) -> None:
+        """Open a note, wherever it stands in the list."""
         self._wanted = id
         self._turn()
 
@@ -182,6 +163,7 @@ class BrowseScreen(NotesScreen):
                 return
             dossier = await self.ask(partial(open_dossier, self.memory, id))
             row = self._notes.row
+            self._desk.note = None if dossier is None else id
             if dossier is not None:
                 await self._pane.show(dossier, row.why if row is not None and row.id == id else "")
             else:
@@ -206,7 +188,7 @@ class BrowseScreen(NotesScreen):
             self.remove_class("-tags")
             self._notes.focus()
         elif self._trail:
-            self._turn_to(self._trail.pop())
+            self.turn_to(self._trail.pop())
         elif self._listing.question or search.value:
             search.clear()
             self._start_over(replace(self._listing, question=""))
@@ -215,7 +197,7 @@ class BrowseScreen(NotesScreen):
         elif self._listing.tag is not None:
             self._start_over(Listing())
 
-    def action_tags(self) -> None:
+    def action_sidebar(self) -> None:
         self.add_class("-tags")
         self.query_one("#tags").focus()
 
@@ -242,7 +224,7 @@ class BrowseScreen(NotesScreen):
 
     def _add(self, text: str) -> str:
         id, said = changes.add(self.memory, text)
-        self.app.call_from_thread(self._turn_to, id)
+        self.app.call_from_thread(self.turn_to, id)
         return said
 
     def action_edit(self) -> None:
@@ -269,12 +251,6 @@ class BrowseScreen(NotesScreen):
     def action_pin(self) -> None:
         if self._open is not None:
             self.change(partial(changes.pin, self.memory, self._open))
-
-    def action_log(self) -> None:
-        self.app.push_screen(LogScreen(self._desk))
-
-    def action_review(self) -> None:
-        self.app.push_screen(ReviewScreen(self._desk))
 
 
 def _tag_line(tag: str, number: int) -> Content:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual import events
 
-    from amem_tui.rows import Row
+    from amem_tui.browse.rows import Row
 
 PAGE = 100
 _PAGES_KEPT = 12

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.query import Filter
-from amem_tui.note_list import PAGE
+from amem_tui.browse.note_list import PAGE
+from amem_tui.browse.rows import Row, row_of_hit, row_of_note
 from amem_tui.phrases import one_line, plural
-from amem_tui.rows import Row, row_of_hit, row_of_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

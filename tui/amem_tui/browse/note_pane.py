@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from amem.note import Link, MemoryNote, Source
-    from amem_tui.dossier import Dossier
+    from amem_tui.browse.dossier import Dossier
 
 _TABS = {"text": "Note", "links": "Links", "backlinks": "Backlinks", "history": "History", "sources": "Sources"}
 

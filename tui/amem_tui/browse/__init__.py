@@ -1,0 +1,1 @@
+"""The start screen: what there is, the list of notes or of hits, and the open note."""

@@ -1,0 +1,1 @@
+"""The assistant, with what it recalled and what it learnt."""

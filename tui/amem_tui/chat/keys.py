@@ -1,0 +1,7 @@
+"""Keys of this room."""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+
+KEYS = (Binding("escape", "leave", "Back", id="chat.leave"),)

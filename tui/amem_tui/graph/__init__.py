@@ -1,0 +1,1 @@
+"""The local graph around a note, and the topics of the whole collection."""

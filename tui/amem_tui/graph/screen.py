@@ -1,0 +1,27 @@
+"""The graph room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.widgets import Static
+
+from amem_tui.graph.keys import KEYS
+from amem_tui.notes_screen import NotesScreen
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+
+class GraphScreen(NotesScreen):
+    """To be built."""
+
+    ROOM = "graph"
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
+
+    def furnish(self) -> ComposeResult:
+        yield Static("", id="graph-body")
+
+    def reload(self) -> None:
+        self.query_one("#graph-body", Static).update(self._desk.note or "")

@@ -1,0 +1,1 @@
+"""How the collection is, its maintenance, and what waits for a model."""

@@ -1,0 +1,1 @@
+"""What machines and people did, each operation undoable."""

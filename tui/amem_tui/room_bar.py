@@ -1,0 +1,56 @@
+"""The line above every screen: which collection, which room, and the way to the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import events, on
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from amem_tui.phrases import one_line
+from amem_tui.rooms import ROOMS
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+
+class RoomTab(Static):
+    """The name of a room; a click leads there."""
+
+    @dataclass
+    class Chosen(Message):
+        """Somebody wants to go there."""
+
+        room: str
+
+    def __init__(self, room: str, *, here: bool) -> None:
+        super().__init__(ROOMS[room].title, classes="-here" if here else "")
+        self._room = room
+
+    @on(events.Click)
+    def _go(self) -> None:
+        self.post_message(self.Chosen(self._room))
+
+
+class RoomBar(Horizontal):
+    """`room` is the one we are in; `facts` is what the room says of itself, at the right."""
+
+    def __init__(self, collection: str, room: str) -> None:
+        super().__init__(id="rooms")
+        self._collection, self._room = collection, room
+
+    def compose(self) -> ComposeResult:
+        yield Static(
+            Content.assemble((" amem ", "bold $primary"), (one_line(self._collection, 30), "$muted")), id="collection"
+        )
+        for room in ROOMS:
+            yield RoomTab(room, here=room == self._room)
+        yield Static(id="facts")
+
+    def tell(self, facts: str | Content) -> None:
+        """Say something about the room: how many notes, what is going on."""
+        self.query_one("#facts", Static).update(Content(facts) if isinstance(facts, str) else facts)

@@ -1,0 +1,22 @@
+"""Keys that work on every screen."""
+
+from __future__ import annotations
+
+from textual.binding import Binding
+
+KEYS = (
+    Binding("question_mark", "keys", "Help", key_display="?", id="app.help"),
+    Binding("b", "visit('browse')", "Browse", show=False, id="app.browse"),
+    Binding("g", "visit('graph')", "Graph", show=False, id="app.graph"),
+    Binding("h", "visit('history')", "History", show=False, id="app.history"),
+    Binding("t", "visit('timeline')", "Timeline", show=False, id="app.timeline"),
+    Binding("c", "visit('chat')", "Chat", show=False, id="app.chat"),
+    Binding("r", "visit('review')", "Review", show=False, id="app.review"),
+    Binding("l", "visit('log')", "Log", show=False, id="app.log"),
+    Binding("H", "visit('health')", "Health", show=False, id="app.health"),
+    Binding("n", "new", "New note", show=False, id="app.new"),
+    Binding("ctrl+k", "switch_note", "Go to a note", show=False, priority=True, id="app.switch"),
+    Binding("ctrl+o", "switch_collection", "Collections", show=False, priority=True, id="app.collections"),
+    Binding("ctrl+r", "redo", "Redo", show=False, id="app.redo"),
+    Binding("q", "quit", "Quit", show=False, id="app.quit"),
+)

@@ -1,0 +1,1 @@
+"""Notes by day, and how they are forgotten."""
