@@ -12,6 +12,7 @@ from amem_tui.keymap import own_keys
 from amem_tui.notes_screen import NotesScreen
 from amem_tui.rooms import ROOMS, START
 from amem_tui.shell.help import HelpScreen
+from amem_tui.shell.key_lists import keys_everywhere, keys_here
 from amem_tui.shell.keys import KEYS
 from amem_tui.themes import INK
 
@@ -111,9 +112,6 @@ class NotesApp(App[None]):
 
     def action_keys(self) -> None:
         """Show the keys of the screen at hand."""
-        keys = [
-            (active.binding.key_display or self.get_key_display(active.binding), active.binding.description)
-            for active in self.screen.active_bindings.values()
-            if active.binding.description
-        ]
-        self.push_screen(HelpScreen(keys))
+        screen = self.screen
+        if isinstance(screen, NotesScreen):
+            self.push_screen(HelpScreen(keys_here(screen, ROOMS[screen.ROOM].title), keys_everywhere(self)))

@@ -17,6 +17,7 @@ KEYS = (
     Binding("n", "new", "New note", show=False, id="app.new"),
     Binding("ctrl+k", "switch_note", "Go to a note", show=False, priority=True, id="app.switch"),
     Binding("ctrl+o", "switch_collection", "Collections", show=False, priority=True, id="app.collections"),
+    Binding("ctrl+p", "command_palette", "Everything, by name", show=False, priority=True, id="app.palette"),
     Binding("ctrl+r", "redo", "Redo", show=False, id="app.redo"),
     Binding("q", "quit", "Quit", show=False, id="app.quit"),
 )
