@@ -10,6 +10,7 @@ from amem import __version__
 from amem.cli import (
     ask,
     briefing,
+    browser,
     chat,
     conflicts,
     demo,
@@ -140,7 +141,7 @@ def _configure_logging(debug: bool) -> None:
 _FIND = (read, why, briefing, trace, facts, topics)
 _TRUST = (log, conflicts, review, rules)
 _LOOK_AFTER = (maintain, fade, health, manage)
-for room in (setup, models, demo, chat, ask, write, *_FIND, *_TRUST, transfer, *_LOOK_AFTER):
+for room in (setup, browser, models, demo, chat, ask, write, *_FIND, *_TRUST, transfer, *_LOOK_AFTER):
     room.register(app)
 
 

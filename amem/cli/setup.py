@@ -1,8 +1,7 @@
-"""Commands about amem itself: get ready, settings, where things are, the terminal browser."""
+"""Commands about amem itself: get ready, settings, where things are."""
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
-import sys
 from typing import Annotated
 
 import typer
@@ -10,7 +9,6 @@ import typer
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import print_json, print_table
-from amem.errors import InvalidInput
 
 _PANEL = "Start"
 
@@ -20,7 +18,6 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=_PANEL)(setup)
     app.command(rich_help_panel=_PANEL)(config)
     app.command(rich_help_panel=_PANEL)(path)
-    app.command(rich_help_panel=_PANEL)(tui)
 
 
 def setup(context: typer.Context, as_json: Json = False) -> None:
@@ -82,12 +79,3 @@ def path(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         return print_json({"home": str(settings.home), "collection": settings.collection, "path": str(folder)})
     print(folder)
-
-
-def tui(context: typer.Context) -> None:
-    """Browse the notes in the terminal."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise InvalidInput("the browser needs a terminal", hint="in a pipe, use amem list, show and search")
-    import amem_tui
-
-    raise typer.Exit(amem_tui.run(invocation(context).settings()))

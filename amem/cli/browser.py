@@ -1,0 +1,80 @@
+"""``amem tui`` and ``amem desktop``: the note browser in a terminal, on a web page, in a window."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem.cli.context import invocation, tell
+from amem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from amem.cli.context import Invocation
+
+_PANEL = "Start"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.command(rich_help_panel=_PANEL)(tui)
+    app.command(rich_help_panel=_PANEL)(desktop)
+
+
+def tui(
+    context: typer.Context,
+    web: Annotated[bool, typer.Option("--web", help="Serve it on a web page of this machine instead.")] = False,
+    port: Annotated[int | None, typer.Option(help="With --web: the port; 0 takes any free one.")] = None,
+    served: Annotated[bool, typer.Option("--served", hidden=True)] = False,
+) -> None:
+    """Browse the notes in the terminal, or with --web on a web page that only this machine can open."""
+    call = invocation(context)
+    if port is not None and not web:
+        raise typer.BadParameter("--port goes with --web")
+    if web:
+        from amem_tui.serving.command import serve
+        from amem_tui.serving.server import PORT
+
+        _openable(call)
+        return serve(call.settings(), PORT if port is None else port, told=_address, env_file=call.env_file)
+    if not served and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InvalidInput("the browser needs a terminal", hint="in a pipe, use amem list, show and search")
+    import amem_tui
+
+    raise typer.Exit(amem_tui.run(call.settings()))
+
+
+def desktop(
+    context: typer.Context,
+    install: Annotated[bool, typer.Option("--install", help="Put it into the menu of this desktop.")] = False,
+    uninstall: Annotated[bool, typer.Option("--uninstall", help="Take it out of the menu again.")] = False,
+) -> None:
+    """Browse the notes in a window (by pywebview where it is installed, else in the web browser)."""
+    call = invocation(context)
+    if install and uninstall:
+        raise typer.BadParameter("--install and --uninstall exclude each other")
+    if install or uninstall:
+        from amem_tui.serving import launcher
+        from amem_tui.serving.command import amem_command
+
+        if uninstall:
+            return tell("taken out of the menu" if launcher.uninstall() else "there was nothing in the menu")
+        entry = launcher.install(amem_command(call.settings(), "desktop", env_file=call.env_file))
+        return tell(f"put into the menu: {entry}")
+    from amem_tui.serving.desktop import open_desktop
+
+    _openable(call)
+    open_desktop(call.settings(), told=tell, env_file=call.env_file)
+
+
+def _openable(call: "Invocation") -> None:
+    """Say here what is wrong with the collection, if anything is: the process behind a page has nobody to tell."""
+    with call.memory(create=call.collection is None):
+        pass
+
+
+def _address(url: str) -> None:
+    # On stdout, alone: what is printed there can be handed to a program that opens it.
+    print(url, flush=True)
+    tell("open this address in a web browser on this machine; Ctrl-C ends it")
