@@ -22,7 +22,8 @@ class Filter:
 
     Tags are the exception: a note must carry all of them. `since` and `until` bound the time a note speaks of
     (``at``; until is exclusive). `user_id`, `agent_id` and `session_id` name whose notes may answer: those that were
-    added with that id, which their metadata holds under that name.
+    added with that id, which their metadata holds under that name. `part_of` is the id of a note, such as a topic's:
+    those that are linked to it as part of it may answer.
 
     `as_of` asks for what was true then: notes that are about an earlier time and were not yet superseded by that time,
     as we know it now. `known_at` asks for what was known then: notes that had arrived, with the status and the times
@@ -50,6 +51,7 @@ class Filter:
     user_id: str | None = None
     agent_id: str | None = None
     session_id: str | None = None
+    part_of: str | None = None
 
     def __post_init__(self) -> None:
         held: dict[str, Any] = {
@@ -59,7 +61,7 @@ class Filter:
             "statuses": checks.members("statuses", self.statuses, Status),
             "metadata": checks.metadata("metadata", self.metadata),
         }
-        for name in ("category", "speaker", "conversation", *SCOPES, *_TIMES, "minimum_cosine"):
+        for name in ("category", "speaker", "conversation", "part_of", *SCOPES, *_TIMES, "minimum_cosine"):
             value = getattr(self, name)
             if value is not None:
                 held[name] = _CHECKS[name](name, value)
@@ -136,7 +138,7 @@ def _in_order(since: datetime | None, until: datetime | None) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
-    **dict.fromkeys(("category", "speaker", "conversation"), checks.text),
+    **dict.fromkeys(("category", "speaker", "conversation", "part_of"), checks.text),
     **dict.fromkeys(SCOPES, checks.name),
     **dict.fromkeys(_TIMES, checks.moment),
     "minimum_cosine": lambda name, value: checks.number(name, value, -1.0, 1.0),

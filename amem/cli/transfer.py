@@ -79,7 +79,7 @@ def export(
 ) -> None:
     """Write notes as JSON Lines, with links, reasons and sources, as import reads them back."""
     from amem.errors import InvalidInput
-    from amem.interop.exporting import exported
+    from amem.interop.exporting import exported, write_lines
 
     if path is not None and path.exists() and not force:
         raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
@@ -90,7 +90,7 @@ def export(
             for line in lines:
                 print(line)
             return
-        number = _write(path, lines)
+        number = write_lines(path, lines)
     if as_json:
         print_json({"exported": number, "path": str(path)})
     else:
@@ -154,20 +154,3 @@ def _summary(report: "ImportReport") -> str:
 def _say_stopped(importer: "Importer") -> None:
     if importer.done:
         tell(f"stopped after {count(importer.done, 'note')}, which are stored; the same import goes on from there")
-
-
-def _write(path: Path, lines: "Iterator[str]") -> int:
-    """Write beside the file and then put it in its place, so that a failure leaves no half export."""
-    import os
-
-    beside = path.with_name(f".{path.name}.part")
-    number = 0
-    try:
-        with os.fdopen(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
-            for line in lines:
-                stream.write(f"{line}\n")
-                number += 1
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    return number

@@ -1,15 +1,25 @@
-"""A collection as JSON Lines that ``amem import`` reads back: notes, links with reasons, sources, versions."""
+"""A collection as JSON Lines that ``amem import`` reads back: notes, links with reasons, sources, versions.
+
+Chosen notes can be written as Markdown, too.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 from typing import TYPE_CHECKING, Any, Protocol
 
+from amem.errors import InvalidInput
+from amem.interop.formats import JSONL_SUFFIXES, MARKDOWN_SUFFIXES
+from amem.interop.page import markdown
 from amem.interop.records import EXPORT_MARK, link_record, note_record, source_record, version_record
 from amem.note import Status
 from amem.query import Filter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from datetime import tzinfo
+    from pathlib import Path
 
     from amem.note import Link, MemoryNote, Source
     from amem.storage import Version
@@ -20,14 +30,24 @@ _PAGE = 500
 SHAPE = 1
 
 
-class Collection(Protocol):
-    """The part of a memory system that an export reads."""
-
-    def count(self, filter: Filter | None = None) -> int: ...
+class Linked(Protocol):
+    """What is read besides the notes themselves."""
 
     def links(self, id: str) -> Sequence[Link]: ...
 
     def sources(self, ids: Sequence[str]) -> dict[str, list[Source]]: ...
+
+
+class Chosen(Linked, Protocol):
+    """The part of a memory system that an export of chosen notes reads."""
+
+    def read(self, id: str) -> MemoryNote | None: ...
+
+
+class Collection(Linked, Protocol):
+    """The part of a memory system that an export reads."""
+
+    def count(self, filter: Filter | None = None) -> int: ...
 
     def history(self, id: str) -> Sequence[Version]: ...
 
@@ -47,9 +67,52 @@ def exported(
         page = list(collection.list(filter, limit=end - start, offset=start, order="recorded"))[::-1]
         sources = collection.sources([note.id for note in page])
         for note in page:
-            record = {EXPORT_MARK: SHAPE} | note_record(note)
-            record["links_out"] = [link_record(link) for link in collection.links(note.id)]
-            record["sources"] = [source_record(source) for source in sources[note.id]]
+            record = _record(collection, note, sources[note.id])
             if versions:
                 record["versions"] = [version_record(version) for version in collection.history(note.id)]
             yield record
+
+
+def export_chosen(collection: Chosen, ids: Sequence[str], path: Path, zone: tzinfo, *, replace: bool = False) -> int:
+    """Write these notes to a file, in this order; returns how many there were to write.
+
+    As Markdown to read (``.md``, times in `zone`), or as the JSON Lines of `exported` (``.jsonl``): the file's ending
+    says which. Raises InvalidInput for another ending and, unless it may `replace` it, for a file that is there;
+    OSError when the file cannot be written.
+    """
+    shape = path.suffix.lower()
+    if shape not in (*MARKDOWN_SUFFIXES, *JSONL_SUFFIXES):
+        raise InvalidInput(
+            f"{path.name!r} does not say in what form to write", hint="end it in .md to read, or in .jsonl to import"
+        )
+    if path.exists() and not replace:
+        raise InvalidInput(f"{path} is there already")
+    notes = [note for id in ids if (note := collection.read(id)) is not None]
+    if shape in JSONL_SUFFIXES:
+        sources = collection.sources([note.id for note in notes])
+        records = (_record(collection, note, sources[note.id]) for note in notes)
+        return write_lines(path, (json.dumps(record, ensure_ascii=False) for record in records))
+    pages = (markdown(note, collection.links(note.id), zone, alone=len(notes) == 1) for note in notes)
+    return write_lines(path, pages)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> int:
+    """Write beside the file and then put it in its place, so that a failure leaves no half export; returns how many."""
+    beside = path.with_name(f".{path.name}.part")
+    number = 0
+    try:
+        with os.fdopen(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+            for line in lines:
+                stream.write(f"{line}\n")
+                number += 1
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    return number
+
+
+def _record(collection: Linked, note: MemoryNote, sources: Sequence[Source]) -> dict[str, Any]:
+    record = {EXPORT_MARK: SHAPE} | note_record(note)
+    record["links_out"] = [link_record(link) for link in collection.links(note.id)]
+    record["sources"] = [source_record(source) for source in sources]
+    return record

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MARKDOWN_SUFFIXES = (".md", ".markdown")
+JSONL_SUFFIXES = (".jsonl", ".ndjson")
 _PEEK = 1 << 16
 
 
@@ -29,7 +30,7 @@ def recognise(stream: BinaryIO, path: Path | None) -> Format:
     suffix = "" if path is None else path.suffix.lower()
     if suffix in MARKDOWN_SUFFIXES:
         return Format.MARKDOWN
-    if suffix in (".jsonl", ".ndjson"):
+    if suffix in JSONL_SUFFIXES:
         return Format.JSONL
     start = stream.tell()
     head = stream.read(_PEEK)

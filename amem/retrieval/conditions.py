@@ -64,6 +64,8 @@ def _words(name: str, value: Any, note: MemoryNote, zone: tzinfo) -> str:
         return (
             f"it is of the conversation {held}, not of {value}" if held else f"it is of no conversation, not of {value}"
         )
+    if name == "part_of":
+        return f"it is no part of {value[:8]}"
     if name == "metadata":
         return f"its metadata does not say {_either([f'{key}={each}' for key, each in value.items()])}"
     if name in SCOPES:

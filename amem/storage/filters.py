@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, and_, func, literal_column, or_, select
 
-from amem.note import SCOPES, Status
+from amem.note import SCOPES, LinkType, Status
 from amem.storage import tables
 from amem.storage.known import field_at
 from amem.storage.rows import time_text
@@ -44,6 +44,10 @@ def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
             found.append(func.lower(notes[name]) == value.lower())
     if wanted.conversation is not None:
         found.append(notes.conversation_id == wanted.conversation)
+    if wanted.part_of is not None:
+        link = tables.links.c
+        whole = select(link.source).where(link.target == wanted.part_of, link.type == str(LinkType.PART_OF))
+        found.append(notes.id.in_(whole))
     if wanted.since is not None:
         found.append(notes.at >= time_text(wanted.since))
     if wanted.until is not None:

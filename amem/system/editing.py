@@ -9,6 +9,8 @@ from amem.maintenance.index import embed_missing
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from amem.interop.settle import Debts
     from amem.note import Link, MemoryNote
 
@@ -29,6 +31,10 @@ class Editing(Wiring):
     def delete(self, id: str) -> bool:
         """Hide a note (`restore` and `undo` bring it back); False when there is none."""
         return self._editor.delete(id, self.actor)
+
+    def delete_notes(self, ids: Sequence[str]) -> int:
+        """Hide several notes, as one operation that `undo` takes back whole; returns how many there were to hide."""
+        return self._editor.delete_all(list(dict.fromkeys(ids)), self.actor)
 
     def restore(self, id: str) -> bool:
         """Bring back a deleted, archived or superseded note; False when it is active. Raises NoteNotFound."""

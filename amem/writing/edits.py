@@ -94,6 +94,16 @@ class Editor:
         """Hide a note until it is restored; False when there is none."""
         return self._set(id, "delete", actor, {"status": str(Status.DELETED)})
 
+    def delete_all(self, ids: Sequence[str], actor: str) -> int:
+        """Hide notes, as one operation; returns how many there were to hide."""
+        with self._store.write() as session:
+            known = list(session.notes.get_many(ids, history=False, usage=False))
+            if known:
+                operation = session.begin("delete", actor, f"{len(known)} notes" if len(known) > 1 else "")
+                for id in known:
+                    session.notes.change(id, {"status": str(Status.DELETED)}, operation)
+        return len(known)
+
     def restore(self, id: str, actor: str) -> bool:
         """Bring a deleted, archived or superseded note back; False when it is active already. Raises NoteNotFound.
 
