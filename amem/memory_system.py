@@ -17,6 +17,7 @@ from amem.system.fading import Fading
 from amem.system.keeping import Keeping
 from amem.system.knowing import Knowing
 from amem.system.maintaining import Maintaining
+from amem.system.opening import Opening
 from amem.system.reading import Reading
 from amem.system.recalling import Recalling
 from amem.system.remembering import Remembering
@@ -47,6 +48,7 @@ class AgenticMemorySystem(
     Editing,
     Reading,
     Browsing,
+    Opening,
     Knowing,
     Briefing,
     Recalling,
@@ -63,8 +65,8 @@ class AgenticMemorySystem(
     ``background=False`` leaves what ``wait=False`` puts off to other processes (``amem work``).
 
     What it can do, by class: `Adding`, `Enriching` and `Remembering` write; `Editing`, `Settling` and `Undoing`
-    correct; `Reading`, `Browsing`, `Recalling`, `Briefing` and `Knowing` find; `Keeping` and `Maintaining` look after
-    the collection; `Fading` tells what would be forgotten.
+    correct; `Reading`, `Browsing`, `Opening`, `Recalling`, `Briefing` and `Knowing` find; `Keeping` and `Maintaining`
+    look after the collection; `Fading` tells what would be forgotten.
 
     Safe to use from many threads. Close it, or use it in a ``with`` statement.
     """

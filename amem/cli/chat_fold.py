@@ -6,7 +6,8 @@ punctuation, and it indents every line: only amem's own lines begin at the edge,
 
 from __future__ import annotations
 
-from amem.cli.render import may_break, visible
+from amem.cli.render import visible
+from amem.text.breaking import may_break
 
 _TAB = " " * 4
 _NARROWEST = 8

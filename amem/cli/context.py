@@ -105,7 +105,8 @@ def folded(sentence: str, *, command: str = "") -> str:
 
     From where `command` begins on it stays in one piece, to be copied.
     """
-    from amem.cli.render import breaks, cell_width
+    from amem.cli.render import cell_width
+    from amem.text.breaking import breaks
 
     room = shutil.get_terminal_size().columns
     if not sys.stderr.isatty() or cell_width(sentence) <= room:

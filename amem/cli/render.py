@@ -8,7 +8,7 @@ import sys
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from amem.text.scripts import is_cjk
+from amem.text.breaking import breaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,8 +22,6 @@ _RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 #: Chats and conversations without a name are named by one of these; its beginning tells them apart.
 _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 #: Format characters that could make a note look like something it is not: direction overrides and isolates.
-_NEVER_FIRST = frozenset("，。、；：！？）》」』”’…,.;:!?)]}%")
-_NEVER_LAST = frozenset("（《「『“‘([{")
 _DISGUISES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 #: Cells between two columns of a table, and at its edges.
@@ -134,43 +132,6 @@ def print_wrapped(out: Console, text: Text, *, indent: int = 0, hanging: int = 0
     for number, line in enumerate(text.divide(breaks(text.plain, room, first=room + hanging))):
         line.rstrip()
         out.print(styled(later if number else first) + line, soft_wrap=True)
-
-
-def breaks(text: str, width: int, *, first: int) -> list[int]:
-    """Where to break a text so that no line takes more than `width` cells (the first one more than `first`).
-
-    Breaks come after a space or beside a CJK character, and inside a word only when it fills the line.
-    """
-    from rich.cells import cell_len
-
-    found: list[int] = []
-    start = place = taken = 0
-    allowed = 0
-    while place < len(text):
-        char = text[place]
-        if char == "\n":
-            start = place = place + 1
-            taken = allowed = 0
-            if start < len(text):
-                found.append(start)
-            continue
-        if place > start and may_break(text[place - 1], char):
-            allowed = place
-        taken += cell_len(char)
-        if taken > (width if found else first) and not char.isspace():
-            start = place = allowed if allowed > start else max(place, start + 1)
-            found.append(start)
-            taken = allowed = 0
-            continue
-        place += 1
-    return found
-
-
-def may_break(before: str, after: str) -> bool:
-    """Whether a line may end between two characters."""
-    if after in _NEVER_FIRST or before in _NEVER_LAST or after.isspace():
-        return False
-    return before.isspace() or is_cjk(before) or is_cjk(after)
 
 
 def print_table(

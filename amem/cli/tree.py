@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.cli.render import breaks, console, one_line, short_id, short_ids, styled, when
+from amem.cli.render import console, one_line, short_id, short_ids, styled, when
 from amem.note import Status
 from amem.retrieval.ancestors import READS, ground, resting
+from amem.text.breaking import breaks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

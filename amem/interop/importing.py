@@ -12,9 +12,9 @@ from amem.clock import SystemClock
 from amem.errors import AmbiguousId, NoteNotFound
 from amem.interop.items import Incoming, Read, Refused, Wanted
 from amem.interop.settle import Debts
-from amem.interop.wikilinks import link_name
 from amem.note import Link
 from amem.query import Filter
+from amem.text.link_names import link_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

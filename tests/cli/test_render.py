@@ -12,8 +12,9 @@ from rich.cells import cell_len
 
 from amem.cli.app import as_utf8, globals_first
 from amem.cli.options import moment, pairs
-from amem.cli.render import breaks, count, fitting, one_line, short_id, visible
+from amem.cli.render import count, fitting, one_line, short_id, visible
 from amem.errors import InvalidInput
+from amem.text.breaking import breaks
 
 
 def lines(text: str, width: int) -> list[str]:
