@@ -39,8 +39,9 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Answer one question from the notes, and say which ones the answer rests on."""
-    from amem.cli.chat_models import why_nobody, with_model
+    from amem.cli.chat_lines import why_nobody
     from amem.clock import zone
+    from amem.conversation.who_answers import with_model
 
     call = invocation(context)
     settings = call.settings()

@@ -62,7 +62,8 @@ def _talk(
 ) -> None:
     from queue import SimpleQueue
 
-    from amem.cli.chat_models import missing, why_nobody, with_model
+    from amem.cli.chat_lines import why_nobody
+    from amem.conversation.who_answers import missing, with_model
 
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     settings = call.settings()
@@ -100,5 +101,5 @@ def _newest(memory: "AgenticMemorySystem") -> str:
 
 
 def _tell_learnt(learnt: "Learnt") -> None:
-    if line := learnt.line():
-        tell(line.removesuffix(": undo with /undo"))
+    if words := learnt.words():
+        tell(words)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from amem.cli.chat_models import answering, available, check, why_nobody, with_model
+from amem.cli.chat_lines import why_nobody
 from amem.cli.chat_screen import MARK
 from amem.cli.render import count, one_line, short_id
+from amem.conversation.who_answers import answering, available, check, with_model
 from amem.errors import AmemError, NothingToUndo
 from amem.llm.names import full_name
 

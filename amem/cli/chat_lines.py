@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from amem.cli.chat_models import why_nobody
 from amem.cli.context import tell
 from amem.cli.exits import ExitCode
 from amem.cli.render import json_line, one_line, short_id, visible
+from amem.conversation.telling import best
+from amem.conversation.who_answers import reason
 from amem.storage.chats import TurnState
 
 if TYPE_CHECKING:
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
     from amem.conversation.assistant import Assistant
     from amem.conversation.reply import Recalled, Reply
-
-_FEW = 5
+    from amem.errors import AmemError
 
 
 def answer_lines(assistant: Assistant, *, as_json: bool) -> ExitCode:
@@ -54,10 +54,9 @@ def reply_record(question: str, reply: Reply) -> dict[str, Any]:
     }
 
 
-def best(found: Sequence[Recalled]) -> list[Recalled]:
-    """The few worth showing in place of an answer: those that support one, else those that come nearest."""
-    supporting = [each for each in found if each.supports]
-    return (supporting or [each for each in found if each.part == "recalled"])[:_FEW]
+def why_nobody(error: str | AmemError, hint: str = "") -> str:
+    """What went wrong and what to do, in one line."""
+    return one_line(reason(error, hint))
 
 
 def print_recalled(found: Sequence[Recalled]) -> None:
@@ -74,11 +73,11 @@ def _print(reply: Reply) -> None:
     if reply.state is TurnState.UNANSWERED:
         print_recalled(best(reply.recalled))
     sys.stdout.flush()
-    reason = why_nobody(reply.error, reply.hint)
+    why = why_nobody(reply.error, reply.hint)
     if reply.state is TurnState.UNANSWERED:
-        tell(f"no model answers: {reason}; this is what memory holds")
+        tell(f"no model answers: {why}; this is what memory holds")
     elif reply.error:
-        tell(f"the model broke off: {reason}")
+        tell(f"the model broke off: {why}")
 
 
 def _lines() -> Iterator[str]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from amem.cli.context import tell
 from amem.cli.render import count, on_terminal, one_line, print_json, print_table, short_id, visible, when
 from amem.clock import zone
+from amem.conversation.telling import LEARNING, ended
 from amem.errors import NoteNotFound, SessionNotFound
-from amem.storage.chats import Learning, TurnState
+from amem.storage.chats import Learning
 
 if TYPE_CHECKING:
     from amem.cli.chat_screen import Screen
@@ -19,12 +20,9 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.chats import ChatSession
 
+#: Cells of what is said of how a turn ended, errors of services being of any length.
+_LONGEST = 340
 _NONE_YET = SessionNotFound("there is no chat yet", hint="amem chat begins one")
-_LEARNING = {
-    Learning.WAITING: "not learnt from yet",
-    Learning.DEGRADED: "learnt by the offline rules for now",
-    Learning.OFF: "not learnt from",
-}
 
 
 def newest(assistant: Assistant) -> str:
@@ -118,10 +116,11 @@ def _show(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
     screen.recalled(each.recalled)
     if turn.supported is False:
         screen.warn("nothing in memory supported an answer, which was said first")
-    screen.say(f"{ended(turn.state, turn.error)}{_by(each)}:" if turn.answer else ended(turn.state, turn.error))
+    how = one_line(ended(turn.state, turn.error), _LONGEST)
+    screen.say(f"{how}{_by(each)}:" if turn.answer else how)
     screen.text(turn.answer)
-    if turn.learning in _LEARNING:
-        screen.say(_LEARNING[turn.learning])
+    if turn.learning in LEARNING:
+        screen.say(LEARNING[turn.learning])
     if each.learnt:
         _show_learnt(screen, memory, each)
     elif turn.learning is Learning.DONE:
@@ -147,19 +146,6 @@ def _gone(memory: AgenticMemorySystem, id: str) -> str:
     except NoteNotFound:
         return "purged"
     return "taken back" if last.action == "undo" else "forgotten"
-
-
-def ended(state: TurnState, error: str) -> str:
-    """How a turn ended, in words."""
-    why = f": {one_line(error, 300)}" if error else ""
-    match state:
-        case TurnState.ANSWERED:
-            return "answered"
-        case TurnState.ASKED:
-            return "never answered: the terminal was closed meanwhile"
-        case TurnState.INTERRUPTED:
-            return f"the answer broke off{why}" if why else "the answer was stopped"
-    return f"no model answered{why}"
 
 
 def _by(each: Replayed) -> str:

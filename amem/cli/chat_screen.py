@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from amem.cli.chat_fold import Folder
 from amem.cli.render import console, one_line, print_wrapped, short_id, styled, when
+from amem.conversation.telling import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -114,15 +115,8 @@ class Screen:
         `most` bounds how many of each sort are shown.
         """
 
-        def of(part: str) -> list[Recalled]:
-            return [each for each in found if each.part == part]
-
-        came = of("recalled")
-        others = [each for each in came if not each.injected]
-        self._group("shown to the model, best first:", [each for each in came if each.injected], self.entry, most)
-        self._group("came to mind, not shown to the model:", others, self._brief, most)
-        self._group("shown with every message:", of("core"), self._brief, most)
-        self._group("what was said earlier, summed up:", of("episode"), self._brief, most)
+        for group in grouped(found):
+            self._group(f"{group.title}:", group.notes, self.entry if group.whole else self._brief, most)
 
     def entry(self, each: Recalled) -> None:
         """A note with what it said and why it was recalled."""

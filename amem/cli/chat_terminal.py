@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, cast
 
 from amem.cli.chat_commands import Commands, Leave
 from amem.cli.chat_keyboard import Keyboard, keys_unseen
-from amem.cli.chat_lines import best
-from amem.cli.chat_models import answering, check, why_nobody
-from amem.cli.chat_replay import ended
+from amem.cli.chat_lines import why_nobody
 from amem.cli.chat_screen import Screen
-from amem.cli.render import count, short_id, when
+from amem.cli.render import count, one_line, short_id, when
 from amem.clock import zone
 from amem.conversation.idle import Idle
 from amem.conversation.reply import Learnt, PieceKind
+from amem.conversation.telling import best, ended
+from amem.conversation.who_answers import answering, check
 from amem.errors import AmemError
 from amem.storage.chats import TurnState
 
@@ -247,4 +247,4 @@ def _ending(turn: Turn) -> str:
     if turn.state is TurnState.ANSWERED:
         return ""
     again = "; the arrow key up brings it back" if turn.state is not TurnState.INTERRUPTED else ""
-    return f"{ended(turn.state, turn.error)}{again}"
+    return f"{one_line(ended(turn.state, turn.error))}{again}"

@@ -18,6 +18,7 @@ from amem.conversation.prompting import Prompting
 from amem.conversation.replay import last_learnt, replay
 from amem.conversation.reply import Forgotten, Piece, PieceKind, Reply
 from amem.conversation.rules import load_rules
+from amem.conversation.taught import taught
 from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, NoteNotFound, NothingToUndo
 from amem.protocols import ChatModel
 from amem.query import Query
@@ -26,6 +27,7 @@ from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from threading import Event
     from types import TracebackType
     from typing import Self
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from amem.conversation.prompting import Prepared
     from amem.conversation.reply import Learnt, Recalled, Replayed
     from amem.conversation.rules import Rules
+    from amem.conversation.taught import Taught
     from amem.receipt import Receipt
     from amem.storage import Session, Store, UndoReport
     from amem.storage.chats import ChatSession
@@ -144,30 +147,37 @@ class Assistant:
                 return piece.reply
         raise AssertionError("a stream ends with its reply")
 
-    def stream(self, text: str) -> Iterator[Piece]:
+    def stream(self, text: str, *, stopped: Event | None = None) -> Iterator[Piece]:
         """The reply as it is written; the last piece is ``done`` and carries the `Reply`.
 
         That no model answers (or breaks off) is told by the reply, not raised. Ctrl-C while the model writes ends the
-        answer, not the program: the reply is then ``interrupted``. Closing the iterator keeps what had been written,
-        too. Raises InvalidInput for a text that is empty or longer than ``max_note_chars``, or a rule file that cannot
-        be read, and StorageError when the turn cannot be stored.
+        answer, not the program: the reply is then ``interrupted``; so does setting `stopped`, from any thread, at the
+        model's next word (at once where the same event calls the model off). Closing the iterator keeps what had been
+        written, too. Raises InvalidInput for a text that is empty or longer than ``max_note_chars``, or a rule file
+        that cannot be read, and StorageError when the turn cannot be stored.
         """
         check_asked(text, self._memory.settings.max_note_chars)
         Query(text)  # refuses what is no text before anything is stored
-        return self._stream(text)
+        return self._stream(text, stopped)
 
-    def _stream(self, text: str) -> Generator[Piece, None, None]:
+    def _stream(self, text: str, stopped: Event | None) -> Generator[Piece, None, None]:
         past, saying = self._begin(text)
         try:
-            yield from self._answer(saying, past)
+            with closing(self._answer(saying, past)) as pieces:
+                for piece in pieces:
+                    if stopped is not None and stopped.is_set():
+                        raise Cancelled("the answer was stopped")
+                    yield piece
         except GeneratorExit:
             self._end(saying, TurnState.INTERRUPTED)
             raise
         except KeyboardInterrupt:
             reply = self._end(saying, TurnState.INTERRUPTED)
         except AmemError as error:
-            broke_off = saying.size > 0 or isinstance(error, Cancelled)
-            reply = self._end(saying, TurnState.INTERRUPTED if broke_off else TurnState.UNANSWERED, error)
+            called_off = isinstance(error, Cancelled)
+            state = TurnState.INTERRUPTED if saying.size or called_off else TurnState.UNANSWERED
+            by_hand = called_off and stopped is not None and stopped.is_set()
+            reply = self._end(saying, state, None if by_hand else error)
         except BaseException as error:  # no failure of a model but of a program: keep what there is, and let it be seen
             self._end(saying, TurnState.INTERRUPTED if saying.size else TurnState.UNANSWERED, error)
             raise
@@ -195,7 +205,7 @@ class Assistant:
         """The turns that may have to do with the next one: however long the chat is, these are not more and more."""
         return session.chats.turns(self._session, last=self._prompting.most_turns, recalled=False)
 
-    def _answer(self, saying: _Saying, past: list[Turn]) -> Iterator[Piece]:
+    def _answer(self, saying: _Saying, past: list[Turn]) -> Generator[Piece, None, None]:
         prepared = saying.prepared = self._prompting.prepare(saying.question, past)
         if saying.kept:
             self._keep(saying, prepared)
@@ -296,6 +306,14 @@ class Assistant:
         with self._store.read() as read:
             chat = self._session if session is None else read.chats.resolve(session)
             return replay(read, chat, turn)
+
+    def taught(self, operation: int) -> Taught:
+        """What learning from a turn (its ``learnt_by``), remembering or forgetting by hand did to which notes.
+
+        Raises OperationNotFound.
+        """
+        with self._store.read() as session:
+            return taught(session, operation)
 
     # -- memory by hand ----------------------------------------------------------------------------------------
 

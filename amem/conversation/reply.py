@@ -147,6 +147,10 @@ class Learnt:
 
     def line(self) -> str:
         """``remembered 2, superseded 1: undo with /undo``; '' when nothing came of it."""
+        return self.words(undo=": undo with /undo")
+
+    def words(self, undo: str = "") -> str:
+        """``remembered 2, superseded 1``, followed by how to `undo` that; '' when nothing came of it."""
         counts = {
             "remembered": self.remembered,
             "updated": self.updated,
@@ -155,7 +159,7 @@ class Learnt:
         }
         said = ", ".join(f"{word} {count}" for word, count in counts.items() if count)
         if said:
-            said += ": undo with /undo"
+            said += undo
         if self.degraded:
             said = "; ".join(part for part in (said, f"learnt by the offline rules for now ({self.error})") if part)
         elif self.error:

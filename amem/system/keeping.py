@@ -17,6 +17,7 @@ from amem.truth.predicates import load_predicates
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+    from threading import Event
     from typing import Self
 
     from amem.llm_controller import LLMController
@@ -112,13 +113,15 @@ class Keeping(Wiring):
         other.actor = actor
         return other
 
-    def chat_model(self, settings: Settings | None = None) -> ChatModel:
+    def chat_model(self, settings: Settings | None = None, *, cancelled: Event | None = None) -> ChatModel:
         """The chat model that the collection's settings name, or these; within the day's budget in either case.
 
-        Closing the collection calls it off. Raises InvalidInput with the ``offline`` backend, ServiceUnavailable when
+        Setting `cancelled` (None: closing the collection) calls it off; a call made while it is set is called off at
+        once, and one made after it was cleared is not. Raises InvalidInput with the ``offline`` backend, ServiceUnavailable when
         ``auto`` finds no model.
         """
-        return self._models.chat(settings)
+        models = self._models if cancelled is None else self._models.called_off_by(cancelled)
+        return models.chat(settings)
 
     @property
     def llm_controller(self) -> LLMController:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from amem.cli.render import one_line
 from amem.errors import AmemError, MissingModel, ServiceUnavailable
 from amem.llm.names import is_ollama
 from amem.llm.ollama_models import chat_models, models
@@ -68,7 +67,7 @@ def answering(settings: Settings, model: str) -> str:
     return f"{model}, at {urlsplit(settings.api_base).netloc}" if settings.api_base else f"{model}, over the network"
 
 
-def why_nobody(error: str | AmemError, hint: str = "") -> str:
-    """What went wrong and what to do, in one line."""
+def reason(error: str | AmemError, hint: str = "") -> str:
+    """What went wrong and what to do, as whatever failed said it: in brackets after it."""
     what, hint = (error, hint) if isinstance(error, str) else (str(error), error.hint)
-    return one_line(f"{what}{f' ({hint})' if hint else ''}")
+    return f"{what}{f' ({hint})' if hint else ''}"

@@ -1,0 +1,64 @@
+"""Words about replies, for every front end: how a turn ended, what was recalled for it, what of that to show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.storage.chats import Learning, TurnState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.conversation.reply import Recalled
+
+#: What is said of a turn that has not been learnt from as it should be; nothing where it was.
+LEARNING = {
+    Learning.WAITING: "not learnt from yet",
+    Learning.DEGRADED: "learnt by the offline rules for now",
+    Learning.OFF: "not learnt from",
+}
+_FEW = 5
+
+
+def ended(state: TurnState, error: str) -> str:
+    """How a turn ended; the error in whatever words it came, which may be of any length and on several lines."""
+    why = f": {error}" if error else ""
+    match state:
+        case TurnState.ANSWERED:
+            return "answered"
+        case TurnState.ASKED:
+            return "never answered: the terminal was closed meanwhile"
+        case TurnState.INTERRUPTED:
+            return f"the answer broke off{why}" if why else "the answer was stopped"
+    return f"no model answered{why}"
+
+
+def best(found: Sequence[Recalled]) -> list[Recalled]:
+    """The few worth showing in place of an answer: those that support one, else those that come nearest."""
+    supporting = [each for each in found if each.supports]
+    return (supporting or [each for each in found if each.part == "recalled"])[:_FEW]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Recalled notes of one sort, best first; `whole` when they are worth more than a line each."""
+
+    title: str
+    notes: tuple[Recalled, ...]
+    whole: bool = False
+
+
+def grouped(found: Sequence[Recalled]) -> list[Group]:
+    """What was recalled by what became of it; no group is empty."""
+
+    def of(part: str, *shown: bool) -> tuple[Recalled, ...]:
+        return tuple(each for each in found if each.part == part and each.injected in (shown or (True, False)))
+
+    groups = (
+        Group("shown to the model, best first", of("recalled", True), whole=True),
+        Group("came to mind, not shown to the model", of("recalled", False)),
+        Group("shown with every message", of("core")),
+        Group("what was said earlier, summed up", of("episode")),
+    )
+    return [group for group in groups if group.notes]
