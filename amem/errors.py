@@ -23,6 +23,7 @@
     │   ├── StorageReadOnly
     │   ├── StorageFull
     │   ├── StorageCorrupt
+    │   ├── StorageGone
     │   └── SchemaTooNew
     ├── MissingModel                   weights that are not on this machine
     ├── MissingExtra (ImportError)     an optional package that is not installed
@@ -137,6 +138,10 @@ class StorageFull(StorageError):
 
 class StorageCorrupt(StorageError):
     """The database file is not a healthy amem collection."""
+
+
+class StorageGone(StorageError):
+    """The collection's file was moved, removed or replaced while it was open."""
 
 
 class SchemaTooNew(StorageError):

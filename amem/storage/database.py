@@ -24,6 +24,7 @@ from amem.errors import (
     StorageCorrupt,
     StorageError,
     StorageFull,
+    StorageGone,
     StorageReadOnly,
 )
 from amem.storage.migrations import migrate
@@ -53,6 +54,7 @@ class Database:
         self._busy_seconds = busy_seconds
         self._write_lock = threading.RLock()
         self._closed = False
+        self._file: tuple[int, int] | None = None
         self.read_only = False
         if folder is not None:
             with self._explained():
@@ -70,11 +72,13 @@ class Database:
         except BaseException:
             self._engine.dispose()
             raise
+        self._file = self._identity()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A consistent snapshot: everything committed before its first statement, nothing after."""
         self._refuse_when_closed()
+        self._refuse_when_gone()
         with self._explained(), self._in_memory_lock(), self._engine.connect() as connection, connection.begin():
             yield connection
 
@@ -85,6 +89,7 @@ class Database:
         `wait` is how many seconds to wait for the lock before StorageBusy, for writes that are not worth waiting for.
         """
         self._refuse_when_closed()
+        self._refuse_when_gone()
         if self.read_only:
             raise StorageReadOnly(
                 f"{self.path} cannot be written to", hint="check the folder's permissions, or copy the collection"
@@ -151,6 +156,25 @@ class Database:
     def _refuse_when_closed(self) -> None:
         if self._closed:
             raise StorageError(f"{self.path or 'the in-memory collection'} is closed", hint="open it again")
+
+    def _refuse_when_gone(self) -> None:
+        # SQLite would go on with the file it holds open, and lose what is written to it from now on.
+        if self._file is not None and self._identity() != self._file:
+            raise StorageGone(
+                f"{self.path} was moved, removed or replaced while it was open",
+                hint="put it back where it was, or open the collection again",
+            )
+
+    def _identity(self) -> tuple[int, int] | None:
+        if self.path is None:
+            return None
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return 0, 0
+        except OSError as error:
+            raise StorageError(f"{self.path} cannot be reached: {error.strerror}", hint="run amem doctor") from error
+        return found.st_dev, found.st_ino
 
     @contextmanager
     def _write_turn(self, wait: float | None) -> Iterator[None]:

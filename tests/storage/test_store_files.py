@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from storing import change, put
 
-from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageReadOnly
+from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageGone, StorageReadOnly
 from amem.note import Status
 from amem.query import Filter
 from amem.storage import Store, tables
@@ -44,6 +44,34 @@ def test_only_the_owner_can_read_what_is_written(folder: Path, clock: FrozenCloc
             assert mode(tmp_path / "copies" / "one" / "amem.db") == 0o600
     finally:
         os.umask(old)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows lets nobody move a file that is open")
+def test_a_file_that_was_moved_away_is_neither_read_nor_written_until_it_is_back(
+    folder: Path, clock: FrozenClock
+) -> None:
+    with closing(Store(folder, clock)) as store:
+        with store.write() as session:
+            id = put(session, "kept")
+        elsewhere = folder.with_name("elsewhere")
+        folder.rename(elsewhere)
+        for attempt in (store.read, store.write):
+            with pytest.raises(StorageGone, match="moved, removed or replaced"), attempt():
+                pass
+        assert not folder.exists()
+        elsewhere.rename(folder)
+        with store.read() as session:
+            assert session.notes.get(id) is not None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows lets nobody replace a file that is open")
+def test_nothing_is_written_to_a_file_that_another_has_taken_the_place_of(folder: Path, clock: FrozenClock) -> None:
+    with closing(Store(folder, clock)) as store:
+        copy = folder.with_name("copy")
+        store.copy_to(copy)
+        (copy / "amem.db").replace(folder / "amem.db")
+        with pytest.raises(StorageGone), store.write():
+            pass
 
 
 def test_a_note_is_there_after_the_collection_was_closed(folder: Path, clock: FrozenClock) -> None:
