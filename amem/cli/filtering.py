@@ -69,6 +69,7 @@ class Where:
             user_id=self.user,
             agent_id=self.agent,
             session_id=self.session,
+            part_of=None,
             metadata=pairs(self.meta),
             statuses=tuple(statuses),  # type: ignore[arg-type]  # as above
             minimum_cosine=minimum_cosine,
