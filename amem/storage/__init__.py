@@ -1,14 +1,18 @@
 """The truth: notes, links, versions, operations, usage, sources, full text and vectors in one SQLite file."""
 
+from amem.storage.logbook import Doings, LinkChange, LogOrder
 from amem.storage.records import Job, Kept, Operation, Review, UndoReport, Version
 from amem.storage.session import Session
 from amem.storage.store import Store
-from amem.storage.undo import redo, rollback, undo
+from amem.storage.undo import own_last, redo, rollback, undo
 from amem.storage.vectors import Space, text_hash
 
 __all__ = [
+    "Doings",
     "Job",
     "Kept",
+    "LinkChange",
+    "LogOrder",
     "Operation",
     "Review",
     "Session",
@@ -16,6 +20,7 @@ __all__ = [
     "Store",
     "UndoReport",
     "Version",
+    "own_last",
     "redo",
     "rollback",
     "text_hash",

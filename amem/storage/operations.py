@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import exists, func, or_, select, update
+from sqlalchemy import and_, exists, func, or_, select, update
 
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.storage import tables
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tables.link_changes, tables.notes
+_REVIEWS = tables.reviews
+#: Of a version: the proposal that a person accepted with it.
+_ACCEPTED = and_(
+    _REVIEWS.c.note == _VERSIONS.c.note, _REVIEWS.c.decided_by == _VERSIONS.c.operation, _REVIEWS.c.state == "accepted"
+)
 
 
 #: True for an operation that still has a trace of its own: a version, a link, a witness, a decided review, a flag.
@@ -68,6 +73,11 @@ class Operations:
             raise OperationNotFound(f"no operation {id}", hint="amem log lists them")
         return self._described([row])[0]
 
+    def of(self, ids: Sequence[int]) -> list[Operation]:
+        """Those of these operations that there are, newest first."""
+        rows = [row for some in chunks(ids) for row in self._run(select(_OPS).where(_OPS.c.id.in_(some))).mappings()]
+        return self._described(sorted(rows, key=lambda row: -int(row["id"])))
+
     def family(self, id: int) -> list[int]:
         """The operation and everything it set off, newest first."""
         found, fresh = [id], [id]
@@ -80,13 +90,17 @@ class Operations:
             found += fresh
         return sorted(found, reverse=True)
 
-    def newest(self, *, actions: Sequence[str] = (), excluding: Sequence[str] = ()) -> int | None:
-        """The newest top-level operation that was not undone and that left something to undo."""
+    def newest(
+        self, *, actions: Sequence[str] = (), excluding: Sequence[str] = (), actor: str | None = None
+    ) -> int | None:
+        """The newest top-level operation (of this actor) that was not undone and that left something to undo."""
         statement = select(_OPS.c.id).where(_OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None))
         if actions:
             statement = statement.where(_OPS.c.action.in_(actions))
         if excluding:
             statement = statement.where(_OPS.c.action.not_in(excluding))
+        if actor is not None:
+            statement = statement.where(_OPS.c.actor == actor)
         # Asked one by one, newest first: nearly always the first one is it.
         below: int | None = None
         while True:
@@ -181,17 +195,19 @@ class Operations:
         """Note that what operation `by` had taken back stands again."""
         self._run(update(_OPS).where(_OPS.c.undone_by == by).values(undone_by=None))
 
-    def history(self, id: str) -> list[Version]:
-        """Every version of a note, oldest first; raises NoteNotFound."""
+    def history(self, id: str, *, limit: int | None = None) -> list[Version]:
+        """The newest `limit` versions of a note (None: all), oldest first; raises NoteNotFound."""
         key = self._session.notes.keys_of([id]).get(id)
         if key is None:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
         statement = (
             select(_VERSIONS.c.version, _VERSIONS.c.changes, _VERSIONS.c.operation)
             .add_columns(_OPS.c.actor, _OPS.c.action, _OPS.c.cause, _OPS.c.at, _OPS.c.prompts)
-            .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
+            .add_columns(_REVIEWS.c.confidence, _REVIEWS.c.made_by)
+            .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation).outerjoin(_REVIEWS, _ACCEPTED))
             .where(_VERSIONS.c.note == key)
-            .order_by(_VERSIONS.c.version)
+            .order_by(_VERSIONS.c.version.desc())
+            .limit(limit)
         )
         return [
             Version(
@@ -203,8 +219,10 @@ class Operations:
                 operation=row["operation"],
                 changes={field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()},
                 prompts=row["prompts"],
+                confidence=row["confidence"],
+                proposed_by=row["made_by"] or "",
             )
-            for row in self._run(statement).mappings()
+            for row in reversed(self._run(statement).mappings().all())
         ]
 
     def _described(self, rows: Sequence[RowMapping]) -> list[Operation]:

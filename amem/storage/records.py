@@ -38,7 +38,8 @@ class Operation:
 class Version:
     """One version of a note: what changed in it (`changes` is {field: (before, after)}), when, by whom and why.
 
-    `prompts` are those of its operation.
+    `prompts` are those of its operation. Of a proposal that a person accepted it says how sure (0..1) its maker was,
+    and who that is.
     """
 
     version: int
@@ -49,6 +50,8 @@ class Version:
     operation: int
     changes: Mapping[str, tuple[Any, Any]]
     prompts: str = ""
+    confidence: float | None = None
+    proposed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,10 @@ class Reviews:
         """Items that wait and have not expired, oldest first."""
         return self._read(_REVIEWS.c.state == "open", _REVIEWS.c.expires_at > time_text(self._session.now))
 
+    def of(self, reviews: Sequence[int]) -> list[Review]:
+        """These items, whatever became of them."""
+        return [item for some in chunks(reviews) for item in self._read(_REVIEWS.c.id.in_(some))]
+
     def get(self, review: int) -> Review:
         """An open item; raises ReviewNotFound when there is none of this id, or it is decided or expired."""
         found = self._read(_REVIEWS.c.id == review)

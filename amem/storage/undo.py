@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, select
 
-from amem.errors import InvalidInput, NothingToUndo, OperationNotFound
+from amem.errors import InvalidInput, NothingToUndo
 from amem.note import LinkType, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.records import Kept, UndoReport
 from amem.storage.rows import cell, from_cell
+from amem.storage.versions import STANDING, would_roll_back
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _REVERSALS = ("undo", "redo")
-#: What tells together whether a note stands: taken back together or not at all.
-_STANDING = ("status", "superseded_by", "valid_to")
 #: By these a person says that a note stands, whatever machines make of it.
 _SAID_BY_HAND = ("unsupersede", "restore")
 #: What cannot be taken back: purge leaves nothing to restore, and settings of the collection are not notes.
@@ -52,6 +51,11 @@ _LATER = (
     .order_by(_VERSIONS.c.id.desc())
     .limit(1)
 )
+
+
+def own_last(session: Session, actor: str) -> int | None:
+    """The newest operation that this actor asked for and that can be taken back; None when there is none."""
+    return session.operations.newest(excluding=_REVERSALS + _FINAL + _UNASKED, actor=actor)
 
 
 def undo(session: Session, actor: str, operation: int | None = None) -> UndoReport:
@@ -88,18 +92,7 @@ def redo(session: Session, actor: str) -> UndoReport:
 
 def rollback(session: Session, actor: str, id: str, version: int) -> tuple[str, ...]:
     """Set a note back to what it was at `version`, as a new version; returns the fields that changed."""
-    history = session.operations.history(id)
-    if not any(each.version == version for each in history):
-        raise OperationNotFound(
-            f"note {id[:8]} has no version {version}", hint=f"it has 1 to {history[-1].version}; see amem history"
-        )
-    values: dict[str, Any] = {}
-    for each in reversed(history):
-        if each.version > version:
-            values |= {field: before for field, (before, _) in each.changes.items()}
-    # Whether a note stands is the business of those who hide and restore it, not of an old text coming back.
-    if "status" in values or "superseded_by" in values:
-        values = {field: value for field, value in values.items() if field not in _STANDING}
+    values = {field: then for field, (_, then) in would_roll_back(session, id, version).items()}
     operation = session.begin("rollback", actor, f"back to version {version}")
     return session.notes.change(id, values, operation)
 
@@ -159,7 +152,7 @@ class _Reversal:
         """The fields that still are what the operation made of them, as they were before it."""
         back: dict[str, Any] = {}
         for fields in _units(changes):
-            standing = len(fields) > 1 or fields[0] in _STANDING
+            standing = len(fields) > 1 or fields[0] in STANDING
             same = all(from_cell(field, now[field]) == changes[field][1] for field in fields)
             if same and not (standing and id in self._stuck):
                 back |= {field: changes[field][0] for field in fields}
@@ -186,7 +179,7 @@ class _Reversal:
 
 def _units(changes: Mapping[str, Any]) -> list[list[str]]:
     """Fields that go back together: those of a note's standing where that is what changed, each other by itself."""
-    standing = [field for field in _STANDING if field in changes]
+    standing = [field for field in STANDING if field in changes]
     if standing == ["valid_to"]:
         standing = []  # somebody set an end to a note that stands
     return [*([standing] if standing else []), *([field] for field in changes if field not in standing)]

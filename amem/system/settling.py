@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.storage.disagreements import leaning
+from amem.storage.successions import succession, supersessions
 from amem.system.wiring import Wiring
 from amem.writing.conflict.kept import with_kept
 from amem.writing.conflict.trying import open_conflicts, try_out
@@ -11,7 +13,7 @@ from amem.writing.conflict.trying import open_conflicts, try_out
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from amem.note import Link
+    from amem.note import Link, MemoryNote
     from amem.storage.flags import Flag
     from amem.verdict import Conflict
 
@@ -50,6 +52,24 @@ class Settling(Wiring):
         """Notes (or this one) that may be out of date, since what they lean on is; oldest first."""
         with self._store.read() as session:
             return session.flags.open(id)
+
+    def doubted(self) -> list[Flag]:
+        """The flags of notes that lean on something no longer so, without those of notes that `conflicts_open` has."""
+        with self._store.read() as session:
+            return leaning(session)
+
+    def supersessions(self, limit: int = 50) -> list[Link]:
+        """What took the place of what and still does, by rules, models or by hand, the newest first."""
+        with self._store.read() as session:
+            return supersessions(session, limit)
+
+    def succession(self, id: str) -> list[MemoryNote]:
+        """The note, all whose place it or its successors took, and what took its own, in the order in which they held.
+
+        Deleted ones too; no more than a hundred. Raises NoteNotFound.
+        """
+        with self._store.read() as session:
+            return succession(session, id)
 
     def superseded_by(self, id: str) -> list[str]:
         """Ids of the superseded notes whose place this one took."""

@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from amem.clock import zone
 from amem.maintenance.index import embed_missing
+from amem.storage import own_last
+from amem.storage.logbook import actors, doings, log_order, operations_of
+from amem.storage.versions import differences, would_roll_back
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from amem.storage import Operation, Review, UndoReport, Version
+    from amem.storage import Doings, LogOrder, Operation, Review, UndoReport, Version
 
 
 class Undoing(Wiring):
     """Tells what was written, by whom, and takes it back; nothing but `purge` is beyond it."""
 
-    def history(self, id: str) -> list[Version]:
-        """Every version of a note, oldest first. Raises NoteNotFound."""
+    def history(self, id: str, *, limit: int | None = None) -> list[Version]:
+        """The newest `limit` versions of a note (None: every version), oldest first. Raises NoteNotFound."""
         with self._store.read() as session:
-            return session.operations.history(id)
+            return session.operations.history(id, limit=limit)
+
+    def differences(self, id: str, older: int, newer: int | None = None) -> dict[str, tuple[Any, Any]]:
+        """The fields in which two versions of a note differ, {field: (in the older, in the newer)}, as plain values.
+
+        `newer` None is the note as it is now; version 0 is before it was there, with None for each field. Raises
+        NoteNotFound and OperationNotFound.
+        """
+        with self._store.read() as session:
+            return differences(session, id, older, newer)
 
     def log(self, since: datetime | None = None, *, limit: int = 50, actor: str | None = None) -> list[Operation]:
         """What was written, linked and rewritten, newest first; each can be undone by its id."""
         with self._store.read() as session:
             return session.operations.log(since=since, limit=limit, actor=actor)
+
+    def log_order(self, since: datetime | None = None, *, actor: str | None = None) -> LogOrder:
+        """The order of the whole log, newest first, to be read with `operations`; days are the collection's."""
+        with self._store.read() as session:
+            return log_order(session, zone(self.settings.timezone), since=since, actor=actor)
+
+    def operations(self, ids: Sequence[int]) -> list[Operation]:
+        """These operations, in this order; those that there are."""
+        with self._store.read() as session:
+            return operations_of(session, [int(id) for id in ids])
+
+    def actors(self, since: datetime | None = None) -> dict[str, int]:
+        """Everyone who wrote anything, and how many operations, most first."""
+        with self._store.read() as session:
+            return actors(session, since=since)
+
+    def doings(self, operation: int, *, most: int = 50) -> Doings:
+        """What one operation did, to no more than `most` notes, links and flags. Raises OperationNotFound."""
+        with self._store.read() as session:
+            return doings(session, operation, most=most)
+
+    def own_last(self) -> int | None:
+        """The newest operation of this actor that can be taken back: its own last step, whatever others did since."""
+        with self._store.read() as session:
+            return own_last(session, self.actor)
 
     def undo(self, operation: int | None = None) -> UndoReport:
         """Take back an operation with all it set off (None: the newest), but for what later work has changed since."""
@@ -39,10 +78,18 @@ class Undoing(Wiring):
         return report
 
     def rollback(self, id: str, version: int) -> tuple[str, ...]:
-        """Set a note back to an earlier version, as a new one; returns the fields that changed."""
+        """Set a note back to an earlier version, as a new one; returns the fields that changed.
+
+        Raises NoteNotFound and OperationNotFound.
+        """
         fields = self._editor.rollback(id, version, self.actor)
         embed_missing(self._store, self._vectorizer, [id])
         return fields
+
+    def would_roll_back(self, id: str, version: int) -> dict[str, tuple[Any, Any]]:
+        """What `rollback` would change, {field: (now, then)}, as plain values. Raises as `rollback` does."""
+        with self._store.read() as session:
+            return would_roll_back(session, id, version)
 
     def reviews(self) -> list[Review]:
         """Changes that machines proposed and a person has to decide."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import TypeAlias
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 #: A sign that is drawn as one: a flag, an emoji with its skin or its family.
@@ -53,6 +54,10 @@ class Piece:
     fate: Fate
 
 
+#: What became of some parts: those before, those after.
+_Stretch: TypeAlias = "tuple[Fate, Sequence[str], Sequence[str]]"
+
+
 def word_diff(before: str, after: str) -> tuple[Piece, ...]:
     """The pieces of both texts in order, what was removed before what took its place."""
     return tuple(_joined(_trimmed(list(_joined(_compared(before, after, 0))))))
@@ -61,9 +66,7 @@ def word_diff(before: str, after: str) -> tuple[Piece, ...]:
 def list_diff(before: Sequence[str], after: Sequence[str]) -> tuple[Piece, ...]:
     """The items of both lists in order, each a piece of its own."""
     return tuple(
-        Piece(item, fate)
-        for fate, old, new in _matched(before, after)
-        for item in (new if fate is Fate.ADDED else old)
+        Piece(item, fate) for fate, old, new in _matched(before, after) for item in (new if fate is Fate.ADDED else old)
     )
 
 
@@ -86,22 +89,22 @@ def condensed(pieces: Iterable[Piece], around: int) -> tuple[Piece, ...]:
 def _compared(before: str, after: str, grain: int) -> Iterator[Piece]:
     old, new = (_parts(text, grain) for text in (before, after))
     finest = grain == len(_GRAINS) - 1
-    matched = list(_matched(old, new))
+    matched: list[_Stretch] = list(_matched(old, new))
     if finest and not _alike(matched):
         matched = [(Fate.REMOVED, old, []), (Fate.ADDED, [], new)]
     place = 0
     while place < len(matched):
-        fate, old, new = matched[place]
+        fate, gone, come = matched[place]
         follows = matched[place + 1] if place + 1 < len(matched) else None
         if fate is Fate.REMOVED and follows is not None and follows[0] is Fate.ADDED and not finest:
-            yield from _compared("".join(old), "".join(follows[2]), grain + 1)
+            yield from _compared("".join(gone), "".join(follows[2]), grain + 1)
             place += 1
         else:
-            yield Piece("".join(new if fate is Fate.ADDED else old), fate)
+            yield Piece("".join(come if fate is Fate.ADDED else gone), fate)
         place += 1
 
 
-def _matched(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Fate, Sequence[str], Sequence[str]]]:
+def _matched(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
     """Stretches of parts that are the same, removed or added; equal beginnings and ends cost nothing."""
     head, tail = _shared(old, new)
     if head:
@@ -140,7 +143,7 @@ def _too_common(old: Sequence[str], new: Sequence[str]) -> set[str]:
     return found
 
 
-def _alike(matched: Sequence[tuple[Fate, Sequence[str], Sequence[str]]]) -> bool:
+def _alike(matched: Sequence[_Stretch]) -> bool:
     """Whether the two sides share enough words to be one text that was changed."""
     same, longest = 0, {Fate.REMOVED: 0, Fate.ADDED: 0}
     for fate, old, new in matched:
