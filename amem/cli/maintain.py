@@ -23,19 +23,6 @@ _PANEL = "Look after"
 _MOST = 12
 #: When the machine does it, unless another time is given.
 _AT = "03:30"
-#: What the report's numbers are called; ``{s}`` where there are several.
-WORDS = {
-    "promoted": "moved to long-term memory",
-    "demoted": "moved back to short-term memory",
-    "faded": "faded into the archive",
-    "conflicts_found": "conflict{s} found",
-    "conflicts_resolved": "conflict{s} settled",
-    "consolidated": "merged",
-    "topics_updated": "topic page{s} written",
-    "compressed": "summed up and archived",
-    "reembedded": "embedded anew",
-    "reweighted": "link{s} weighed anew",
-}
 
 
 def register(app: typer.Typer) -> None:
@@ -93,12 +80,9 @@ def maintain(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def amount(name: str, number: int) -> str:
-    """A number of the report in words: ``1 topic page written``, ``3 conflicts found``."""
-    return f"{number:,} {WORDS[name].format(s='' if number == 1 else 's')}"
-
-
 def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
+    from amem.maintenance.words import amount
+
     done = [amount(name, number) for name, number in report.counts()]
     title = f"{report.cycle} maintenance{', gone on with where it was stopped' if report.resumed else ''}"
     if report.dry_run:

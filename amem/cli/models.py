@@ -38,7 +38,7 @@ def reachable(context: typer.Context, as_json: Json = False) -> None:
 @models.command("list")
 def list_models(context: typer.Context, as_json: Json = False) -> None:
     """Who analyses notes and why, what Ollama has, and what was spent today."""
-    from amem.llm.survey import survey
+    from amem.llm.survey import survey, told
 
     settings = invocation(context).settings()
     found = survey(settings)
@@ -46,7 +46,7 @@ def list_models(context: typer.Context, as_json: Json = False) -> None:
     rows = _served(found, settings)
     if as_json:
         return print_json(_shape(settings, found, day, spent, rows))
-    print_table(("about", "what"), _told(settings, found, spent))
+    print_table(("about", "what"), told(found, settings, _tokens(spent)))
     if rows:
         columns = ("model", "for", "size", "context", "in use")
         print_table(columns, [_row(each) for each in rows], spare=("context", "size", "for"))
@@ -79,22 +79,6 @@ def pull(
         return print_json({"pulled": model, "size": size})
     print(f"{model} is ready ({_size(size)})")
     tell(choose(settings).reason)
-
-
-def _told(settings: "Settings", found: "Survey", spent: "list[DaySpent]") -> list[tuple[str, str]]:
-    told = [("analysis", found.reason)]
-    if found.problem:
-        told.append(("problem", f"{found.problem} ({found.hint})"))
-    if found.served is None:
-        told.append(("ollama", f"no Ollama answers at {found.host}"))
-    else:
-        told.append(("ollama", f"answers at {found.host}" + ("" if found.served else ", but has no model yet")))
-    where = f" for {settings.api_base}" if settings.api_base else ""
-    told.append(("openai", f"an API key is set{where}" if settings.api_key else f"no API key is set{where}"))
-    told.append(("offline", "the offline rules are always there; they analyse notes, but do not chat"))
-    limit = f"of {settings.llm_daily_tokens:,} tokens" if settings.llm_daily_tokens else "tokens, without a limit"
-    told.append(("today", f"{_tokens(spent):,} {limit}"))
-    return told
 
 
 def _shape(

@@ -79,3 +79,20 @@ def _not_served(name: str, settings: Settings, served: tuple[OllamaModel, ...] |
             hint=f"set AMEM_LLM_CONTEXT={reads}",
         )
     return None
+
+
+def told(found: Survey, settings: Settings, spent: int) -> list[tuple[str, str]]:
+    """A survey in words, (about, what) by line; `spent` is today's tokens."""
+    lines = [("analysis", found.reason)]
+    if found.problem:
+        lines.append(("problem", f"{found.problem} ({found.hint})"))
+    if found.served is None:
+        lines.append(("ollama", f"no Ollama answers at {found.host}"))
+    else:
+        lines.append(("ollama", f"answers at {found.host}" + ("" if found.served else ", but has no model yet")))
+    where = f" for {settings.api_base}" if settings.api_base else ""
+    lines.append(("openai", f"an API key is set{where}" if settings.api_key else f"no API key is set{where}"))
+    lines.append(("offline", "the offline rules are always there; they analyse notes, but do not chat"))
+    limit = f"of {settings.llm_daily_tokens:,} tokens" if settings.llm_daily_tokens else "tokens, without a limit"
+    lines.append(("today", f"{spent:,} {limit}"))
+    return lines

@@ -104,7 +104,7 @@ class Cycle:
                 listener=listener,
             )
             done = self._through(shift, run.progress["phases"])
-            operation = self._finish(run, failed=bool(done.problems))
+            operation = self._finish(run, done.problems)
         except StorageError as error:
             if cancelled.is_set():  # closed under our hands
                 raise Cancelled("the maintenance was called off", hint="the next one goes on with it") from error
@@ -187,12 +187,12 @@ class Cycle:
             return False
         return run.lease_until > session.now
 
-    def _finish(self, run: Run, *, failed: bool) -> int | None:
+    def _finish(self, run: Run, problems: Sequence[str]) -> int | None:
         """End the run; its successor looks at what changed since it began, or again at all it should have looked at."""
         with self._store.write() as session:
             now = session.runs.get(run.id)
-            seen = run.since if failed else now.progress["seen"]
-            session.runs.record(run.id, "", {**now.progress, "seen": seen, "keys": ""})
+            seen = run.since if problems else now.progress["seen"]
+            session.runs.record(run.id, "", {**now.progress, "seen": seen, "keys": "", "problems": [*problems]})
             session.runs.finish(run.id)
             return now.operation
 

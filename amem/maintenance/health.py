@@ -18,7 +18,7 @@ from amem.maintenance.shift import total
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.disagreements import leaning, open_disagreements
-from amem.storage.rows import read_moment, time_text
+from amem.storage.rows import read_moment, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,8 +33,21 @@ WEEKS = 8
 
 
 @dataclass(frozen=True, slots=True)
+class PhaseDone:
+    """What one phase of a run did, and when it was through; `finished` is None while it is not, or where it failed."""
+
+    name: str
+    counts: Mapping[str, int]
+    finished: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Maintained:
-    """One run of maintenance; `counts` holds what was done at all, `finished` is None while it is not."""
+    """One run of maintenance; `counts` holds what was done at all, `finished` is None while it is not.
+
+    `phases` are those it came to, in order, `problems` what kept some of them from their work; `undone` tells that all
+    it did was taken back.
+    """
 
     cycle: str
     began: datetime
@@ -43,6 +56,9 @@ class Maintained:
     counts: Mapping[str, int]
     phase: str
     owner: str | None
+    phases: tuple[PhaseDone, ...] = ()
+    problems: tuple[str, ...] = ()
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +130,8 @@ def look(session: Session, zone: tzinfo, *, index: str, language: str, bytes: in
         language=language,
         bytes=bytes,
         growth=_growth(session),
-        last=None if last is None else _maintained(last),
-        open=None if running is None else _maintained(running),
+        last=None if last is None else _maintained(session, last),
+        open=None if running is None else _maintained(session, running),
         due=due(session, zone),
         next=upcoming(session, zone),
     )
@@ -172,8 +188,9 @@ def _growth(session: Session) -> tuple[int, ...]:
     return tuple(weeks)
 
 
-def _maintained(run: Run) -> Maintained:
-    counted = total(*(phase.get("counts", {}) for phase in run.progress["phases"].values()))
+def _maintained(session: Session, run: Run) -> Maintained:
+    phases = run.progress["phases"]
+    counted = total(*(phase.get("counts", {}) for phase in phases.values()))
     return Maintained(
         cycle=run.cycle,
         began=run.started_at,
@@ -182,6 +199,12 @@ def _maintained(run: Run) -> Maintained:
         counts={name: counted[name] for name in COUNTS if counted.get(name)},
         phase=run.phase,
         owner=run.owner,
+        phases=tuple(
+            PhaseDone(name, {each: n for each, n in done.get("counts", {}).items() if n}, read_time(done.get("at")))
+            for name, done in phases.items()
+        ),
+        problems=tuple(run.progress.get("problems", ())),
+        undone=run.operation is not None and session.operations.get(run.operation).undone,
     )
 
 

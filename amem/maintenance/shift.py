@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import Cancelled
 from amem.note import Status
+from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
     import threading
@@ -114,7 +115,7 @@ class Shift:
 
     def finish(self, session: Session, counts: Mapping[str, int]) -> None:
         """This phase has nothing left to do; the cycle says so for it."""
-        self.mark(session, {"finished": True, "counts": counts})
+        self.mark(session, {"finished": True, "counts": counts, "at": time_text(session.now)})
 
     def keep(self, session: Session) -> None:
         """Say that this phase is still at work, where it writes nothing of its own for long. Raises Cancelled."""

@@ -73,6 +73,10 @@ class Browsing(Wiring):
         with self._store.read() as session:
             return self._cards(session).days((filter or Filter()).in_zone(local), local)
 
+    def today(self) -> date:
+        """The day it is, in the collection's time zone."""
+        return self._clock.now().astimezone(zone(self.settings.timezone)).date()
+
     def similar(self, id: str, k: int = 10) -> list[tuple[Card, float]]:
         """The k active notes nearest in meaning, each with its cosine (-1..1), by the vectors that are stored.
 

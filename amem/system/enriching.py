@@ -13,6 +13,7 @@ from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 from amem.writing.waiting import EnrichReport
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable
 
     from amem.conversation.reply import Learnt
@@ -60,22 +61,26 @@ class Enriching(Adding, Reading):
         *,
         upgrade: bool = False,
         progress: Callable[[int, int], None] | None = None,
+        cancelled: threading.Event | None = None,
     ) -> EnrichReport:
         """Finish notes whose analysis waits or failed, and learn from conversations and chats that wait for it.
 
         With ``chat_learning=night`` from today's turns, too, which a worker (`work`) leaves until the day is over.
         Safe beside other workers doing the same. With `upgrade` have a model redo the active notes that the offline
         rules analysed instead, but for what a person filled in or edited: an operation for each, so that each can be
-        undone. Stopped half-way, it goes on where it was. Raises InvalidInput when there is no model for that.
+        undone. Stopped half-way, it goes on where it was; setting `cancelled` stops it after the note it is at. Raises
+        InvalidInput when there is no model for that.
         """
         if upgrade:
-            report = self._upgrader.work(limit=limit, progress=progress)
+            report = self._upgrader.work(limit=limit, cancelled=cancelled, progress=progress)
         else:
             chats = self._chats()
-            report = _of_chats(chats.work(limit=limit, today=True, progress=progress), chats.waiting())
+            report = _of_chats(
+                chats.work(limit=limit, today=True, cancelled=cancelled, progress=progress), chats.waiting()
+            )
             for worker in (self._learner(), self._enricher):
                 left = None if limit is None else max(0, limit - report.done - report.failed)
-                report += worker.work(limit=left, progress=progress)
+                report += worker.work(limit=left, cancelled=cancelled, progress=progress)
         embed_missing(self._store, self._vectorizer)
         return report
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from amem.clock import zone
 from amem.collection import folder_size
 from amem.errors import EmbedderMismatch, MaintenanceRunning
+from amem.ledger import day_of
 from amem.maintenance.cycle import CYCLES, Cycle
 from amem.maintenance.due import due, quiet_since
 from amem.maintenance.health import Health, look
 from amem.protocols import PageWriter
+from amem.storage.deeds import deeds
 from amem.system.keeping import Keeping
 from amem.system.topics import Topics
 from amem.writing.owners import is_gone
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from amem.maintenance.report import MaintenanceReport
     from amem.maintenance.shift import Phase
     from amem.protocols import Analyst
+    from amem.storage.deeds import Deed
 
 
 #: A worker looks every second for work; whether maintenance is due, not so often.
@@ -94,6 +97,26 @@ class Maintaining(Keeping, Topics):
         language = "" if advice is None else str(advice)
         with self._store.read() as session:
             return look(session, zone(self.settings.timezone), index=index, language=language, bytes=size)
+
+    def deeds(self, operation: int, most: int = 1_000) -> list[Deed]:
+        """What an operation and all it set off did, note by note in the order it was done: a run of maintenance, say.
+
+        The first `most` of it.
+        """
+        with self._store.read() as session:
+            return deeds(session, operation, limit=most)
+
+    def survey(self) -> list[tuple[str, str]]:
+        """Who reads notes and why, whether they can be reached, and what was spent today: (about, what) by line.
+
+        Asks Ollama, which takes up to a few seconds where something else answers at its address or nothing does.
+        """
+        from amem.llm.survey import survey, told
+
+        with self._store.read() as session:
+            today = day_of(session.now, zone(self.settings.timezone))
+            spent = session.spending.of(today)
+        return told(survey(self.settings), self.settings, spent)
 
     def _phases(self, analyst: Callable[[], Analyst], cycle: str) -> Sequence[Phase]:
         """What a cycle does, in order: what a longer one adds stands where it serves the others best."""

@@ -15,6 +15,7 @@ from amem.writing.waiting import LEASE_SECONDS, EnrichReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from threading import Event
 
     from amem.protocols import Analyst
     from amem.settings import Settings
@@ -57,8 +58,14 @@ class Upgrader:
         self._analyst = analyst
         self._rules = rules
 
-    def work(self, *, limit: int | None = None, progress: Callable[[int, int], None] | None = None) -> EnrichReport:
-        """Redo up to `limit` notes, oldest first; what was done stays done when it is stopped half-way.
+    def work(
+        self,
+        *,
+        limit: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        cancelled: Event | None = None,
+    ) -> EnrichReport:
+        """Redo up to `limit` notes, oldest first, until `cancelled` is set; what was done stays done.
 
         Raises InvalidInput when there is no model to redo them with, Cancelled when the model was called off.
         """
@@ -75,7 +82,7 @@ class Upgrader:
         done = 0
         errors: list[str] = []
         try:
-            claims = self._claims(wanted, owner)
+            claims = self._claims(wanted, owner, cancelled)
             for id, future in ahead(lambda id: self._thinker.analyze(id, stand_in=False), claims, self._at_once()):
                 try:
                     thought = future.result()
@@ -103,8 +110,10 @@ class Upgrader:
             remaining = len(session.notes.analysed_by(self._rules))
         return EnrichReport(done, len(errors), remaining, tuple(errors))
 
-    def _claims(self, ids: Sequence[str], owner: str) -> Iterator[str]:
+    def _claims(self, ids: Sequence[str], owner: str, cancelled: Event | None) -> Iterator[str]:
         for id in ids:
+            if cancelled is not None and cancelled.is_set():
+                return
             with self._store.write() as session:
                 if session.notes.keys_of([id]):
                     session.jobs.put_new(UPGRADE_JOB, id, None)

@@ -85,19 +85,15 @@ class Foreseen:
 class FadePreview:
     """What ``maintain()`` would do on `until` to the notes as they are at `at`: what fades first, then what moves.
 
-    `active` is how many notes were looked at.
+    `active` is how many notes were looked at, `counts` how many would be promoted, demoted and faded: all of them,
+    also where `notes` names the first of each sort alone.
     """
 
     at: datetime
     until: datetime
     active: int
     notes: tuple[Foreseen, ...]
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """How many notes would be promoted, demoted and faded."""
-        found = Counter(note.what for note in self.notes)
-        return {str(what): found[str(what)] for what in What}
+    counts: Mapping[str, int]
 
     def curves(self, most: int = 8) -> list[Curve]:
         """The first `most` retention curves that differ by a day of age or stability."""
@@ -128,11 +124,18 @@ class FadePreview:
 
 
 def foresee(
-    session: Session, settings: Settings, predicates: Predicates, days: float, ids: Sequence[str] | None = None
+    session: Session,
+    settings: Settings,
+    predicates: Predicates,
+    days: float,
+    ids: Sequence[str] | None = None,
+    *,
+    most: int | None = None,
 ) -> FadePreview:
     """What would move or fade `days` from now; of the notes `ids` alone, those that stay included.
 
-    Raises InvalidInput for days that are none, and NoteNotFound.
+    With `most` only so many of each sort are named, though all are counted. Raises InvalidInput for days that are
+    none, and NoteNotFound.
     """
     if not (math.isfinite(days) and 0 <= days <= _FARTHEST_DAYS):
         raise InvalidInput(f"cannot look {days} days ahead", hint=f"give a number from 0 to {_FARTHEST_DAYS:,}")
@@ -141,9 +144,11 @@ def foresee(
     standings = session.usage.standings(keys)
     fading = fade_moves(session, standings, until, settings, predicates)
     moves = fading + layer_moves(session, standings, until, settings)
+    counted = Counter(move.what for move in moves)
+    strong = dict(zip(standings.keys.tolist(), standings.strength(at, settings.decay_rate).tolist(), strict=True))
+    moves = _first(_sorted(moves, strong), most)
     wanted = [move.key for move in moves] if keys is None else keys
-    rows = np.isin(standings.keys, wanted)
-    chosen = standings.where(rows)
+    chosen = standings.where(np.isin(standings.keys, wanted))
     now = dict(zip(chosen.keys.tolist(), chosen.terms(at, settings.decay_rate), strict=True))
     later = dict(zip(chosen.keys.tolist(), chosen.terms(until, settings.decay_rate), strict=True))
     notes = session.notes.bare(wanted)
@@ -152,7 +157,7 @@ def foresee(
         note, _ = notes[key]
         return Foreseen(note.id, note.kind, note.content, what, why, now[key], then)
 
-    found = [foreseen(move.key, str(move.what), move.why, move.strength) for move in _sorted(moves, now)]
+    found = [foreseen(move.key, str(move.what), move.why, move.strength) for move in moves]
     moving = {move.key for move in moves}
     staying = [key for key in keys or () if key not in moving]
     held = lasting(session, [key for key in staying if notes[key][0].kind in FADING], until, predicates)
@@ -162,7 +167,8 @@ def foresee(
         if status is Status.ACTIVE and key in held:
             why += f"; does not fade: {held[key]}"
         found.append(foreseen(key, STAYS, why, later[key]))
-    return FadePreview(at, until, int(standings.active.sum()), tuple(found))
+    counts = {str(what): counted[what] for what in What}
+    return FadePreview(at, until, int(standings.active.sum()), tuple(found), counts)
 
 
 def _keys(session: Session, ids: Sequence[str]) -> list[int]:
@@ -173,10 +179,19 @@ def _keys(session: Session, ids: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(known[id] for id in ids))
 
 
-def _sorted(moves: Sequence[Move], now: Mapping[int, Strength]) -> list[Move]:
+def _sorted(moves: Sequence[Move], strong: Mapping[int, float]) -> list[Move]:
     """What fades, then what is demoted, then what is promoted; of each first what is strongest now."""
     order = (What.FADED, What.DEMOTED, What.PROMOTED)
-    return sorted(moves, key=lambda move: (order.index(move.what), -now[move.key].value, move.key))
+    return sorted(moves, key=lambda move: (order.index(move.what), -strong[move.key], move.key))
+
+
+def _first(moves: Sequence[Move], most: int | None) -> list[Move]:
+    """The first `most` of each sort."""
+    return [
+        move
+        for what in dict.fromkeys(each.what for each in moves)
+        for move in [each for each in moves if each.what is what][:most]
+    ]
 
 
 def _curve(notes: Sequence[Foreseen], ahead: float) -> Curve:
