@@ -39,6 +39,7 @@ _PART = re.compile(
     r"|(?P<late>late(?: in)?|(?:end|second half|last (?:half|part)|rest) of))(?: (?:in|of))?(?: the)?)[ -]$",
     re.IGNORECASE,
 )
+_WEEK = re.compile(r"\b(?:the )?week of (?:the )?$", re.IGNORECASE)
 _PART_ZH = re.compile(r"的?(?:(?P<early>年?初|上旬|前半)|(?P<mid>年?中旬|年中)|(?P<late>年?底|年?末|下旬|后半))")
 #: A span that is reckoned from the time behind it: "two weeks before 3 May", 5月3日前一天.
 _COUNT = r"an?|the|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,3}|last"
@@ -130,6 +131,10 @@ def _read(text: str, found: Named, today: date) -> _Time | None:
         return None
     start, end = found.start, found.end
     lead = text[max(0, start - 40) : start]
+    if first == last and (week := _WEEK.search(lead)):
+        first -= timedelta(days=first.weekday())
+        last, start = first + timedelta(days=6), start - len(lead) + week.start()
+        lead = text[max(0, start - 40) : start]
     if (part := _PART.search(lead)) or (part := _PART_ZH.match(text, end)):
         first, last = _third(first, last, part.lastgroup or "")
         start, end = (start - len(lead) + part.start(), end) if part.re is _PART else (start, part.end())
