@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 from amem.clock import parse_time, zone
 from amem.live import Memories
-from amem.neighbourhood import Neighbourhood, walk
+from amem.neighbourhood import LocalGraph, Neighbourhood, local_graph, walk
 from amem.query import Filter
 from amem.retrieval.ancestors import DEPTH, ancestors
+from amem.storage.cards import Cards
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from amem.note import Link, MemoryNote, Source
+    from amem.note import Link, LinkType, MemoryNote, Source
     from amem.retrieval.ancestors import Ancestor
 
 
@@ -62,6 +63,15 @@ class Reading(Wiring):
         """The notes within `depth` links of this one, in either direction, and the links among them."""
         with self._store.read() as session:
             return walk(session, id, depth)
+
+    def graph(self, id: str, depth: int = 1, *, limit: int = 40, types: Sequence[LinkType] | None = None) -> LocalGraph:
+        """What of the graph around this note can be looked at: at most `limit` notes within `depth` links, and which.
+
+        By links of these `types`, None for all. However many links a note has, the cost stays bounded. Raises
+        NoteNotFound, and InvalidInput for a depth below 0 or a limit below 1.
+        """
+        with self._store.read() as session:
+            return local_graph(session, Cards(session, self.settings.decay_rate), id, depth, limit=limit, types=types)
 
     def ancestors(self, id: str, depth: int = DEPTH) -> list[Ancestor]:
         """What the note rests on, nearest first: its causes, what it was derived from, what supports it, and theirs.

@@ -11,9 +11,11 @@ from amem.maintenance.topics.declared import Declared
 from amem.maintenance.topics.keeper import Keeper
 from amem.maintenance.topics.known import known_topics
 from amem.maintenance.topics.phase import TopicPhase
-from amem.maintenance.topics.topic import Mark, Topic, TopicPage
-from amem.note import Status
+from amem.maintenance.topics.topic import Mark, Topic, TopicMap, TopicPage
+from amem.note import Kind, Status
 from amem.protocols import PageWriter
+from amem.query import Filter
+from amem.storage.memberships import gathered, ties
 from amem.system.wiring import Wiring
 from amem.text import normalize
 from amem.writing.fields import labels
@@ -45,6 +47,19 @@ class Topics(Wiring):
             notes = session.notes.get_many(sorted(known.members), history=False, usage=False)
             active = {id: note for id, note in notes.items() if note.status is Status.ACTIVE}
             return TopicPage(_topic(session, known), known.note.content, active)
+
+    def topic_map(self, limit: int = 40) -> TopicMap:
+        """The `limit` largest topics and what holds them together: the whole collection at a glance."""
+        topics = self.topics()
+        with self._store.read() as session:
+            every = [topic.id for topic in topics]
+            pages = session.notes.count(Filter(kinds=(Kind.TOPIC,)))
+            return TopicMap(
+                topics=tuple(topics[:limit]),
+                ties=ties(session, every[:limit]),
+                more=max(0, len(topics) - limit),
+                loose=max(0, session.notes.count(Filter()) - pages - gathered(session, every)),
+            )
 
     def declare_topic(self, name: str, about: str = "") -> TopicPage:
         """Keep a page for a topic from now on: of notes that name it, or speak of it or of the words in `about`.

@@ -54,6 +54,19 @@ class TopicPage:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicMap:
+    """The largest topics, how many links and common notes hold two of them together (by their ids), and the rest.
+
+    `more` are topics that are left out, `loose` active notes that belong to no topic at all.
+    """
+
+    topics: tuple[Topic, ...]
+    ties: Mapping[tuple[str, str], int]
+    more: int
+    loose: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """What the note of a topic keeps in its metadata.
 
