@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import BadModelAnswer, EmbedderMismatch
 from amem.note import Kind
+from amem.protocols import Literate
 from amem.storage import Space, text_hash
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from amem.protocols import Embedder
     from amem.storage import Session, Store
 
-
+#: The share of a text's words that a model must know for its vector to mean much.
+_LITERATE = 0.5
 _EMBEDDED = {"content": ("content", "speaker"), "paper": ("content", "context", "keywords", "tags")}
 
 
@@ -50,6 +52,14 @@ class Vectorizer:
     def text(self, note: MemoryNote) -> str:
         """What of this note is embedded."""
         return embedded_text(note, self.recipe)
+
+    def can_read(self, note: MemoryNote) -> bool:
+        """Whether the model has words for at least half of what of this note is embedded.
+
+        Where it has not, notes look alike that have nothing in common. A model that cannot tell is believed.
+        """
+        text = self.text(note)
+        return text.isascii() or not isinstance(self.embedder, Literate) or self.embedder.knows(text) >= _LITERATE
 
     def hash(self, note: MemoryNote) -> bytes:
         """Address of this note's vector."""

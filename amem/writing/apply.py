@@ -126,7 +126,7 @@ def write_down(
         session,
         planned,
         note,
-        twin=shown.twin(settings.near_duplicate),
+        twin=shown.twin(settings.near_duplicate) if vectorizer.can_read(note) else None,
         made_by=by,
         parent=operation,
         vectorizer=vectorizer,

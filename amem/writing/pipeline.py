@@ -290,7 +290,8 @@ class Pipeline:
             note.tags = list(planned.tags)
         least = self._settings.conflict_cosine
         planned, opinions = from_links(planned, analyst.name, evolution.prompt, shown.cosines, least)
-        return _Evolution(planned, shown.twin(self._settings.near_duplicate), evolution.prompt, opinions)
+        twin = shown.twin(self._settings.near_duplicate) if self._vectorizer.can_read(note) else None
+        return _Evolution(planned, twin, evolution.prompt, opinions)
 
 
 def _state(entry: Entry, analyst: Analyst) -> Enrichment:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem import NewNote, Settings, load_settings
+from amem import AgenticMemorySystem, NewNote, Settings, load_settings
 from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
 from amem.errors import EmptyNote, InvalidInput, NoteTooLong, ServiceUnavailable, UnknownField
 from amem.note import LinkType, Source
-from amem.testing import ScriptedAnalyst
+from amem.testing import HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from amem import AgenticMemorySystem
     from amem.analysis import Draft, Neighbour
     from amem.errors import AmemError
+    from amem.protocols import Matrix
 
     Open = Callable[..., AgenticMemorySystem]
 
@@ -236,3 +236,23 @@ def test_what_the_caller_gave_is_not_overwritten_by_analysis(open_memory: Open):
     id = memory.add_note("a later note on the garden", tags=["mine"], context="my own words", importance=0.2)
     note = memory.memories[id]
     assert (note.tags, note.context, note.importance, note.keywords) == (["mine"], "my own words", 0.2, ["k"])
+
+
+class Unread(HashEmbedder):
+    """An embedding model without words for anything but ASCII: what it cannot read looks all the same to it."""
+
+    def knows(self, text: str) -> float:
+        return sum(char.isascii() for char in text) / len(text)
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        return super().embed([text if text.isascii() else "[UNK]" for text in texts])
+
+
+def test_what_the_embedding_model_cannot_read_is_no_near_duplicate():
+    with AgenticMemorySystem(embedder=Unread(), llm_backend="offline") as memory:
+        memory.add("芝麻复查：肌酐168")
+        receipt = memory.add("我们把浮标目录迁到了别处")
+        assert [link for link in receipt.links if "near-duplicate" in link.reason] == []
+        memory.add("the rent of the flat in Alfama with a balcony over the river is 900 euros a month")
+        twin = memory.add("the rent of the flat in Alfama with a balcony over the river is 900 euros")
+        assert [link for link in twin.links if "near-duplicate" in link.reason] != []
