@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.clock import SystemClock
 from amem.errors import CollectionNotFound, InvalidInput, StorageError
 from amem.index.feed import VectorDelta
+from amem.storage import Store
 from amem.storage.database import FILE_NAME
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from amem.storage import Store
 
 _NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 
@@ -50,7 +51,41 @@ def collection_names(home: Path) -> list[str]:
 
 def folder_size(folder: Path) -> int:
     """Bytes of all files in a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    found = 0
+    for path in folder.rglob("*"):
+        try:
+            found += path.stat().st_size if path.is_file() and not path.is_symlink() else 0
+        except FileNotFoundError:  # a log that its last reader has just folded back
+            continue
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A collection in a list: how many notes, how many bytes; one that does not open says why in `problem`."""
+
+    name: str
+    folder: Path
+    notes: int | None
+    size: int
+    problem: str = ""
+
+
+def listed_collection(home: Path, name: str) -> Listed:
+    """What a list says of a collection; one that does not open spoils no list."""
+    folder = home / name
+    size = folder_size(folder)
+    try:
+        store = Store(folder, SystemClock())
+    except StorageError as error:
+        return Listed(name, folder, None, size, str(error))
+    try:
+        with store.read() as session:
+            return Listed(name, folder, session.notes.count(), size)
+    except StorageError as error:
+        return Listed(name, folder, None, size, str(error))
+    finally:
+        store.close()
 
 
 class StoreFeed:

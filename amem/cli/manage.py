@@ -208,26 +208,14 @@ def collections(context: typer.Context, as_json: Json = False) -> None:
 
 
 def _collection(settings: "Settings", name: str) -> dict[str, Any]:
-    """Name, path, size and number of notes; a collection that does not open says why and spoils no list."""
-    from amem.clock import SystemClock
-    from amem.collection import folder_size
-    from amem.errors import StorageError
-    from amem.storage import Store
+    """Name, path, size and number of notes; a collection that does not open says why."""
+    from amem.collection import listed_collection
 
-    folder = settings.home / name
-    found: dict[str, Any] = {
+    found = listed_collection(settings.home, name)
+    return {
         "name": name,
-        "notes": None,
-        "bytes": folder_size(folder),
-        "path": str(folder),
-        "problem": None,
+        "notes": found.notes,
+        "bytes": found.size,
+        "path": str(found.folder),
+        "problem": found.problem or None,
     }
-    try:
-        store = Store(folder, SystemClock())
-    except StorageError as error:
-        return found | {"problem": str(error)}
-    try:
-        with store.read() as session:
-            return found | {"notes": session.notes.count()}
-    finally:
-        store.close()

@@ -18,14 +18,17 @@ if TYPE_CHECKING:
 class Editing(Wiring):
     """Changes notes that are there; each call is one operation in the log, under the actor's name."""
 
-    def update(self, id_or_note: str | MemoryNote, **fields: Any) -> bool:
+    def update(self, id_or_note: str | MemoryNote, *, wait: bool = True, **fields: Any) -> bool:
         """Change fields of a note, or save a note object that was changed; False when there is no such note.
 
+        A note with another text is analysed again; with ``wait=False`` a model is not waited for, as in `add`.
         Raises UnknownField and InvalidInput, and StaleNote when the note object is no longer what is stored.
         """
         operation = self._editor.update(id_or_note, fields, self.actor)
-        if operation:
+        if operation and (wait or self._analyst().local):
             self._enricher.revise(id_or_note if isinstance(id_or_note, str) else id_or_note.id, operation)
+        elif operation and self._background:
+            self._worker.wake()
         return operation is not None
 
     def delete(self, id: str) -> bool:

@@ -66,6 +66,23 @@ def test_many_notes_are_not_waited_for_either_and_a_program_of_a_mem_may_say_so(
     assert memory.enrich().done == 0
 
 
+def test_an_edit_need_not_wait_for_the_model_either(open_memory: Open):
+    go_on = threading.Event()
+
+    def analyse(draft: Draft) -> Analysis:
+        assert "hums" in draft.content or go_on.wait(30)
+        return Analysis(("boiler",), f"By the model: {draft.content}", ("house",))
+
+    memory = open_memory(analyst=model(analyse))
+    id = memory.add_note("the boiler hums")
+    assert memory.update(id, content="the boiler whistles", wait=False)
+    assert memory.memories[id].content == "the boiler whistles"
+    assert not memory.wait(0.02)
+    go_on.set()
+    assert memory.wait(30)
+    assert memory.memories[id].context == "By the model: the boiler whistles"
+
+
 def test_the_offline_rules_need_no_background(memory: AgenticMemorySystem):
     assert memory.add("the boiler hums", wait=False).enrichment == "done"
     assert memory.wait(0)
