@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.retrieval import Explanation, LegShare, Lent
 
-#: How a leg is headed. Others go by their own names.
-_HEADS = {
-    "dense": "meaning",
-    "lexical": "words",
-    "entity": "names",
-    "facts": "facts",
-    "speaker": "speaker",
-    "time": "time",
-    "kind": "kind",
-    "source": "source",
-    "rerank": "reread",
-}
 #: Where what does not fit into columns of its own is put together.
 _REST = "others"
 _FOUND = "bold yellow"
@@ -78,12 +66,9 @@ def print_explanation(
             if id in others:
                 print_wrapped(out, styled((f"{short_id(id)}: {one_line(others[id], 240)}", "dim")), indent=4)
     out.print()
-    factor = why.prior.factor
-    # What is not ranked has no score for the legs to share in; what they think of it is told all the same.
-    parts = [leg.share / factor if why.place is not None and factor else leg.weight * leg.scaled for leg in why.legs]
-    linked = why.link_share / factor if factor else 0.0
-    most = max([*parts, linked, 1e-9])
-    for leg, part in zip(why.legs, parts, strict=True):
+    shares, linked = why.shares, why.linked_share
+    most = max([*(part for _, part in shares), linked, 1e-9])
+    for leg, part in shares:
         _print_leg(out, leg, part, most, ranked=why.place is not None)
         for lent in leg.lent:
             print_wrapped(out, _lent(lent, others.get(lent.id)), indent=_inner(out), hanging=2)
@@ -160,7 +145,7 @@ def _print_leg(out: Console, leg: LegShare, part: float, most: float, *, ranked:
     rank = "" if leg.rank is None else ordinal(leg.rank)
     own = f"{leg.scaled:.2f} × {leg.weight:.2f}" if leg.speaks else ""
     detail = leg.detail().split("; ")[0] if leg.matched else leg.detail()
-    _print_row(out, _HEADS.get(leg.leg, leg.leg), rank, own, part, most, detail, faint=not ranked)
+    _print_row(out, leg.head, rank, own, part, most, detail, faint=not ranked)
 
 
 def _print_row(
@@ -192,23 +177,20 @@ def _inner(out: Console) -> int:
 
 def _print_sum(out: Console, why: Explanation) -> None:
     prior = why.prior
-    told = [f"{prior.retention:.0%} remembered", f"trust {prior.trust:.2f}"]
-    told += ["only asks"] if prior.asks else []
-    told += ["the recent counts"] if prior.recent else []
     place = ordinal(why.place or 0) + (f" of {why.among:,}" if why.among else "")
     out.print()
     text = styled(
         f"{why.relevance:.3f} × standing {prior.factor:.3f} = ",
         (f"{why.score:.3f}", "bold"),
         f", {place}",
-        (f"  (standing: {', '.join(told)})", "dim"),
+        (f"  (standing: {', '.join(prior.told())})", "dim"),
     )
     print_wrapped(out, text, indent=2, hanging=2)
 
 
 def _shares(why: Explanation) -> dict[str, float]:
     """What each leg, and links, gave to the score, by what they are headed."""
-    found = {_HEADS.get(leg.leg, leg.leg): leg.share for leg in why.legs if leg.share > 0}
+    found = {leg.head: leg.share for leg in why.legs if leg.share > 0}
     return found | ({"links": why.link_share} if why.link_share > 0 else {})
 
 

@@ -32,6 +32,8 @@ _SAID = {
     "source": "by its source's words",
     "rerank": "when read again",
 }
+#: How a leg is called above what it found. Others go by their own names.
+_HEADS = {"dense": "meaning", "lexical": "words", "entity": "names", "rerank": "reread"}
 #: What the time leg matched where a question asks when, and names no time itself.
 _WHEN = ("says when",)
 #: Legs whose matches stand in the note's own text.
@@ -100,6 +102,11 @@ class LegShare:
         }
 
     @property
+    def head(self) -> str:
+        """Its name for people: ``meaning``, ``words``, ``names``."""
+        return _HEADS.get(self.leg, self.leg)
+
+    @property
     def speaks(self) -> bool:
         """Whether it had anything to say for the note."""
         return self.scaled > 0 or self.rank is not None
@@ -160,6 +167,11 @@ class Prior:
     def factor(self) -> float:
         """The factor on relevance, from `floor` to 1, and less for a note that asks."""
         return (self.floor + (1.0 - self.floor) * self.retention * self.trust) * (ASKING if self.asks else 1.0)
+
+    def told(self) -> tuple[str, ...]:
+        """What makes it so: ``41% remembered``, ``trust 0.62``."""
+        said = [f"{self.retention:.0%} remembered", f"trust {self.trust:.2f}"]
+        return (*said, *(["only asks"] if self.asks else []), *(["the recent counts"] if self.recent else []))
 
     def words(self) -> str:
         """For people: ``× 0.78 as you ask for what is recent (41 % remembered, trust 0.62)``."""
@@ -222,6 +234,21 @@ class Explanation:
     def matched(self) -> tuple[str, ...]:
         """The question's words and names that the note itself holds."""
         return tuple(dict.fromkeys(word for leg in self.legs if leg.leg in _IN_TEXT for word in leg.matched))
+
+    @property
+    def shares(self) -> tuple[tuple[LegShare, float], ...]:
+        """Each leg with what it gave before the note's standing counted, 0..1.
+
+        What is not ranked has no score for the legs to share in; what they think of it is told all the same.
+        """
+        factor = self.prior.factor
+        ranked = self.place is not None and factor
+        return tuple((leg, leg.share / factor if ranked else leg.weight * leg.scaled) for leg in self.legs)
+
+    @property
+    def linked_share(self) -> float:
+        """What links gave before the note's standing counted."""
+        return self.link_share / self.prior.factor if self.prior.factor else 0.0
 
     @property
     def passage(self) -> Passage:
