@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
 from amem.note import Enrichment
-from amem_tui.naming import titles
 from amem_tui.phrases import one_line, plural, title
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
     from amem.receipt import Receipt
-    from amem.storage import UndoReport
+    from amem.storage import Kept, UndoReport
 
-_LOOK_BACK = 200
+#: So much of what an undo left alone is named.
+_TOLD = 3
 
 
 def add(memory: AgenticMemorySystem, content: str) -> tuple[str, str]:
@@ -32,10 +34,21 @@ def edit(memory: AgenticMemorySystem, note: MemoryNote, content: str) -> str:
     return f"Changed {_quoted(title(content))}"
 
 
-def delete(memory: AgenticMemorySystem, note: MemoryNote) -> str:
-    """Hide a note."""
-    gone = memory.delete(note.id)
-    return f"Deleted {_quoted(title(note.content))}; u brings it back" if gone else "It was gone already"
+def delete_notes(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
+    """Hide notes, all in one go."""
+    named = memory.cards_of(ids)
+    gone = memory.delete_notes(ids)
+    if not gone:
+        return "It was gone already" if len(ids) == 1 else "They were gone already"
+    what = _quoted(title(next(iter(named.values())).text)) if gone == 1 and named else plural(gone, "note")
+    return f"Deleted {what}; u brings {'it' if gone == 1 else 'them'} back"
+
+
+def bring_back(memory: AgenticMemorySystem, id: str) -> str:
+    """Show a hidden note again."""
+    memory.restore(id)
+    named = memory.cards_of([id])
+    return f"Brought back {_quoted(title(named[id].text))}" if id in named else "It was destroyed meanwhile"
 
 
 def pin(memory: AgenticMemorySystem, note: MemoryNote) -> str:
@@ -46,13 +59,19 @@ def pin(memory: AgenticMemorySystem, note: MemoryNote) -> str:
 
 
 def undo(memory: AgenticMemorySystem, operation: int | None = None) -> str:
-    """Take back an operation, the newest unless one is named."""
-    return _reversed(memory, memory.undo(operation), "Undid")
+    """Take back an operation; without one one's own last, else the last of all."""
+    return _reversed(memory, memory.undo(memory.own_last() if operation is None else operation), "Undid")
 
 
 def redo(memory: AgenticMemorySystem) -> str:
     """Do again what was undone last."""
     return _reversed(memory, memory.redo(), "Redid")
+
+
+def roll_back(memory: AgenticMemorySystem, id: str, version: int) -> str:
+    """Set a note back to an earlier version."""
+    fields = memory.rollback(id, version)
+    return f"Back to version {version}: set {', '.join(fields) or 'nothing'}; u undoes it"
 
 
 def accept(memory: AgenticMemorySystem, review: int) -> str:
@@ -86,22 +105,35 @@ def _reversed(memory: AgenticMemorySystem, report: UndoReport, verb: str) -> str
     if not report.reverted:
         lines.append("Nothing was left of it to take back.")
     if report.kept:
-        left = ", ".join(f"{kept.item} of {kept.note[:8]}" for kept in report.kept[:3])
-        lines.append(f"Left alone, since later work changed it: {left}")
+        named = _titles(memory, [kept.note for kept in report.kept[:_TOLD]])
+        left = [_left(kept, named) for kept in report.kept[:_TOLD]]
+        more = f", and {len(report.kept) - _TOLD} more" if len(report.kept) > _TOLD else ""
+        lines.append(f"Left alone, since later work changed it: {'; '.join(left)}{more}")
     return "\n".join(lines)
 
 
+def _left(kept: Kept, named: Mapping[str, str]) -> str:
+    item = " ".join(kept.item.split()[:2]) if kept.item.startswith("link ") else kept.item
+    later = "" if kept.operation is None else f" (operation {kept.operation})"
+    return f"{'all' if item == 'note' else item} of {named[kept.note]}{later}"
+
+
 def _what(memory: AgenticMemorySystem, operation: int) -> str:
-    held = {each.id: each for each in memory.log(limit=_LOOK_BACK)}
-    found = held.get(operation)
+    found = next(iter(memory.operations([operation])), None)
     if found is not None and found.undoes is not None:  # a redo takes back an undo: name what that had taken back
-        found = held.get(found.undoes)
+        found = next(iter(memory.operations([found.undoes])), found)
     if found is None:
         return f"operation {operation}"
     about = [*found.created, *found.notes]
-    what = _quoted(titles(memory, about[:1])[about[0]]) if about else one_line(found.cause)
+    what = _titles(memory, about[:1])[about[0]] if about else one_line(found.cause)
     more = f" and {len(about) - 1} more" if len(about) > 1 else ""
     return f"operation {found.id}, {found.action} {what}{more}".rstrip()
+
+
+def _titles(memory: AgenticMemorySystem, ids: Sequence[str]) -> dict[str, str]:
+    """For each id the quoted title of its note; of one that was destroyed the beginning of the id."""
+    cards = memory.cards_of(ids)
+    return {id: _quoted(title(cards[id].text)) if id in cards else id[:8] for id in ids}
 
 
 def _quoted(name: str) -> str:

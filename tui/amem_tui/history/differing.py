@@ -12,7 +12,7 @@ from amem_tui.phrases import clean, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_STYLES = {Fate.SAME: "", Fate.REMOVED: "strike $text-error", Fate.ADDED: "$text-success", Fate.SKIPPED: "$muted"}
+_STYLES = {Fate.SAME: "", Fate.REMOVED: "strike $error", Fate.ADDED: "$success", Fate.SKIPPED: "$muted"}
 
 
 def inline(before: str, after: str, *, around: int | None = None) -> Content:

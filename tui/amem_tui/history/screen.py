@@ -1,27 +1,184 @@
-"""The history room."""
+"""The history of the open note: its versions, what each changed word by word, and the way back to any of them."""
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.widgets import Static
+from textual import on, work
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
 
+from amem.note import Status
+from amem_tui import changes
+from amem_tui.history.asking import AskScreen
+from amem_tui.history.changes_view import ChangesView, field_blocks, said
+from amem_tui.history.fields import name
 from amem_tui.history.keys import KEYS
+from amem_tui.history.lines import Lines
+from amem_tui.history.record import Record, read_change, read_record
+from amem_tui.history.telling import change_head, version_line
 from amem_tui.notes_screen import NotesScreen
+from amem_tui.phrases import plural
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from amem.storage import Version
+
+#: A cursor that is held down passes versions nobody wants to read.
+_REST = 0.04
+_NO_NOTE = "No note is open.\n\nOpen one in Browse (b), then come back: its history is here."
+_DESTROYED = "This note was destroyed for good, and its history with it."
+#: By its number in the log such an operation cannot be taken back: it is itself a reversal, or final.
+_NOT_UNDONE = ("undo", "redo", "reindex")
+
 
 class HistoryScreen(NotesScreen):
-    """To be built."""
+    """Versions, newest first, beside the change that the one under the cursor made."""
 
     ROOM = "history"
+    CSS_PATH = "history.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
+    AUTO_FOCUS = "#version-list"
+
+    _record: Record | None = None
+    _with_now = False
+    _whole = False
 
     def furnish(self) -> ComposeResult:
-        yield Static("", id="history-body")
+        with Horizontal(id="history-panes"):
+            yield Lines(id="version-list")
+            yield ChangesView(id="version-change")
+
+    @property
+    def _versions(self) -> Lines:
+        return self.query_one("#version-list", Lines)
+
+    @property
+    def _view(self) -> ChangesView:
+        return self.query_one("#version-change", ChangesView)
+
+    @property
+    def _chosen(self) -> Version | None:
+        chosen = self._versions.chosen
+        return None if chosen is None or self._record is None else self._record.version(int(chosen))
+
+    # -- what is shown -------------------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        self.query_one("#history-body", Static).update(self._desk.note or "")
+        self._reload()
+
+    @work(exclusive=True, group="history")
+    async def _reload(self, *, newest: bool = False) -> None:
+        """Read the versions anew; the cursor stays on its version, or goes to the newest."""
+        id = self._desk.note
+        with self._desk.refusals():
+            record = None if id is None else await self.ask(partial(read_record, self.memory, id))
+            other = record is None or self._record is None or record.id != self._record.id
+            self._record = record
+            lines = [] if record is None else record.versions
+            options = [Option(version_line(each, self._desk.zone), id=str(each.version)) for each in lines]
+            self._versions.fill(options, keep=options[0].id if options and (newest or other) else None)
+            self._head(record)
+            self._show()
+        self.refresh_bindings()
+
+    def _head(self, record: Record | None) -> None:
+        count = 0 if record is None else record.newest
+        self._versions.border_title = Content(plural(count, "version"))
+        shown = 0 if record is None else len(record.versions)
+        self._versions.border_subtitle = Content(f"the newest {shown:,}" if shown < count else "")
+        facts = "" if record is None or not record.versions else record.title
+        gone = "deleted  " if record is not None and record.status is Status.DELETED else ""
+        self.bar.tell(Content.assemble((gone, "$warning"), facts, " "))
+
+    @on(OptionList.OptionHighlighted, "#version-list")
+    def _moved(self) -> None:
+        self._show(rest=_REST)
+
+    @work(exclusive=True, group="change-shown")
+    async def _show(self, rest: float = 0) -> None:
+        await asyncio.sleep(rest)
+        record, version = self._record, self._chosen
+        if record is None:
+            self._view.border_title = None
+            await self._view.say(_NO_NOTE)
+        elif version is None:
+            self._view.border_title = None
+            await self._view.say(_DESTROYED)
+        else:
+            with self._desk.refusals():
+                read = partial(read_change, with_now=self._with_now, whole=self._whole)
+                found = await self.ask(partial(read, self.memory, record, version, self._desk.zone))
+                self._view.border_title = Content(self._sides(version))
+                fields = field_blocks(found) or [said(Content.styled(self._nothing(), "$muted"))]
+                blocks = [said(change_head(version, self._desk.zone)), *fields]
+                await self._view.show(blocks, about=(record.id, version.version, self._with_now))
+        self.refresh_bindings()
+
+    def _sides(self, version: Version) -> str:
+        if self._with_now:
+            return f"Version {version.version} and now"
+        return f"Version {version.version - 1} and {version.version}" if version.version > 1 else "Version 1"
+
+    def _nothing(self) -> str:
+        return "Nothing differs from the note as it is now." if self._with_now else "It changed no field."
+
+    # -- keys ----------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered."""
+        version, record = self._chosen, self._record
+        if action in ("compare", "whole"):
+            return version is not None
+        if action == "undo_version":
+            return version is not None and version.action not in _NOT_UNDONE
+        if action == "roll_back":
+            return version is not None and record is not None and version.version < record.newest
+        if action == "read":
+            return version is not None and record is not None and record.status is not Status.DELETED
+        return True
+
+    def action_compare(self) -> None:
+        self._with_now = not self._with_now
+        self._show()
+
+    def action_whole(self) -> None:
+        self._whole = not self._whole
+        self._show()
+
+    def action_read(self) -> None:
+        if self._record is not None:
+            self._desk.rooms.read_note(self._record.id)
+
+    @on(OptionList.OptionSelected, "#version-list")
+    def _read(self) -> None:
+        self.action_read()
+
+    @work(group="change")
+    async def action_undo_version(self) -> None:
+        version = self._chosen
+        if version is not None:
+            await self._desk.carry_out(partial(changes.undo, self.memory, version.operation))
+            self._reload(newest=True)
+
+    @work(group="change")
+    async def action_roll_back(self) -> None:
+        record, version = self._record, self._chosen
+        if record is None or version is None:
+            return
+        with self._desk.refusals():
+            would = await self.ask(partial(self.memory.would_roll_back, record.id, version.version))
+            if not would:
+                self._desk.say(f"Nothing would change: the note is as it was in version {version.version}.")
+                return
+            fields = ", ".join(name(field) for field in would)
+            details = Content(f"It sets back {fields}. That makes a new version, which u undoes.")
+            if await self.app.push_screen_wait(AskScreen(f"Roll back to version {version.version}?", details)):
+                await self._desk.carry_out(partial(changes.roll_back, self.memory, record.id, version.version))
+                self._reload(newest=True)

@@ -60,7 +60,7 @@ _Stretch: TypeAlias = "tuple[Fate, Sequence[str], Sequence[str]]"
 
 def word_diff(before: str, after: str) -> tuple[Piece, ...]:
     """The pieces of both texts in order, what was removed before what took its place."""
-    return tuple(_joined(_trimmed(list(_joined(_compared(before, after, 0))))))
+    return tuple(_joined(_trimmed(list(_joined(_bridged(list(_joined(_compared(before, after, 0)))))))))
 
 
 def list_diff(before: Sequence[str], after: Sequence[str]) -> tuple[Piece, ...]:
@@ -154,6 +154,24 @@ def _alike(matched: Sequence[_Stretch]) -> bool:
             longest[fate] += length
     changed = max(longest.values())
     return min(longest.values()) == 0 or same >= _ALIKE * (same + changed)
+
+
+def _bridged(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """Without marks alone between two changes, removed before added: a full stop is no reason to see an old sentence."""
+    stretch: list[Piece] = []
+
+    def changed() -> Iterator[Piece]:
+        yield Piece("".join(each.text for each in stretch if each.fate is not Fate.ADDED), Fate.REMOVED)
+        yield Piece("".join(each.text for each in stretch if each.fate is not Fate.REMOVED), Fate.ADDED)
+        stretch.clear()
+
+    for piece in pieces:
+        if piece.fate is Fate.SAME and (not stretch or any(char.isalnum() for char in piece.text)):
+            yield from changed()
+            yield piece
+        else:
+            stretch.append(piece)
+    yield from changed()
 
 
 def _trimmed(pieces: list[Piece]) -> Iterator[Piece]:
