@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
-from amem.note import Enrichment
+from amem.note import Enrichment, LinkType
 from amem_tui.phrases import one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import MemoryNote
+    from amem.note import Link, MemoryNote
     from amem.receipt import Receipt
     from amem.storage import Kept, UndoReport
 
@@ -56,6 +56,25 @@ def pin(memory: AgenticMemorySystem, note: MemoryNote) -> str:
     pinned = not note.pinned
     memory.pin(note.id, pinned)
     return f"{'Pinned' if pinned else 'Unpinned'} {_quoted(title(note.content))}"
+
+
+def link(memory: AgenticMemorySystem, source: str, target: str, type: str, reason: str) -> str:
+    """Link one note to another; one that supersedes another takes its place."""
+    if type == LinkType.SUPERSEDES:
+        memory.supersede(target, source, reason)
+    else:
+        memory.link(source, target, type, reason)
+    return f"Linked ({type.replace('_', ' ')}) to {_quoted(titles(memory, [target])[target])}; u undoes it"
+
+
+def unlink(memory: AgenticMemorySystem, link: Link) -> str:
+    """Take a link away; a note whose place was taken by it holds again."""
+    replaced = memory.read(link.target) if link.type is LinkType.SUPERSEDES else None
+    if replaced is not None and replaced.superseded_by == link.source:
+        gone = memory.unsupersede(link.target)
+    else:
+        gone = memory.unlink(link.source, link.target, link.type)
+    return "Unlinked; u links them again" if gone else "That link was gone already"
 
 
 def undo(memory: AgenticMemorySystem, operation: int | None = None) -> str:
