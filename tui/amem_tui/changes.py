@@ -64,7 +64,9 @@ def link(memory: AgenticMemorySystem, source: str, target: str, type: str, reaso
         memory.supersede(target, source, reason)
     else:
         memory.link(source, target, type, reason)
-    return f"Linked ({type.replace('_', ' ')}) to {_quoted(titles(memory, [target])[target])}; u undoes it"
+    named = memory.cards_of([target])
+    there = f" to {_quoted(title(named[target].text))}" if target in named else ""
+    return f"Linked{there} as {type.replace('_', ' ')}; u undoes it"
 
 
 def unlink(memory: AgenticMemorySystem, link: Link) -> str:
