@@ -1,33 +1,48 @@
-"""The note that is open: its text as Markdown, what analysis made of it, and its links, history and sources in tabs."""
+"""The note that is open: a page for its words, its links, what is near it, its history, its sources, and why."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual import on, work
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Markdown, OptionList, Static, TabbedContent, TabPane
-from textual.widgets.option_list import Option
+from textual.widgets import Static
 
-from amem_tui.phrases import GLYPHS, clean, maker, moment, one_line, title, version
+from amem.errors import AmemError, StorageError
+from amem_tui.browse.pane import note_tab
+from amem_tui.browse.pane.aims import Address, Aim, Named, ToNote, ToVersion, Unfold
+from amem_tui.browse.pane.asked import Asked
+from amem_tui.browse.pane.entries import say
+from amem_tui.browse.pane.markdown import beginning
+from amem_tui.browse.pane.page import Page
+from amem_tui.browse.pane.tab_strip import TabStrip
+from amem_tui.browse.pane.tabs import NAMES, READERS
+from amem_tui.desk import words
+from amem_tui.phrases import one_line, title
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
     from textual.app import ComposeResult
 
-    from amem.note import Link, MemoryNote, Source
-    from amem_tui.browse.dossier import Dossier
+    from amem.note import Link
+    from amem.query import Query
+    from amem_tui.browse.pane.asked import Dossier
+    from amem_tui.browse.pane.leaf import Part
+    from amem_tui.browse.pane.tabs import Reader
+    from amem_tui.desk import Desk
 
-_TABS = {"text": "Note", "links": "Links", "backlinks": "Backlinks", "history": "History", "sources": "Sources"}
-
-_ABOUT = ("found", "context", "keywords", "tags", "read", "trust", "id")
+#: Of a text longer than this the first so many characters are shown at once, and the rest when it is laid out.
+_LONG, _FIRST = 20_000, 4_000
+#: Seconds after which a page that is being read says so.
+_PATIENCE = 0.25
 
 
 class NotePane(Vertical):
-    """Shows one dossier at a time."""
+    """Shows one note at a time, and of its pages the one whose tab is open: the others are not read."""
 
     @dataclass
     class Followed(Message):
@@ -35,139 +50,156 @@ class NotePane(Vertical):
 
         id: str
 
-    def __init__(self, zone: tzinfo, *, id: str | None = None) -> None:
+    def __init__(self, desk: Desk, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._zone = zone
+        self._desk = desk
+        self._asked: Asked | None = None
         self.dossier: Dossier | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="hint")
-        with TabbedContent(id="tabs"):
-            with TabPane(_TABS["text"], id="text"), VerticalScroll(id="reading"):
-                yield Static(id="head")
-                yield Markdown(id="content", open_links=False)
-                with Vertical(id="about"):
-                    for name in _ABOUT:
-                        with Horizontal(classes="field"):
-                            yield Static(name, classes="label")
-                            yield Static(id=f"about-{name}", classes="value")
-            with TabPane(_TABS["links"], id="links"):
-                yield OptionList(id="link-list", compact=True)
-            with TabPane(_TABS["backlinks"], id="backlinks"):
-                yield OptionList(id="backlink-list", compact=True)
-            with TabPane(_TABS["history"], id="history"), VerticalScroll():
-                yield Static(id="versions")
-            with TabPane(_TABS["sources"], id="sources"), VerticalScroll():
-                yield Static(id="source-texts")
+        yield TabStrip(NAMES, id="tabs")
+        yield Page(id="page")
 
     def on_mount(self) -> None:
         self.show_hint("")
 
+    @property
+    def tab(self) -> str:
+        """The name of the open tab."""
+        return self.query_one(TabStrip).active
+
+    @property
+    def page(self) -> Page:
+        """What is being read."""
+        return self.query_one(Page)
+
+    @property
+    def chosen_link(self) -> Link | None:
+        """The link that is chosen on the page, where one is."""
+        aim = None if self.dossier is None else self.page.chosen
+        return aim.link if isinstance(aim, ToNote) else None
+
     def show_hint(self, hint: str) -> None:
         """Show a sentence instead of a note."""
-        self.dossier = None
+        self.dossier = self._asked = None
         self.query_one("#hint", Static).update(Content(hint))
         self.set_class(True, "-empty")
-        self.border_title = "Note"
+        self.border_title, self.border_subtitle = "Note", ""
 
-    async def show(self, dossier: Dossier, why: str = "") -> None:
-        """Show a note, and why it was found if it was; the tab and, for the same note, the place in its text stay."""
-        other = self.dossier is None or self.dossier.note.id != dossier.note.id
-        self.dossier = dossier
-        self.set_class(False, "-empty")
-        note = dossier.note
-        self.border_title = Content(title(note.content))
-        self.query_one("#head", Static).update(_head(note, self._zone))
-        for name, said in _about(note, why).items():
-            field = self.query_one(f"#about-{name}", Static)
-            field.update(said)
-            assert field.parent is not None
-            field.parent.set_class(not said, "-absent")
-        self.query_one("#versions", Static).update(
-            Content("\n\n").join([version(each, self._zone) for each in reversed(dossier.history)])
-        )
-        self.query_one("#source-texts", Static).update(_sources(dossier.sources, self._zone))
-        self._fill("link-list", dossier.links, dossier)
-        self._fill("backlink-list", dossier.backlinks, dossier)
-        self._label(dossier)
-        await self.query_one("#content", Markdown).update(clean(note.content))
-        if other:
-            self.query_one("#reading", VerticalScroll).scroll_home(animate=False)
+    async def show(self, dossier: Dossier, found: str = "", question: Query | str = "") -> None:
+        """Show a note; `found` is why it was found if it was, `question` what was asked then, for the page that tells.
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        if event.option_id is not None:
-            self.post_message(self.Followed(event.option_id.split(" ", 1)[1]))
+        The tab stays, and for the same note the place on the page.
+        """
+        same = self._asked is not None and self._asked.note.id == dossier.note.id
+        unfolded = self._asked.unfolded if self._asked is not None else frozenset()
+        self._asked = Asked(dossier, self._desk.zone, question, found, unfolded)
+        await self._turn_page(keep=same)
 
     def focus_inside(self) -> None:
-        """Give the keyboard to whatever the open tab holds."""
-        pane = self.query_one(TabbedContent).active_pane
-        inside = pane.query("VerticalScroll, OptionList") if pane is not None else None
-        if inside:
-            inside.first().focus()
+        """Give the keyboard to the page."""
+        self.page.focus()
 
-    def _fill(self, name: str, links: tuple[Link, ...], dossier: Dossier) -> None:
-        chosen = self.query_one(f"#{name}", OptionList)
-        chosen.clear_options()
-        for place, link in enumerate(links):
-            end = link.target if link.source == dossier.note.id else link.source
-            chosen.add_option(Option(_link(link, dossier.titles.get(end)), id=f"{place} {end}"))
-        if not links:
-            words = "Nothing is linked from here." if name == "link-list" else "Nothing links here."
-            chosen.add_option(Option(words, disabled=True))
-        else:
-            chosen.highlighted = 0
+    def step_tab(self, by: int) -> None:
+        """Open the next page, or the one before; the first follows the last."""
+        names = [name.id for name in NAMES]
+        self.open_tab(names[(names.index(self.tab) + by) % len(names)])
 
-    def _label(self, dossier: Dossier) -> None:
-        held = {
-            "links": dossier.links,
-            "backlinks": dossier.backlinks,
-            "history": dossier.history,
-            "sources": dossier.sources,
-        }
-        tabs = self.query_one(TabbedContent)
-        for name, items in held.items():
-            tabs.get_tab(name).label = Content(f"{_TABS[name]} {len(items)}" if items else _TABS[name])
+    def open_tab(self, tab: str) -> None:
+        """Open a page by its name."""
+        if self._asked is not None and tab != self.tab:
+            self.query_one(TabStrip).mark(tab, self._asked.dossier.counts)
+            self._open_page()
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    @work(exclusive=True, group="page")
+    async def _open_page(self, *, keep: bool = False) -> None:
+        with self._desk.refusals():
+            await self._turn_page(keep=keep)
+
+    async def _turn_page(self, *, keep: bool) -> None:
+        """Read the open page in a thread and show it, unless something else is to be shown by then."""
+        asked, tab = self._asked, self.tab
+        if asked is None:
+            return
+        if tab == "note" and len(asked.note.content) > _LONG and not keep:
+            start = beginning(asked.note.content, _FIRST)
+            await self._put(asked, tab, await self._read(asked, partial(note_tab.read, text=start)), keep=False)
+            keep = True
+        reading = asyncio.ensure_future(self._read(asked, READERS[tab]))
+        try:
+            done, _ = await asyncio.wait({reading}, timeout=_PATIENCE)
+            if not done and not keep:
+                await self._put(asked, tab, [say("Reading …")], keep=False)
+            await self._put(asked, tab, await reading, keep=keep)
+        finally:
+            reading.cancel()
+
+    async def _read(self, asked: Asked, reader: Reader) -> list[Part]:
+        try:
+            return await self._desk.ask(partial(reader, self._desk.memory, asked))
+        except StorageError:
+            raise
+        except AmemError as error:  # of this page alone: the note may have gone, or a model may be away
+            return [say(line, "$error") for line in words(error).splitlines()]
+
+    async def _put(self, asked: Asked, tab: str, parts: list[Part], *, keep: bool) -> None:
+        if not self.is_attached or self._asked is not asked or self.tab != tab:
+            return
+        self.dossier = asked.dossier
+        self.set_class(False, "-empty")
+        self.border_title = Content(title(asked.note.content))
+        self.query_one(TabStrip).mark(tab, asked.dossier.counts)
+        await self.page.show(parts, keep=keep, choose=tab != "note")
+        self.screen.refresh_bindings()
+
+    # -- following ---------------------------------------------------------------------------------------------
+
+    @on(TabStrip.Chosen)
+    def _choose_tab(self, event: TabStrip.Chosen) -> None:
+        event.stop()
+        self.open_tab(event.tab)
+        self.focus_inside()
+
+    @on(Page.Chose)
+    def _tell_where(self, event: Page.Chose) -> None:
+        event.stop()
+        self.border_subtitle = Content(_whereto(event.aim))
+        self.screen.refresh_bindings()
+
+    @on(Page.Followed)
+    def _follow(self, event: Page.Followed) -> None:
+        event.stop()
+        match event.aim:
+            case ToNote(id):
+                self.post_message(self.Followed(id))
+            case ToVersion():
+                self._desk.rooms.visit("history")
+            case Named(name):
+                self._desk.say(f"No note is called “{one_line(name, 60)}” (yet).")
+            case Address(url):
+                self.app.copy_to_clipboard(url)
+                self._desk.say(f"Copied {one_line(url, 100)}")
+            case Unfold(what):
+                assert self._asked is not None
+                self._asked = replace(self._asked, unfolded=self._asked.unfolded ^ {what})
+                self._open_page(keep=True)
 
 
-def _head(note: MemoryNote, zone: tzinfo) -> Content:
-    parts = [
-        Content.assemble((f"{GLYPHS[note.kind]} {note.kind}", "$secondary")),
-        Content.assemble((moment(note.at, zone), "$muted")),
-    ]
-    if note.speaker:
-        parts.append(Content.assemble((one_line(note.speaker, 30), "$muted")))
-    if note.pinned:
-        parts.append(Content.assemble(("▪ pinned", "$accent")))
-    return Content("   ").join(parts)
-
-
-def _about(note: MemoryNote, why: str) -> dict[str, Content]:
-    return {
-        "found": Content(why),
-        "context": Content(one_line(note.context, 400)),
-        "keywords": Content(one_line(", ".join(note.keywords), 400)),
-        "tags": Content(one_line("  ".join(f"#{tag}" for tag in note.tags), 400)),
-        "read": Content.assemble("by ", maker(note.analyst)) if note.analyst else Content(str(note.enrichment)),
-        "trust": Content(f"{note.trust:.2f}"),
-        "id": Content.assemble((note.id, "$muted")),
-    }
-
-
-def _link(link: Link, title_there: str | None) -> Content:
-    there = (one_line(title_there, 70), "") if title_there is not None else (f"{link.target[:8]} is not here", "$muted")
-    head = Content.assemble((f"{link.type}  ", "$secondary"), there)
-    reason = f"  {one_line(link.reason)}" if link.reason else ""
-    foot = Content.assemble("  ", maker(link.made_by), (reason, "$muted"))
-    return Content("\n").join([head, foot])
-
-
-def _sources(sources: tuple[Source, ...], zone: tzinfo) -> Content:
-    if not sources:
-        return Content.assemble(("Written directly; there is no source behind it.", "$muted"))
-    blocks = []
-    for source in sources:
-        where = " ".join(part for part in (source.kind, source.conversation, source.ref, source.speaker) if part)
-        head = Content.assemble((one_line(where), "bold"), (f"  {moment(source.at, zone)}", "$muted"))
-        blocks.append(Content("\n").join([head, Content(clean(source.text))]))
-    return Content("\n\n").join(blocks)
+def _whereto(aim: Aim | None) -> str:
+    """What enter does at a place, in words."""
+    match aim:
+        case ToNote(_, link):
+            return "enter opens it" + (", - unlinks" if link is not None else "")
+        case ToVersion():
+            return "enter: all versions side by side"
+        case Named(name):
+            return f"no note is called “{one_line(name, 40)}”"
+        case Address(url):
+            return f"enter copies {one_line(url, 60)}"
+        case Unfold():
+            return "enter tells more or less"
+        case _:
+            return ""
