@@ -28,7 +28,7 @@ def edit_content(memory: AgenticMemorySystem, note: MemoryNote) -> bool:
         stream.write(note.content)
     keep = False
     try:
-        _run([*_editor(), name])
+        run_editor([*editor_command(), name])
         content = path.read_text(encoding="utf-8")
         # Most editors end a file with a line break of their own.
         content = content if note.content.endswith("\n") else content.rstrip("\n")
@@ -59,7 +59,7 @@ def edit_file(path: Path, default: str) -> bool:
     before = path.read_bytes()
     changed = False
     try:
-        _run([*_editor(), str(path)])
+        run_editor([*editor_command(), str(path)])
         changed = path.read_bytes() != before
     finally:
         if new and not changed:
@@ -67,7 +67,8 @@ def edit_file(path: Path, default: str) -> bool:
     return changed
 
 
-def _editor() -> list[str]:
+def editor_command() -> list[str]:
+    """The person's editor and its arguments: $VISUAL, $EDITOR, or what is there. Raises InvalidInput."""
     for name in ("VISUAL", "EDITOR"):
         if command := os.environ.get(name, "").strip():
             return shlex.split(command, posix=os.name != "nt")
@@ -77,10 +78,13 @@ def _editor() -> list[str]:
     raise InvalidInput("no editor found", hint="set EDITOR, or give --content and other fields")
 
 
-def _run(command: list[str]) -> None:
+def run_editor(command: list[str]) -> None:
+    """Run an editor until it ends. Raises InvalidInput when it cannot be started or does not end well."""
     try:
         code = subprocess.run(command, check=False).returncode
     except OSError as error:
         raise InvalidInput(f"cannot start the editor {command[0]}: {error.strerror}", hint="set EDITOR") from error
+    if code < 0:
+        raise InvalidInput(f"the editor {command[0]} was ended by signal {-code}; nothing was changed")
     if code != 0:
         raise InvalidInput(f"the editor {command[0]} ended with code {code}; nothing was changed")

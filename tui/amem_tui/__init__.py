@@ -10,17 +10,21 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 
-def run(settings: Settings) -> int:
+def run(settings: Settings, *, create: bool = True) -> int:
     """Open the settings' collection, browse it until the person quits, and return an exit code.
 
-    Raises AmemError when the collection cannot be opened.
+    Raises AmemError when the collection cannot be opened (without `create`, when there is none), and InvalidInput,
+    before anything is drawn, for a theme or for keys that cannot be used.
     """
-    from amem.memory_system import AgenticMemorySystem
     from amem_tui.app import NotesApp
+    from amem_tui.shell.mishaps import written_down
 
-    # Chroma takes a second to import and gains a browser nothing; the exact scan finds the same notes.
-    exact = settings.model_copy(update={"dense_base": "exact"})
-    with AgenticMemorySystem(settings=exact, actor="user") as memory:
-        app = NotesApp(memory)
-        app.run()
-        return app.return_code or 0
+    with written_down(settings.home):
+        app = NotesApp(settings=settings, create=create)
+        try:
+            app.run()
+        finally:
+            app.close()
+    if app.failure is not None:
+        raise app.failure
+    return app.return_code or 0

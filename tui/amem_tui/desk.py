@@ -1,4 +1,4 @@
-"""Where screens meet the collection: every call in a thread, every refusal a toast, every outside change announced."""
+"""Where screens meet the collection: every call in a thread, every refusal said, every outside change announced."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from textual.message import Message
 
 from amem.clock import zone
-from amem.errors import AmemError
+from amem.errors import AmemError, StorageBusy, StorageError, StorageReadOnly
 from amem_tui.phrases import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from amem.memory_system import AgenticMemorySystem
+    from amem.note import MemoryNote
 
 Answer = TypeVar("Answer")
 
@@ -36,11 +37,29 @@ class Rooms(Protocol):
     def read_note(self, id: str) -> None:
         """Open a note in the start room."""
 
+    def write_note(self, note: MemoryNote | None) -> None:
+        """Open the form for a note; None begins a new one."""
+
+    def write_elsewhere(self, note: MemoryNote) -> None:
+        """Open a note's text in the person's own editor."""
+
+    def switch_collection(self, name: str) -> None:
+        """Close this collection and browse another of the same home, which is made if it is not there."""
+
     def announce(self) -> None:
         """Tell the room in front that somebody wrote."""
 
     def toast(self, message: str, *, error: bool = False) -> None:
         """Say something in a corner of the screen."""
+
+    def unreadable(self, error: AmemError, *, for_now: bool) -> None:
+        """Say on a screen of its own that the store fails; `for_now`: it is looked at again and again meanwhile."""
+
+    def readable(self) -> None:
+        """The store that failed answers again."""
+
+    def mishap(self, error: BaseException) -> None:
+        """Say that something unforeseen happened, and write it down."""
 
 
 class Desk:
@@ -52,7 +71,7 @@ class Desk:
         self.zone = zone(memory.settings.timezone)
         self.note: str | None = None
         self._pulse: tuple[int, int] | None = None
-        self._silent = False
+        self._failing = False
 
     async def ask(self, work: Callable[[], Answer]) -> Answer:
         """Do the work in a thread, so that the interface stays awake."""
@@ -73,19 +92,25 @@ class Desk:
             self.rooms.announce()
 
     async def follow(self, every: float) -> None:
-        """Look again and again. A collection that cannot be read is said once, and once more when it is back."""
+        """Look again and again, whatever happens. A store that fails is said once, and once more when it is back."""
+        told: type[Exception] | None = None
         while True:
             try:
                 await self.look()
+            except StorageBusy:
+                pass  # somebody writes much; the next look will do
             except AmemError as error:
-                if not self._silent:
-                    self.refuse(error)
-                self._silent = True
+                self._failing = True
+                self.rooms.unreadable(error, for_now=True)
+            except Exception as error:
+                if told is not type(error):
+                    self.rooms.mishap(error)
+                told = type(error)
             else:
-                if self._silent:
-                    self.say("The collection can be read again.")
-                    self.rooms.announce()
-                self._silent = False
+                told = None
+                if self._failing:
+                    self._failing = False
+                    self.rooms.readable()
             await asyncio.sleep(every)
 
     def say(self, message: str) -> None:
@@ -93,8 +118,11 @@ class Desk:
         self.rooms.toast(clean(message))
 
     def refuse(self, error: AmemError) -> None:
-        """Say what went wrong and what to do next."""
-        self.rooms.toast(_words(error), error=True)
+        """Say what went wrong and what to do next; where the store itself fails, on a screen of its own."""
+        if _store_fails(error) and not (isinstance(error, StorageReadOnly) and self.memory.read_only):
+            self.rooms.unreadable(error, for_now=self._failing)
+        else:
+            self.rooms.toast(words(error), error=True)
 
     @contextmanager
     def refusals(self, show: Callable[[str], None] | None = None) -> Iterator[None]:
@@ -104,8 +132,13 @@ class Desk:
         except AmemError as error:
             self.refuse(error)
             if show is not None:
-                show(_words(error))
+                show(words(error))
 
 
-def _words(error: AmemError) -> str:
+def words(error: AmemError) -> str:
+    """What went wrong and, on the next line, what to do about it."""
     return clean(f"{error}\n{error.hint}" if error.hint else str(error))
+
+
+def _store_fails(error: AmemError) -> bool:
+    return isinstance(error, StorageError) and not isinstance(error, StorageBusy)

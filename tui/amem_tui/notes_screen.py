@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events, on, work
 from textual.screen import Screen
-from textual.widgets import Footer
 
 from amem_tui import changes
 from amem_tui.desk import CollectionChanged
+from amem_tui.keymap import room_keys
 from amem_tui.room_bar import RoomBar, RoomTab
+from amem_tui.shell.footer import KeyFooter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +39,10 @@ class NotesScreen(Screen[None]):
         self._desk = desk
 
     def compose(self) -> ComposeResult:
-        yield RoomBar(self.memory.settings.collection, self.ROOM)
+        settings = self.memory.settings
+        yield RoomBar(settings.collection, self.ROOM, room_keys(settings.tui_keys))
         yield from self.furnish()
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyFooter()
 
     def furnish(self) -> ComposeResult:
         """What stands between the bar and the footer."""
@@ -62,6 +64,11 @@ class NotesScreen(Screen[None]):
     @on(RoomTab.Chosen)
     def _visit(self, event: RoomTab.Chosen) -> None:
         self._desk.rooms.visit(event.room)
+
+    @property
+    def desk(self) -> Desk:
+        """The collection that the room is about."""
+        return self._desk
 
     @property
     def memory(self) -> AgenticMemorySystem:

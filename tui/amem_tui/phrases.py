@@ -31,12 +31,26 @@ GLYPHS: Mapping[Kind, str] = {
     Kind.TOPIC: "#",
 }
 _LONGEST = 160
+#: Embeddings, overrides and isolates of Unicode's bidirectional algorithm.
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def clean(text: str) -> str:
-    """Text without control characters, so that no note can send commands to the terminal; lines stay lines."""
-    lines = text.replace("\r\n", "\n").replace("\t", "    ")
-    return "".join(char for char in lines if char == "\n" or unicodedata.category(char) != "Cc")
+    """Text without control characters, so that no note can send commands to the terminal; lines stay lines.
+
+    Nor any that turn the direction of what stands beside them, with which a title could pretend to be another.
+    """
+    lines = text.replace("\r\n", "\n").replace("\t", "    ").replace("\u2028", "\n").replace("\u2029", "\n")
+    return "".join(
+        char
+        for char in lines
+        if char == "\n" or (unicodedata.category(char) not in ("Cc", "Cs") and char not in _TURNING)
+    )
+
+
+def typeable(text: str) -> str:
+    """Text for a field in which it can be changed: as it is, but for control characters."""
+    return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs"))
 
 
 def one_line(text: str, longest: int = _LONGEST) -> str:

@@ -15,11 +15,13 @@ from amem_tui.phrases import one_line
 from amem_tui.rooms import ROOMS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual.app import ComposeResult
 
 
 class RoomTab(Static):
-    """The name of a room; a click leads there."""
+    """The name of a room and its key; a click leads there."""
 
     @dataclass
     class Chosen(Message):
@@ -27,8 +29,11 @@ class RoomTab(Static):
 
         room: str
 
-    def __init__(self, room: str, *, here: bool) -> None:
-        super().__init__(ROOMS[room].title, classes="-here" if here else "")
+    def __init__(self, room: str, key: str, *, here: bool) -> None:
+        name = Content(ROOMS[room].title)
+        super().__init__(
+            Content.assemble((key, "$accent"), " ", name) if key else name, classes="-here" if here else ""
+        )
         self._room = room
 
     @on(events.Click)
@@ -37,18 +42,18 @@ class RoomTab(Static):
 
 
 class RoomBar(Horizontal):
-    """`room` is the one we are in; `facts` is what the room says of itself, at the right."""
+    """`room` is the one we are in; `facts` is what the room says of itself, at the right; `keys` lead to rooms."""
 
-    def __init__(self, collection: str, room: str) -> None:
+    def __init__(self, collection: str, room: str, keys: Mapping[str, str]) -> None:
         super().__init__(id="rooms")
-        self._collection, self._room = collection, room
+        self._collection, self._room, self._keys = collection, room, keys
 
     def compose(self) -> ComposeResult:
         yield Static(
-            Content.assemble((" amem ", "bold $primary"), (one_line(self._collection, 30), "$muted")), id="collection"
+            Content.assemble((" amem ", "bold $primary"), (one_line(self._collection, 20), "$muted")), id="collection"
         )
         for room in ROOMS:
-            yield RoomTab(room, here=room == self._room)
+            yield RoomTab(room, self._keys.get(room, ""), here=room == self._room)
         yield Static(id="facts")
 
     def tell(self, facts: str | Content) -> None:

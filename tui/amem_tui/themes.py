@@ -1,8 +1,19 @@
-"""amem's own look: ink and paper-lamp colours, with one colour each for what people and what machines wrote."""
+"""amem's own looks, dark, light and high in contrast, and how well the colours of any theme can be told apart."""
 
 from __future__ import annotations
 
-from textual.theme import Theme
+from typing import TYPE_CHECKING
+
+from textual.color import Color
+from textual.theme import BUILTIN_THEMES, Theme
+
+from amem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Least contrast of text that WCAG 2.2 asks for: level AA, and AAA for the theme that is made for it.
+AA, AAA = 4.5, 7.0
 
 INK = Theme(
     name="amem",
@@ -11,7 +22,7 @@ INK = Theme(
     accent="#e0af68",
     success="#9ec586",
     warning="#e0af68",
-    error="#e07a7a",
+    error="#e88a8a",
     foreground="#d5d9e3",
     background="#14171f",
     surface="#1a1e28",
@@ -27,3 +38,128 @@ INK = Theme(
         "input-selection-background": "#7aa2d8 35%",
     },
 )
+PAPER = Theme(
+    name="amem-light",
+    primary="#1f56a3",
+    secondary="#2f6152",
+    accent="#834c00",
+    success="#2c661c",
+    warning="#834c00",
+    error="#a81f28",
+    foreground="#22262e",
+    background="#fbfaf6",
+    surface="#f3f1ea",
+    panel="#e6e3d9",
+    dark=False,
+    variables={
+        "block-cursor-background": "#c3d5f2",
+        "block-cursor-foreground": "#10141c",
+        "block-cursor-text-style": "bold",
+        "block-cursor-blurred-background": "#dfe5ee",
+        "block-cursor-blurred-foreground": "#22262e",
+        "footer-key-foreground": "#834c00",
+        "input-selection-background": "#1f56a3 25%",
+    },
+)
+CONTRAST = Theme(
+    name="amem-contrast",
+    primary="#8ec5ff",
+    secondary="#7ff0cf",
+    accent="#ffd75e",
+    success="#8cf58c",
+    warning="#ffd75e",
+    error="#ffa3a3",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#1c1c1c",
+    dark=True,
+    variables={
+        "block-cursor-background": "#ffffff",
+        "block-cursor-foreground": "#000000",
+        "block-cursor-text-style": "bold",
+        "block-cursor-blurred-background": "#333333",
+        "block-cursor-blurred-foreground": "#ffffff",
+        "footer-key-foreground": "#ffd75e",
+        "border": "#8ec5ff",
+        "input-selection-background": "#8ec5ff 45%",
+    },
+)
+THEMES = (INK, PAPER, CONTRAST)
+_GROUNDS = ("background", "surface", "panel")
+_SIGNALS = ("primary", "secondary", "accent", "success", "warning", "error")
+
+
+def theme_names() -> list[str]:
+    """Every theme there is, amem's own first."""
+    return [theme.name for theme in THEMES] + sorted(BUILTIN_THEMES)
+
+
+def known_theme(name: str) -> str:
+    """The name, if a theme is called so. Raises InvalidInput, which lists the names."""
+    if name not in theme_names():
+        raise InvalidInput(f"tui_theme: there is no theme {name!r}", hint=f"use one of {', '.join(theme_names())}")
+    return name
+
+
+def contrast(one: Color, other: Color) -> float:
+    """How well one colour is read on the other, from 1 (not at all) to 21: the contrast ratio of WCAG 2.2."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def muted(theme: Theme) -> str:
+    """A grey for what matters less: as near to the background as can still be read on all that text stands on."""
+    colours = colours_of(theme)
+    text, grounds = colours["foreground"], [colours[name] for name in _GROUNDS]
+    wanted = AAA if theme is CONTRAST else AA
+    if theme.name.startswith("ansi"):
+        return "ansi_bright_black" if theme.dark is False else "ansi_white"
+    grey = text
+    for share in range(5, 60, 5):
+        fainter = text.blend(colours["background"], share / 100)
+        if min(contrast(fainter, ground) for ground in grounds) < wanted + 0.2:
+            break
+        grey = fainter
+    return grey.hex
+
+
+def readable(theme: Theme) -> dict[str, str]:
+    """The theme's signal colours, those of other people's themes moved towards the text as far as reading them needs.
+
+    None for a theme of the terminal's own colours, which nobody can know.
+    """
+    if theme.name.startswith("ansi"):
+        return {}
+    colours = colours_of(theme)
+    grounds = [colours["background"], colours["surface"]]
+    found = {}
+    for name in _SIGNALS:
+        colour = colours[name]
+        for share in range(0, 101, 10):
+            colour = colours[name].blend(colours["foreground"], share / 100)
+            if min(contrast(colour, ground) for ground in grounds) >= AA:
+                break
+        found[name] = colour.hex
+    return found
+
+
+def colours_of(theme: Theme) -> Mapping[str, Color]:
+    """A theme's colours by the names that styles use, those that it leaves to Textual among them."""
+    generated = theme.to_color_system().generate()
+    return {name: _colour(generated[name], theme) for name in ("foreground", *_GROUNDS, *_SIGNALS)}
+
+
+def _colour(said: str, theme: Theme) -> Color:
+    # The terminal's own colours are whatever a person made them; black on white or the reverse stands for them.
+    if said.startswith("ansi_"):
+        return Color.parse("#101010" if ("background" in said or "black" in said) == theme.dark else "#f0f0f0")
+    return Color.parse(said)
+
+
+def _luminance(colour: Color) -> float:
+    def linear(part: int) -> float:
+        share = part / 255
+        return share / 12.92 if share <= 0.04045 else float(((share + 0.055) / 1.055) ** 2.4)
+
+    return 0.2126 * linear(colour.r) + 0.7152 * linear(colour.g) + 0.0722 * linear(colour.b)

@@ -25,11 +25,7 @@ _MAKERS = (
     ("▲", "$primary", "an agent wrote it"),
     ("◆", "$accent", "a model or a rule concluded it"),
 )
-_OTHERS = (
-    ("▪", "$accent", "pinned: never fades"),
-    ("▆", "$foreground", "strength: a high bar is well remembered"),
-    ("▁", "$foreground", "a low one is about to fade"),
-)
+_OTHERS = (("▪", "pinned: never fades"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,10 @@ class KeyGroup:
 
 
 class HelpScreen(ModalScreen[None]):
-    """`here` are the keys of the screen below, `everywhere` those of every screen."""
+    """`here` are the keys of the screen below, `everywhere` those of every screen.
+
+    `legend` says what signs of the screen below mean, (sign, meaning), besides those that stand everywhere.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark,q", "leave", "Close", show=False),
@@ -60,9 +59,14 @@ class HelpScreen(ModalScreen[None]):
         Binding("pageup", "scroll(-10)", "Page up", show=False),
     ]
 
-    def __init__(self, here: Sequence[KeyGroup], everywhere: Sequence[KeyGroup]) -> None:
+    def __init__(
+        self,
+        here: Sequence[KeyGroup],
+        everywhere: Sequence[KeyGroup],
+        legend: Sequence[tuple[str, str]] = (),
+    ) -> None:
         super().__init__()
-        self._here, self._everywhere = here, everywhere
+        self._here, self._everywhere, self._legend = here, everywhere, legend
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as sheet:
@@ -75,7 +79,7 @@ class HelpScreen(ModalScreen[None]):
                 with Vertical(classes="help-column"):
                     for group in self._everywhere:
                         yield Static(_keys(group), classes="help-group")
-                    yield Static(_signs(), classes="help-group")
+                    yield Static(_signs(self._legend), classes="help-group")
 
     def action_leave(self) -> None:
         self.dismiss()
@@ -92,9 +96,10 @@ def _keys(group: KeyGroup) -> Content:
     return Content("\n").join(lines)
 
 
-def _signs() -> Content:
+def _signs(legend: Sequence[tuple[str, str]]) -> Content:
     lines = [_heading("Signs")]
-    lines += [Content.assemble((fit(sign, 3), f"bold {colour}"), what) for sign, colour, what in (*_MAKERS, *_OTHERS)]
+    lines += [Content.assemble((fit(sign, 3), f"bold {colour}"), what) for sign, colour, what in _MAKERS]
+    lines += [Content.assemble((fit(sign, 3), "bold"), what) for sign, what in legend or _OTHERS]
     kinds = [f"{glyph} {kind}" for kind, glyph in GLYPHS.items()]
     for first in range(0, len(kinds), 3):
         lines.append(Content.assemble(("".join(fit(each, 14) for each in kinds[first : first + 3]), "$secondary")))

@@ -21,3 +21,19 @@ KEYS = (
     Binding("ctrl+r", "redo", "Redo", show=False, id="app.redo"),
     Binding("q", "quit", "Quit", show=False, id="app.quit"),
 )
+
+#: Keys of the form in which a note is written. They come before what the text would do with them.
+FORM_KEYS = (
+    Binding("ctrl+s", "save", "Save", priority=True, id="form.save"),
+    Binding("escape", "leave", "Cancel", id="form.leave"),
+    Binding("ctrl+e", "editor", "In $EDITOR", priority=True, id="form.editor"),
+    Binding("ctrl+t", "other_version", "See the other version", priority=True, id="form.other"),
+    Binding("ctrl+n", "as_new", "Save as a new note", priority=True, id="form.new"),
+)
+#: Keys of the list of collections.
+COLLECTION_KEYS = (
+    Binding("enter", "open", "Open", id="collections.open"),
+    Binding("c", "copy", "Copy", id="collections.copy"),
+    Binding("n", "make", "New", id="collections.new"),
+    Binding("escape", "leave", "Back", id="collections.leave"),
+)

@@ -1,0 +1,60 @@
+"""What nobody foresaw: written down in a file of the home, so that the terminal needs to show no traceback."""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import TextIOWrapper
+    from pathlib import Path
+
+FILE_NAME = "tui.log"
+#: Bytes from which on the file is begun anew, the old one kept beside it.
+_FULL = 1_000_000
+_log = logging.getLogger("amem.tui")
+
+
+class _PrivateFile(logging.FileHandler):
+    """A log that its owner alone can read, made when there is something to write."""
+
+    def _open(self) -> TextIOWrapper:
+        os.makedirs(os.path.dirname(self.baseFilename), mode=0o700, exist_ok=True)
+        descriptor = os.open(self.baseFilename, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+        return os.fdopen(descriptor, "a", encoding="utf-8")
+
+
+@contextmanager
+def written_down(home: Path) -> Iterator[None]:
+    """While the browser runs, warnings of amem and mishaps of the browser go to ``<home>/tui.log``."""
+    path = home / FILE_NAME
+    try:
+        if path.stat().st_size > _FULL:
+            path.replace(path.with_suffix(".log.old"))
+    except OSError:
+        pass  # there is none yet, or its folder is read-only; then nothing is written
+    handler = _PrivateFile(path, encoding="utf-8", delay=True)
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    amem = logging.getLogger("amem")
+    amem.addHandler(handler)
+    try:
+        yield
+    finally:
+        amem.removeHandler(handler)
+        handler.close()
+
+
+def write_down(error: BaseException) -> None:
+    """Keep an exception, with where it came from."""
+    _log.error("unexpected %s", type(error).__name__, exc_info=error)
+
+
+def in_words(error: BaseException, home: Path) -> str:
+    """An exception as a person may be told of it."""
+    said = " ".join(str(error).split())[:160]
+    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return f"Something unforeseen went wrong, {what}\nIt is written down in {home / FILE_NAME}."
