@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -11,6 +11,7 @@ from amem.errors import InvalidInput
 
 #: A-Mem's own way to write a time: minutes, local, no separators.
 COMPACT = "%Y%m%d%H%M"
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Clock(Protocol):
@@ -71,6 +72,23 @@ def parse_time(text: str | datetime, default_zone: tzinfo) -> datetime:
         return moment.astimezone(UTC)
     except (OverflowError, ValueError) as error:
         raise InvalidInput(f"time out of range: {text!r}") from error
+
+
+def moment_of(text: str, zone: tzinfo, now: datetime) -> datetime:
+    """A time as people give it: ISO 8601, ``7d`` (also m, h, w) ago, ``today``, ``yesterday``. Raises InvalidInput."""
+    said = text.strip().lower()
+    midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    if said in ("today", "yesterday"):
+        return midnight - timedelta(days=said == "yesterday")
+    if said[-1:] in _UNITS and said[:-1].isdigit():
+        try:
+            return now - timedelta(**{_UNITS[said[-1]]: int(said[:-1])})
+        except OverflowError as error:
+            raise InvalidInput(f"{text!r} is too long ago") from error
+    try:
+        return parse_time(text, zone)
+    except InvalidInput as error:
+        raise InvalidInput(str(error), hint="use 2026-03-01, 2026-03-01T09:30, 7d, 12h, today or yesterday") from error
 
 
 def _read(text: str) -> datetime:

@@ -2,7 +2,7 @@
 
 # Typer reads annotations at run time, so the modules of this room do without ``from __future__ import annotations``.
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -25,29 +25,13 @@ Diversity = Annotated[
     float | None, typer.Option("--diversity", help="What repeating an answer above costs (0 to 1).", show_default=False)
 ]
 
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
 
 def moment(text: str, timezone: str, now: datetime | None = None) -> datetime:
     """A time as people give it: ISO 8601, ``7d`` (also m, h, w) ago, ``today``, ``yesterday``. Raises InvalidInput."""
-    from amem.clock import parse_time, zone
-    from amem.errors import InvalidInput
+    from amem.clock import moment_of, zone
 
     where = zone(timezone)
-    now = now or datetime.now(where)
-    said = text.strip().lower()
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if said in ("today", "yesterday"):
-        return midnight - timedelta(days=said == "yesterday")
-    if said[-1:] in _UNITS and said[:-1].isdigit():
-        try:
-            return now - timedelta(**{_UNITS[said[-1]]: int(said[:-1])})
-        except OverflowError as error:
-            raise InvalidInput(f"{text!r} is too long ago") from error
-    try:
-        return parse_time(text, where)
-    except InvalidInput as error:
-        raise InvalidInput(str(error), hint="use 2026-03-01, 2026-03-01T09:30, 7d, 12h, today or yesterday") from error
+    return moment_of(text, where, now or datetime.now(where))
 
 
 def pairs(given: list[str] | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amem.clock import zone
+from amem.clock import moment_of, zone
 from amem.maintenance.index import embed_missing
 from amem.storage import own_last
 from amem.storage.logbook import actors, doings, log_order, operations_of
@@ -40,20 +40,23 @@ class Undoing(Wiring):
         with self._store.read() as session:
             return session.operations.log(since=since, limit=limit, actor=actor)
 
-    def log_order(self, since: datetime | None = None, *, actor: str | None = None) -> LogOrder:
-        """The order of the whole log, newest first, to be read with `operations`; days are the collection's."""
+    def log_order(self, since: datetime | str | None = None, *, actor: str | None = None) -> LogOrder:
+        """The order of the whole log, newest first, to be read with `operations`; days are the collection's.
+
+        `since` may be in words: ``2026-03-01``, ``7d``, ``today``. Raises InvalidInput for others.
+        """
         with self._store.read() as session:
-            return log_order(session, zone(self.settings.timezone), since=since, actor=actor)
+            return log_order(session, zone(self.settings.timezone), since=self._since(since), actor=actor)
 
     def operations(self, ids: Sequence[int]) -> list[Operation]:
         """These operations, in this order; those that there are."""
         with self._store.read() as session:
             return operations_of(session, [int(id) for id in ids])
 
-    def actors(self, since: datetime | None = None) -> dict[str, int]:
-        """Everyone who wrote anything, and how many operations, most first."""
+    def actors(self, since: datetime | str | None = None) -> dict[str, int]:
+        """Everyone who wrote anything since then (as for `log_order`), and how many operations, most first."""
         with self._store.read() as session:
-            return actors(session, since=since)
+            return actors(session, since=self._since(since))
 
     def doings(self, operation: int, *, most: int = 50) -> Doings:
         """What one operation did, to no more than `most` notes, links and flags. Raises OperationNotFound."""
@@ -105,3 +108,8 @@ class Undoing(Wiring):
     def reject(self, review: int) -> None:
         """Turn a proposed change down. Raises ReviewNotFound."""
         self._editor.reject(review, self.actor)
+
+    def _since(self, since: datetime | str | None) -> datetime | None:
+        if not isinstance(since, str):
+            return since
+        return moment_of(since, zone(self.settings.timezone), self._clock.now())

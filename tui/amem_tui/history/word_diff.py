@@ -157,7 +157,7 @@ def _alike(matched: Sequence[_Stretch]) -> bool:
 
 
 def _bridged(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """Without marks alone between two changes, removed before added: a full stop is no reason to see an old sentence."""
+    """Without marks alone between two changes: a full stop in both is no reason to see two sentences as one."""
     stretch: list[Piece] = []
 
     def changed() -> Iterator[Piece]:

@@ -1,69 +1,197 @@
-"""What machines and people did, newest first, each operation undoable."""
+"""The log: what machines and people did, newest first, each operation undoable."""
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import work
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
+from textual import on, work
+from textual.containers import Horizontal
+from textual.content import Content
 
+from amem.note import Status
 from amem_tui import changes
+from amem_tui.history.changes_view import ChangesView
+from amem_tui.log.choosing import ChooseScreen
+from amem_tui.log.detail import detail_blocks, read_doings
 from amem_tui.log.keys import KEYS
-from amem_tui.naming import titles
+from amem_tui.log.log_list import LogList
+from amem_tui.log.outline import Outline
+from amem_tui.log.rows import read_rows
 from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import operation
+from amem_tui.phrases import maker, plural
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage import Operation
 
-_SHOWN = 200
+#: A cursor that is held down passes operations nobody wants to read of.
+_REST = 0.05
+_SINCE = {"all": "From the beginning", "today": "Today", "7d": "The last 7 days", "30d": "The last 30 days"}
+_EVERYBODY = "everybody"
+_NEVER = "Nothing has happened yet."
+_NOTHING = "Nothing has happened {when}{who}.\n\ns looks further back, a at what others did."
+#: What cannot be taken back by its number.
+_NOT_UNDONE = ("undo", "redo", "purge", "reindex")
 
 
 class LogScreen(NotesScreen):
-    """The newest operations."""
+    """All operations, or one actor's, since some time; beside them what the one under the cursor did."""
 
     ROOM = "log"
+    CSS_PATH: ClassVar = ["../history/history.tcss", "log.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
+    AUTO_FOCUS = "#operations"
+
+    _actor: str | None = None
+    _since = "all"
 
     def furnish(self) -> ComposeResult:
-        yield OptionList(id="operations", compact=True)
+        with Horizontal(id="log-panes"):
+            yield LogList(id="operations")
+            yield ChangesView(id="operation")
+
+    @property
+    def _list(self) -> LogList:
+        return self.query_one(LogList)
+
+    @property
+    def _view(self) -> ChangesView:
+        return self.query_one("#operation", ChangesView)
+
+    # -- what is shown -------------------------------------------------------------------------------------------
 
     def reload(self) -> None:
         self._reload()
 
-    @work(exclusive=True)
+    @work(exclusive=True, group="log")
     async def _reload(self) -> None:
         with self._desk.refusals():
-            found = await self.ask(partial(_newest, self.memory))
-            shown = self.query_one(OptionList)
-            before = shown.highlighted_option
-            shown.clear_options()
-            shown.add_options(
-                [Option(operation(each, about, self._desk.zone), id=str(each.id)) for each, about in found]
+            read = partial(_read, self.memory, self._since, self._actor, self._list.toggled)
+            outline = await self.ask(read)
+            self._list.show(outline)
+            self._list.border_title = self._heading()
+            self.bar.tell(f"{plural(outline.count, 'operation')} ")
+            self._show()
+        self.refresh_bindings()
+
+    def _heading(self) -> Content:
+        who = Content("Everybody") if self._actor is None else maker(self._actor)
+        return Content.assemble(who, f", {self._when(self._since)}")
+
+    def _when(self, since: str) -> str:
+        return _SINCE[since].lower() if since in _SINCE else f"since {since}"
+
+    @on(LogList.Wanted)
+    @work(group="rows")
+    async def _fetch(self, event: LogList.Wanted) -> None:
+        with self._desk.refusals():
+            self._list.fill(await self.ask(partial(read_rows, self.memory, event.ids, self._desk.zone)))
+            self.refresh_bindings()
+
+    @on(LogList.Moved)
+    def _moved(self) -> None:
+        self._show(_REST)
+
+    @work(exclusive=True, group="doings")
+    async def _show(self, rest: float = 0) -> None:
+        await asyncio.sleep(rest)
+        line = self._list.chosen
+        if line is None:
+            everything = self._actor is None and self._since == "all"
+            who = "" if self._actor is None else f" by {maker(self._actor).plain}"
+            await self._view.say(_NEVER if everything else _NOTHING.format(when=self._when(self._since), who=who))
+            return
+        with self._desk.refusals():
+            found, cards = await self.ask(partial(read_doings, self.memory, line.id))
+            self._view.border_title = Content(f"Operation {line.id}")
+            await self._view.show(detail_blocks(found, cards, self._desk.zone), about=line.id)
+
+    # -- keys ----------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered."""
+        line, row = self._list.chosen, self._list.row
+        if action == "undo_one":
+            return row is not None and not row.operation.undone and row.operation.action not in _NOT_UNDONE
+        if action == "read":
+            return row is not None and row.note is not None
+        if action == "fold":
+            return line is not None and line.steps > 0
+        if action == "unfold":
+            return line is not None and line.folded
+        if action == "fold_away":
+            return line is not None and (line.depth > 0 or (line.steps > 0 and not line.folded))
+        return True
+
+    def action_fold(self) -> None:
+        self._list.toggle()
+        self.refresh_bindings()
+
+    def action_unfold(self) -> None:
+        self.action_fold()
+
+    def action_fold_away(self) -> None:
+        line = self._list.chosen
+        if line is not None and line.steps and not line.folded:
+            self.action_fold()
+        else:
+            self._list.step_out()
+
+    @work(group="change")
+    async def action_undo_one(self) -> None:
+        line = self._list.chosen
+        if line is not None:
+            await self._desk.carry_out(partial(changes.undo, self.memory, line.id))
+            self._reload()
+
+    @on(LogList.Opened)
+    @work(group="read")
+    async def action_read(self) -> None:
+        """Open the note, or the history of one that was deleted."""
+        row = self._list.row
+        if row is None or row.note is None:
+            return
+        with self._desk.refusals():
+            card = (await self.ask(partial(self.memory.cards_of, [row.note]))).get(row.note)
+            if card is None:
+                self._desk.say("That note was destroyed for good.")
+            elif card.status is Status.DELETED:
+                self._desk.note = row.note
+                self._desk.rooms.visit("history")
+            else:
+                self._desk.rooms.read_note(row.note)
+
+    @work(exclusive=True, group="choose")
+    async def action_choose_actor(self) -> None:
+        with self._desk.refusals():
+            since = None if self._since == "all" else self._since
+            found = await self.ask(partial(self.memory.actors, since))
+            everybody = Content.assemble(f"{sum(found.values()):>8,}  ", "Everybody")
+            each = [(actor, Content.assemble(f"{count:>8,}  ", maker(actor))) for actor, count in found.items()]
+            chosen = await self.app.push_screen_wait(
+                ChooseScreen("Who did it", [(_EVERYBODY, everybody), *each], chosen=self._actor or _EVERYBODY)
             )
-            if not found:
-                shown.add_option(Option("Nothing has happened yet.", disabled=True))
-                return
-            ids = [str(each.id) for each, _ in found]
-            shown.highlighted = ids.index(before.id) if before is not None and before.id in ids else 0
+            if chosen is not None:
+                self._actor = None if chosen == _EVERYBODY else chosen
+                self._reload()
 
-    def action_undo(self) -> None:
-        chosen = self.query_one(OptionList).highlighted_option
-        if chosen is not None and chosen.id is not None:
-            self.change(partial(changes.undo, self.memory, int(chosen.id)))
+    @work(exclusive=True, group="choose")
+    async def action_choose_since(self) -> None:
+        choices = [(since, Content(words)) for since, words in _SINCE.items()]
+        chosen = await self.app.push_screen_wait(
+            ChooseScreen("Since when", choices, chosen=self._since, placeholder="or 2026-03-01, 12h, yesterday")
+        )
+        with self._desk.refusals():
+            if chosen is not None:
+                # Refused in words when it is no time, with the log as it was.
+                await self.ask(partial(self.memory.actors, None if chosen == "all" else chosen))
+                self._since = chosen
+                self._reload()
 
 
-def _newest(memory: AgenticMemorySystem) -> list[tuple[Operation, str]]:
-    """The newest operations, each with the title of the first note it is about."""
-    found = memory.log(limit=_SHOWN)
-    held = {each.id: (*each.created, *each.notes)[:1] for each in found}
-    # What only made links is about the note whose arrival set it off.
-    about = {each.id: held[each.id] or held.get(each.parent or 0, ()) for each in found}
-    named = titles(memory, [id for ids in about.values() for id in ids])
-    return [(each, "".join(named[id] for id in about[each.id])) for each in found]
+def _read(memory: AgenticMemorySystem, since: str, actor: str | None, toggled: set[int]) -> Outline:
+    return Outline(memory.log_order(None if since == "all" else since, actor=actor), toggled)
