@@ -43,8 +43,9 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.settings import Settings
 
-#: Actions of the app that lead somewhere else, which what is being typed would not survive.
-_LEADING_AWAY = frozenset({"visit", "new", "switch_note", "switch_collection", "command_palette", "redo", "keys"})
+#: Actions of the app that need an open collection, and those of them whose keys work above any sheet as well.
+_ABOUT_NOTES = frozenset({"visit", "new", "switch_note", "switch_collection", "command_palette", "redo", "keys"})
+_ABOVE_ALL = frozenset({"switch_note", "switch_collection", "command_palette"})
 
 
 class NotesApp(App[None]):
@@ -143,6 +144,8 @@ class NotesApp(App[None]):
         return self.theme_variables
 
     def _theme_chosen(self, theme: Theme) -> None:
+        if theme.name == self._first_theme:
+            return
         where = self._settings.home / "config.toml"
         self.toast(f'{theme.name}, until you quit. To keep it: tui_theme = "{theme.name}" in {where}')
 
@@ -298,11 +301,11 @@ class NotesApp(App[None]):
 
         From the screen that says that a collection fails, another can be opened.
         """
-        if action not in _LEADING_AWAY:
+        if action not in _ABOUT_NOTES:
             return True
-        if isinstance(self.screen, UnreadableScreen):
-            return action == "switch_collection"
-        return self._desk is not None and not isinstance(self.screen, ModalScreen)
+        if action in _ABOVE_ALL and isinstance(self.screen, ModalScreen):
+            return action == "switch_collection" and isinstance(self.screen, UnreadableScreen)
+        return self._desk is not None
 
     def action_visit(self, room: str) -> None:
         self.visit(room)
@@ -334,7 +337,7 @@ class NotesApp(App[None]):
                 yield command
         for active in screen.active_bindings.values():
             binding, owner = active.binding, active.node
-            if owner in (screen, self) and active.enabled and binding.description:
+            if owner in (screen, self) and active.enabled and binding.description and binding.id:
                 yield SystemCommand(
                     binding.description,
                     f"Key {display(self, binding)}",

@@ -40,7 +40,9 @@ class KeyFooter(Footer):
         super().__init__(compact=True, show_command_palette=False)
 
     def compose(self) -> ComposeResult:
+        own = {binding.action: place for place, (_, binding) in enumerate(self.screen._bindings)}
         active = [each for each in self.screen.active_bindings.values() if each.binding.show and each.enabled]
+        active.sort(key=lambda each: own.get(each.binding.action, len(own)))
         help_key = next((each.binding for each in active if each.binding.action == _HELP), None)
         room = self.size.width - (0 if help_key is None else self._width(help_key))
         shown: dict[str, Binding] = {}

@@ -59,7 +59,7 @@ class NoteForm(ModalScreen[None]):
             sheet.border_title = "New note" if note is None else "Edit note"
             yield TextArea(
                 typeable(self._text),
-                id="draft",
+                id="form-draft",
                 soft_wrap=True,
                 tab_behavior="focus",
                 placeholder="What is worth remembering",
@@ -71,10 +71,10 @@ class NoteForm(ModalScreen[None]):
                     prompt=_UNDECIDED,
                     allow_blank=note is None,
                     value=Select.NULL if note is None else note.kind,
-                    id="kind",
+                    id="form-kind",
                     compact=True,
                 )
-                yield Checkbox("pinned", value=note is not None and note.pinned, id="pinned", compact=True)
+                yield Checkbox("pinned", value=note is not None and note.pinned, id="form-pinned", compact=True)
             yield from self._line("tags")
             with Collapsible(title="details", id="details", collapsed=True), VerticalScroll(id="more"):
                 yield from self._line("keywords")
@@ -87,13 +87,13 @@ class NoteForm(ModalScreen[None]):
         said = clean(", ".join(held) if isinstance(held, list) else held).replace("\n", " ")
         with Horizontal(classes="line"):
             yield Static(classes="of", id=f"of-{name}")
-            yield Input(said, placeholder=_LINES[name], id=name, compact=True)
+            yield Input(said, placeholder=_LINES[name], id=f"form-{name}", compact=True)
 
     def on_mount(self) -> None:
         self._before = self._values()
         if self._text != self._held:  # it comes from an editor, where the person has changed it
             self._before["content"] = self._held
-        draft = self.query_one("#draft", TextArea)
+        draft = self.query_one("#form-draft", TextArea)
         draft.move_cursor(draft.document.end)
         draft.focus()
         self._owned: dict[str, str] = {}
@@ -136,19 +136,19 @@ class NoteForm(ModalScreen[None]):
             mine = name in changed or (filled and not machine)
             mark = ("◆ ", "$accent") if machine else ("● ", "$success") if mine else ("  ", "")
             sign.update(Content.assemble(mark, (name, "$accent" if machine else "$muted")))
-            self.query_one(f"#{name}").set_class(machine, "-machine")
+            self.query_one(f"#form-{name}").set_class(machine, "-machine")
 
     # -- what is in the form -------------------------------------------------------------------------------------
 
     def _values(self) -> dict[str, Any]:
-        kind = self.query_one("#kind", Select).value
+        kind = self.query_one("#form-kind", Select).value
         return {
-            "content": self.query_one("#draft", TextArea).text,
+            "content": self.query_one("#form-draft", TextArea).text,
             "kind": None if kind is Select.NULL else kind,
-            "tags": labels(self.query_one("#tags", Input).value),
-            "keywords": labels(self.query_one("#keywords", Input).value),
-            "context": self.query_one("#context", Input).value.strip(),
-            "pinned": self.query_one("#pinned", Checkbox).value,
+            "tags": labels(self.query_one("#form-tags", Input).value),
+            "keywords": labels(self.query_one("#form-keywords", Input).value),
+            "context": self.query_one("#form-context", Input).value.strip(),
+            "pinned": self.query_one("#form-pinned", Checkbox).value,
         }
 
     def _given(self) -> dict[str, Any]:
@@ -205,7 +205,7 @@ class NoteForm(ModalScreen[None]):
                 self._conflict = NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves it as a new note")
                 self._notice(words(self._conflict), error=True)
                 return
-            text = self.query_one("#draft", TextArea).text
+            text = self.query_one("#form-draft", TextArea).text
             if await self.app.push_screen_wait(OtherVersionScreen(now, text)):
                 self._note = now  # seen, and to be overwritten knowingly; undo brings it back
                 self.action_save()
@@ -219,7 +219,7 @@ class NoteForm(ModalScreen[None]):
     # -- the rest ------------------------------------------------------------------------------------------------
 
     def action_editor(self) -> None:
-        draft = self.query_one("#draft", TextArea)
+        draft = self.query_one("#form-draft", TextArea)
         try:
             written = write_in_editor(self.app, draft.text)
         except InvalidInput as error:

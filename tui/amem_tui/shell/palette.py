@@ -108,4 +108,9 @@ class Looks(_Named):
                 yield self.hit(score, f"Theme {name}", "Change how it looks", partial(setattr, self.app, "theme", name))
 
 
-PROVIDERS: set[type[Provider] | Callable[[], type[Provider]]] = {get_system_commands_provider, Notes, Collections, Looks}
+PROVIDERS: set[type[Provider] | Callable[[], type[Provider]]] = {
+    get_system_commands_provider,
+    Notes,
+    Collections,
+    Looks,
+}

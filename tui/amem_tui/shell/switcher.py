@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from amem_tui.desk import Desk
 
 _SHOWN = 30
+#: So many notes that hold the words are looked at for having them in their titles.
+_LOOKED_AT = 200
 _DATE = 12
 
 
@@ -76,7 +78,7 @@ class NoteSwitcher(ModalScreen[None]):
 
     def _show(self) -> None:
         shown = self.query_one("#found", OptionList)
-        room = max(10, shown.size.width - _DATE - 2)
+        room = max(10, shown.size.width - _DATE - 6)
         shown.clear_options()
         shown.add_options([Option(_line(card, room, self._desk.zone), id=card.id) for card in self._found])
         if self._found:
@@ -109,9 +111,15 @@ class NoteSwitcher(ModalScreen[None]):
 
 
 def found_by(memory: AgenticMemorySystem, words: str, limit: int = _SHOWN) -> list[Card]:
-    """The newest notes that hold these words; without words the newest to arrive."""
-    shelf = memory.shelf(starting=words, order="time" if words.strip() else "recorded")
-    return memory.cards(shelf, 0, limit)
+    """The newest notes that hold these words, those first that have them in their titles.
+
+    Without words the newest to arrive.
+    """
+    typed = words.casefold().split()
+    shelf = memory.shelf(starting=words, order="time" if typed else "recorded")
+    cards = memory.cards(shelf, 0, _LOOKED_AT if typed else limit)
+    cards.sort(key=lambda card: not all(word in title(card.text).casefold() for word in typed))
+    return cards[:limit]
 
 
 def _line(card: Card, room: int, zone: tzinfo) -> Content:
