@@ -106,6 +106,44 @@ def reject(memory: AgenticMemorySystem, review: int) -> str:
     return "Rejected; the note stays as it is"
 
 
+def supersede(memory: AgenticMemorySystem, old: str, new: str, reason: str = "") -> str:
+    """Put one note in the place of another, which stays in its history."""
+    memory.supersede(old, new, reason)
+    named = _titles(memory, [old, new])
+    return f"{named[new]} holds now, in place of {named[old]}"
+
+
+def hold(memory: AgenticMemorySystem, id: str, instead: str | None) -> str:
+    """Say that a superseded note holds after all, in place of the one that does now, if one does."""
+    if instead is not None:
+        return supersede(memory, instead, id)
+    return stand_again(memory, id)
+
+
+def stand_again(memory: AgenticMemorySystem, id: str) -> str:
+    """Make a superseded note stand again, beside what took its place."""
+    stood = memory.unsupersede(id)
+    return f"{_titles(memory, [id])[id]} {'stands again' if stood else 'holds already'}"
+
+
+def retract(memory: AgenticMemorySystem, id: str) -> str:
+    """Take a note back, with nothing in its place."""
+    taken = memory.retract(id)
+    return f"{_titles(memory, [id])[id]} {'holds no more' if taken else 'did not hold any more'}"
+
+
+def keep(memory: AgenticMemorySystem, id: str) -> str:
+    """Say that a note holds in spite of what speaks against it."""
+    return f"Kept {_titles(memory, [id])[id]}" if memory.keep(id) else "Nothing speaks against it any more"
+
+
+def keep_both(memory: AgenticMemorySystem, earlier: str, later: str) -> str:
+    """Say that two notes that disagree both hold."""
+    if memory.keep(earlier) or memory.keep(later):
+        return "Both hold"
+    return "Both stand already, for one and the same thing: say which is right"
+
+
 def _received(receipt: Receipt) -> str:
     if not receipt.stored:
         return "Known already: here is the note that says the same"

@@ -1,20 +1,25 @@
-"""The review queue: changes that machines proposed and a person decides."""
+"""Where a person decides: rewrites that machines proposed, notes that disagree, notes that may be out of date."""
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import work
+from textual import on, work
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
+from textual.widgets import OptionList, Static, TabbedContent, TabPane
 
 from amem_tui import changes
-from amem_tui.naming import titles
+from amem_tui.history.changes_view import ChangesView, field_blocks, said
+from amem_tui.history.fields import compared
+from amem_tui.history.lines import Lines
 from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import changed, maker, one_line
+from amem_tui.review import telling
+from amem_tui.review.disputes import Dispute, read_chain, read_conflict
 from amem_tui.review.keys import KEYS
+from amem_tui.review.waiting import Waiting, read_waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,53 +29,240 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage import Review
+    from amem.storage.flags import Flag
+
+_SECTIONS = {"rewrites": "Rewrites", "conflicts": "Conflicts", "flags": "May be out of date"}
+_REST = 0.04
+_AROUND = 120
 
 
 class ReviewScreen(NotesScreen):
-    """Open proposals, oldest first."""
+    """Three sections; in each a list, and beside it what a decision needs to be seen."""
 
     ROOM = "review"
+    CSS_PATH: ClassVar = ["../history/history.tcss", "review.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
+    AUTO_FOCUS = "#rewrites-list"
+
+    _waiting: Waiting | None = None
+    _dispute: Dispute | None = None
+    _chain_of: str | None = None
+    _whole = False
 
     def furnish(self) -> ComposeResult:
-        yield OptionList(id="proposals", compact=True)
+        with TabbedContent(id="sections"):
+            for name, words in _SECTIONS.items():
+                with TabPane(words, id=name), Horizontal(classes="section"):
+                    yield Lines(id=f"{name}-list")
+                    if name == "conflicts":
+                        with Vertical(id="dispute"):
+                            yield Static(id="dispute-head", markup=False)
+                            yield Lines(id="chain")
+                    else:
+                        yield ChangesView(id=f"{name}-view")
+
+    @property
+    def _section(self) -> str:
+        return self.query_one("#sections", TabbedContent).active
+
+    @property
+    def _list(self) -> Lines:
+        return self.query_one(f"#{self._section}-list", Lines)
+
+    @property
+    def _chain(self) -> Lines:
+        return self.query_one("#chain", Lines)
+
+    @property
+    def _chosen(self) -> list[str]:
+        """What the cursor is on: its sort, then ids."""
+        return (self._list.chosen or "").split()
+
+    @property
+    def _review(self) -> Review | None:
+        held = () if self._waiting is None else self._waiting.reviews
+        return next((each for each in held if self._chosen == ["review", str(each.id)]), None)
+
+    @property
+    def _flag(self) -> Flag | None:
+        held = () if self._waiting is None else self._waiting.flags
+        return next((each for each in held if self._chosen == ["flag", str(each.id)]), None)
+
+    # -- what is shown -------------------------------------------------------------------------------------------
 
     def reload(self) -> None:
         self._reload()
 
-    @work(exclusive=True)
+    @work(exclusive=True, group="review")
     async def _reload(self) -> None:
+        first = self._waiting is None
         with self._desk.refusals():
-            waiting = await self.ask(partial(_named, self.memory))
-            shown = self.query_one(OptionList)
-            place = shown.highlighted or 0
-            shown.clear_options()
-            for review, name in waiting:
-                shown.add_option(Option(_proposal(review, name), id=str(review.id)))
-            if waiting:
-                shown.highlighted = min(place, len(waiting) - 1)
+            waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
+            tabs = self.query_one("#sections", TabbedContent)
+            for name, words in _SECTIONS.items():
+                count = waiting.counts[name]
+                tabs.get_tab(name).label = Content(f"{words} {count:,}" if count else words)
+                self.query_one(f"#{name}-list", Lines).fill(telling.options(name, waiting, self._chain_of))
+            self.bar.tell(f"{waiting.total:,} to decide " if waiting.total else "Nothing waits ")
+            if first and waiting.total and not waiting.counts["rewrites"]:
+                self._go_to(next(name for name in _SECTIONS if waiting.counts[name]))
+            self._show()
+        self.refresh_bindings()
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option_list is not self._chain:
+            self._show(rest=_REST)
+
+    @work(exclusive=True, group="shown")
+    async def _show(self, rest: float = 0) -> None:
+        await asyncio.sleep(rest)
+        with self._desk.refusals():
+            if self._section == "conflicts":
+                await self._show_dispute()
+            elif self._section == "rewrites":
+                await self._show_review()
             else:
-                shown.add_option(Option("Nothing waits for you.", disabled=True))
+                await self._show_flag()
+        self.refresh_bindings()
+
+    async def _show_review(self) -> None:
+        view, review, waiting = self.query_one("#rewrites-view", ChangesView), self._review, self._waiting
+        if review is None or waiting is None:
+            await view.say(telling.NOTHING["rewrites"])
+            return
+        around = None if self._whole else _AROUND
+        compare = partial(compared, review.changes, self._desk.zone, waiting.titles, around=around)
+        fields = await self.ask(compare)
+        note = await self.ask(partial(self.memory.read, review.note))
+        head = said(telling.review_head(review, waiting, self._desk.zone))
+        text = [said("the note", "field-name"), said(telling.note_text(note))]
+        await view.show([head, *field_blocks(fields), *text], about=review.id)
+
+    async def _show_flag(self) -> None:
+        view, flag, waiting = self.query_one("#flags-view", ChangesView), self._flag, self._waiting
+        if flag is None or waiting is None:
+            await view.say(telling.NOTHING["flags"])
+            return
+        notes = await self.ask(lambda: [self.memory.read(id) for id in (flag.note, flag.because)])
+        head = said(telling.flag_head(flag, waiting, self._desk.zone))
+        blocks = [head, said("the note", "field-name"), said(telling.note_text(notes[0]))]
+        if notes[1] is not None:
+            blocks += [said("because of", "field-name"), said(telling.note_text(notes[1]))]
+        await view.show(blocks, about=flag.id)
+
+    async def _show_dispute(self) -> None:
+        self._dispute = await self._read_dispute()
+        words = Content(telling.NOTHING["conflicts"]) if self._dispute is None else telling.dispute_head(self._dispute)
+        self.query_one("#dispute-head", Static).update(words)
+        self._chain.fill([] if self._dispute is None else telling.timeline(self._dispute, self._desk.zone))
+
+    async def _read_dispute(self) -> Dispute | None:
+        sort, *ids = self._chosen or [""]
+        if sort == "conflict" and self._waiting is not None:
+            found = next((each for each in self._waiting.conflicts if [each.earlier, each.later] == ids), None)
+            return None if found is None else await self.ask(partial(read_conflict, self.memory, found))
+        return await self.ask(partial(read_chain, self.memory, *ids)) if ids else None
+
+    # -- keys ----------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered."""
+        if action in ("decide", "whole"):
+            return self._section == "rewrites" and self._review is not None
+        if action == "hold":
+            there = 0 if self._dispute is None or self._section != "conflicts" else len(self._dispute.notes)
+            return isinstance(parameters[0], int) and parameters[0] <= there
+        if action == "keep":
+            return bool(self._chosen) and (self._section == "flags" or self._chosen[0] in ("conflict", "settled"))
+        if action == "retract":
+            return self._section == "flags" and self._flag is not None
+        if action == "succession":
+            return self._desk.note is not None
+        return bool(self._chosen) if action == "read" else True
+
+    def action_section(self, by: int) -> None:
+        names = list(_SECTIONS)
+        self._go_to(names[(names.index(self._section) + by) % len(names)])
+
+    def _go_to(self, section: str) -> None:
+        self.query_one("#sections", TabbedContent).active = section
+        self.call_after_refresh(self._list.focus)
+
+    @on(TabbedContent.TabActivated)
+    def _turned(self) -> None:
+        self._show()
+
+    def action_whole(self) -> None:
+        self._whole = not self._whole
+        self._show()
+
+    def action_succession(self) -> None:
+        self._chain_of = self._desk.note
+        self._go_to("conflicts")
+        self._succession()
+
+    @work(exclusive=True, group="review")
+    async def _succession(self) -> None:
+        """Put the chain of the open note on top, with the cursor on it."""
+        with self._desk.refusals():
+            waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
+            options = telling.options("conflicts", waiting, self._chain_of)
+            self.query_one("#conflicts-list", Lines).fill(options, keep=f"chain {self._chain_of}")
+            self._show()
+
+    def action_read(self) -> None:
+        """Open the note; in a conflict go to its notes first."""
+        if self._section == "conflicts":
+            if self.focused is not self._chain:
+                self._chain.focus()
+            elif self._chain.chosen is not None:
+                self._desk.rooms.read_note(self._chain.chosen)
+            return
+        found = self._review if self._section == "rewrites" else self._flag
+        if found is not None:
+            self._desk.rooms.read_note(found.note)
+
+    @on(OptionList.OptionSelected)
+    def _read(self) -> None:
+        self.action_read()
+
+    # -- decisions -----------------------------------------------------------------------------------------------
 
     def action_decide(self, how: str) -> None:
-        chosen = self.query_one(OptionList).highlighted_option
-        if chosen is not None and chosen.id is not None:
+        if self._review is not None:
             decide: Callable[[AgenticMemorySystem, int], str] = getattr(changes, how)
-            self.change(partial(decide, self.memory, int(chosen.id)))
+            self._decide(partial(decide, self.memory, self._review.id))
+
+    def action_hold(self, place: int) -> None:
+        if self._dispute is not None and place <= len(self._dispute.notes):
+            self._decide(partial(_hold, self.memory, self._dispute, self._dispute.notes[place - 1].id))
+
+    def action_keep(self) -> None:
+        sort, *ids = self._chosen
+        if sort == "conflict":
+            self._decide(partial(changes.keep_both, self.memory, *ids))
+        elif sort == "settled":
+            self._decide(partial(changes.stand_again, self.memory, ids[0]))
+        elif self._flag is not None:
+            self._decide(partial(changes.keep, self.memory, self._flag.note))
+
+    def action_retract(self) -> None:
+        if self._flag is not None:
+            self._decide(partial(changes.retract, self.memory, self._flag.note))
+
+    @work(group="change")
+    async def _decide(self, decision: Callable[[], str]) -> None:
+        """Carry a decision out; whether or not that went well, show what waits now."""
+        await self._desk.carry_out(decision)
+        self._reload()
 
 
-def _named(memory: AgenticMemorySystem) -> list[tuple[Review, str]]:
-    """Each open proposal with the title of the note it would change."""
-    waiting = memory.reviews()
-    named = titles(memory, [review.note for review in waiting])
-    return [(review, named[review.note]) for review in waiting]
-
-
-def _proposal(review: Review, name: str) -> Content:
-    who = Content.assemble(
-        "  ",
-        maker(review.made_by),
-        (f"  {review.confidence:.0%} sure  ", "$muted"),
-        one_line(review.reason),
-    )
-    return Content("\n").join([Content.assemble((name, "bold")), who, changed(review.changes), Content("")])
+def _hold(memory: AgenticMemorySystem, dispute: Dispute, id: str) -> str:
+    """Say of one of the notes that it is the one that holds."""
+    earlier, later = dispute.pair
+    if dispute.conflict is not None and id == later:
+        return changes.supersede(memory, earlier, later, dispute.conflict.verdict.reason)
+    if dispute.conflict is not None and id == earlier:
+        return changes.retract(memory, later)
+    return changes.hold(memory, id, dispute.holder(id))

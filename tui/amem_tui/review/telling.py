@@ -1,0 +1,157 @@
+"""What waits in words: lines for the lists, and what stands beside them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.widgets.option_list import Option
+
+from amem.note import Status
+from amem_tui.history.fields import name
+from amem_tui.phrases import clean, day, maker, moment, one_line
+from amem_tui.review import disputes
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from amem.note import MemoryNote
+    from amem.storage import Review
+    from amem.storage.flags import Flag
+    from amem_tui.review.waiting import Waiting
+
+NOTHING = {
+    "rewrites": "No rewrite waits for you.",
+    "conflicts": "No notes disagree.",
+    "flags": "No note leans on what is no longer so.",
+}
+_BELOW = {"contradicts": "contradicts", "supersedes": "may be overturned by"}
+
+
+def options(section: str, waiting: Waiting, chain_of: str | None) -> list[Option]:
+    """The lines of a section; `chain_of` is a note whose chain is to be looked at."""
+    if section == "rewrites":
+        found = [Option(_review_line(each, waiting), id=f"review {each.id}") for each in waiting.reviews]
+    elif section == "flags":
+        found = [Option(_flag_line(each, waiting), id=f"flag {each.id}") for each in waiting.flags]
+    else:
+        found = _conflict_options(waiting, chain_of)
+    left = waiting.counts.get(section, 0) - sum(not each.disabled for each in found if _waits(each))
+    if left > 0:
+        found.append(Option(Content.styled(f"… {left:,} more when these are decided", "$muted"), disabled=True))
+    return found or [Option(Content.styled(NOTHING[section], "$muted"), disabled=True)]
+
+
+def review_head(review: Review, waiting: Waiting, zone: tzinfo) -> Content:
+    """Which note would be changed, who says so, how sure and why, and until when one may decide."""
+    who = Content.assemble("proposed by ", maker(review.made_by), (f", {review.confidence:.0%} sure", "$muted"))
+    lines = [Content.styled(waiting.title(review.note), "bold"), who]
+    if review.reason:
+        lines.append(Content.assemble(("because ", "$muted"), one_line(review.reason, 400)))
+    lines.append(
+        Content.styled(f"since {moment(review.created_at, zone)}, open until {day(review.expires_at, zone)}", "$muted")
+    )
+    return Content("\n").join(lines)
+
+
+def flag_head(flag: Flag, waiting: Waiting, zone: tzinfo) -> Content:
+    """Which note, and because of what it may be out of date."""
+    return Content("\n").join(
+        [
+            Content.styled(waiting.title(flag.note), "bold"),
+            Content.assemble(("may be out of date: ", "$warning"), one_line(flag.reason, 400)),
+            Content.assemble(("because of  ", "$muted"), waiting.title(flag.because)),
+            Content.styled(f"since {moment(flag.at, zone)}", "$muted"),
+        ]
+    )
+
+
+def dispute_head(dispute: disputes.Dispute) -> Content:
+    """Who sees a conflict, how sure and why; or what the chain is."""
+    conflict = dispute.conflict
+    if conflict is None:
+        return Content.styled(
+            "Each took the place of the one before. A number says which is right after all.", "$muted"
+        )
+    verdict = conflict.verdict
+    label = "They contradict each other" if verdict.label == "contradicts" else "The later may overturn the earlier"
+    lines = [
+        Content.assemble((label, "bold"), "  ", maker(verdict.judge), (f"  {verdict.confidence:.0%} sure", "$muted"))
+    ]
+    if verdict.reason:
+        lines.append(Content(one_line(verdict.reason, 400)))
+    if conflict.waits:
+        lines.append(Content.styled(f"It waits, since {conflict.waits}.", "$muted"))
+    return Content("\n").join(lines)
+
+
+def timeline(dispute: disputes.Dispute, zone: tzinfo) -> list[Option]:
+    """The notes, the oldest first, each with a number, when it was so, and whether it holds now."""
+    return [
+        Option(_moment_of(place, note, dispute, zone), id=note.id) for place, note in enumerate(dispute.notes, start=1)
+    ]
+
+
+def _moment_of(place: int, note: MemoryNote, dispute: disputes.Dispute, zone: tzinfo) -> Content:
+    since = day(disputes.since(note), zone)
+    until = day(note.valid_to, zone) if note.valid_to is not None else "now" if note.status is Status.ACTIVE else ""
+    held = {Status.ACTIVE: ("● holds now", "$success"), Status.SUPERSEDED: ("○ superseded", "$muted")}
+    state = held.get(note.status, (f"○ {note.status}", "$warning"))
+    if dispute.conflict is not None and note.id in dispute.pair:
+        state = ("? disputed", "$warning")
+    mark = str(place) if place < 10 else " "
+    head = Content.assemble((f" {mark} ", "bold $accent"), (f" {since} – {until or '?'}  ", "$primary"), state)
+    bar = "│" if place < len(dispute.notes) else " "
+    text = Content.assemble((f" {bar}  ", "$primary"), one_line(note.content, 300))
+    return Content("\n").join([head, text])
+
+
+def _review_line(review: Review, waiting: Waiting) -> Content:
+    fields = ", ".join(name(field) for field in review.changes)
+    return _two(
+        waiting.title(review.note),
+        Content.assemble(maker(review.made_by), (f"  {review.confidence:.0%} sure  {fields}", "$muted")),
+    )
+
+
+def _flag_line(flag: Flag, waiting: Waiting) -> Content:
+    return _two(waiting.title(flag.note), Content.styled(one_line(flag.reason), "$muted"))
+
+
+def _conflict_options(waiting: Waiting, chain_of: str | None) -> list[Option]:
+    found = []
+    if chain_of is not None:
+        found += [_heading("The open note"), Option(Content("  its chain"), id=f"chain {chain_of}")]
+    if waiting.conflicts:
+        found += [_heading("To decide")] if chain_of is not None or waiting.settled else []
+        for each in waiting.conflicts:
+            below = _BELOW.get(str(each.verdict.label), str(each.verdict.label))
+            line = _two(waiting.title(each.earlier), _against(below, waiting.title(each.later)))
+            found.append(Option(line, id=f"conflict {each.earlier} {each.later}"))
+    if waiting.settled:
+        found.append(_heading("Decided: what took whose place"))
+        for link in waiting.settled:
+            line = _two(waiting.title(link.source), _against("in place of", waiting.title(link.target)))
+            found.append(Option(line, id=f"settled {link.target} {link.source}"))
+    return found
+
+
+def _waits(option: Option) -> bool:
+    return option.id is not None and option.id.split()[0] in ("review", "flag", "conflict")
+
+
+def _heading(words: str) -> Option:
+    return Option(Content.styled(words, "bold $primary"), disabled=True)
+
+
+def _against(how: str, other: str) -> Content:
+    return Content.assemble((f"{how}  ", "$secondary"), (other, "$muted"))
+
+
+def _two(first: str, second: Content) -> Content:
+    return Content("\n").join([Content(first), Content("  ") + second])
+
+
+def note_text(note: MemoryNote | None) -> Content:
+    """The note's text as it is, to see a change in its place."""
+    return Content.styled("The note is not here any more.", "$muted") if note is None else Content(clean(note.content))
