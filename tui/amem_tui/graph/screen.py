@@ -1,27 +1,363 @@
-"""The graph room."""
+"""The graph around a note, or the topics of the whole collection: where one is, what is chosen, and the way back."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events, on, work
+from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.widgets import Static
 
+from amem.errors import NoteNotFound
+from amem.note import LinkType
+from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.keys import KEYS
+from amem_tui.graph.panel import about_note, about_topic
+from amem_tui.graph.scene import LOOSE, scene_of, scene_of_topics
+from amem_tui.graph.tree import GraphTree
+from amem_tui.graph.types import TypeRow
 from amem_tui.notes_screen import NotesScreen
+from amem_tui.phrases import plural
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.worker import Worker
+
+    from amem.maintenance.topics.topic import TopicMap
+    from amem.memory_system import AgenticMemorySystem
+    from amem.neighbourhood import LocalGraph
+    from amem_tui.desk import Desk
+    from amem_tui.graph.moving import Way
+    from amem_tui.graph.scene import Scene
+
+#: Below so many columns or rows there is a tree in the place of the picture.
+_NARROW, _LOW = 70, 18
+#: At most so many notes, and so many cells for each.
+_MOST, _FEWEST, _CELLS, _TOPIC_CELLS = 40, 12, 40, 120
+
+_NOTHING_OPEN = """No note is open.
+
+Open one in Browse (b) and come back: what it is linked to is drawn here.
+o shows the topics of the whole collection."""
+_GONE = """This note is not here any more.
+
+backspace goes back to the note before it; the log (l) says who deleted it, and can undo that."""
+_NO_TOPICS = """No topics yet.
+
+Maintenance finds them where notes hang together: run it in Health (H), or with
+
+  amem maintain
+
+A topic of your own gathers the notes that speak of it:
+
+  amem topic "my garden" --declare
+
+o goes back to the note."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is looked at: the graph around `centre`, or all `topics`."""
+
+    centre: str | None = None
+    depth: int = 1
+    hidden: frozenset[LinkType] = frozenset()
+    topics: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What there is to see: a scene and what it was made of, or a sentence in its place."""
+
+    scene: Scene | None = None
+    graph: LocalGraph | None = None
+    topics: TopicMap | None = None
+    hint: str = ""
 
 
 class GraphScreen(NotesScreen):
-    """To be built."""
+    """What a note is linked to. It follows the note that is open, and from there its own way."""
 
     ROOM = "graph"
+    CSS_PATH = "graph.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
+    LEGEND: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("▸", "which way a link points"),
+        ("▪", "pinned"),
+        ("+3", "links that lead out of the picture"),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._view = View()
+        self._sight = Sight()
+        self._chosen: str | None = None
+        self._trail: list[tuple[View, str | None]] = []
+        self._came_for: str | None = None
+        self._reading: Worker[None] | None = None
+        self._again = False
 
     def furnish(self) -> ComposeResult:
-        yield Static("", id="graph-body")
+        yield TypeRow(id="types")
+        yield GraphCanvas(id="canvas")
+        yield GraphTree(id="tree")
+        yield Static(id="graph-hint")
+        with VerticalScroll(id="about-box", can_focus=False):
+            yield Static(id="about")
+
+    def on_mount(self) -> None:
+        self._shape()
+        self._shown.focus()
+
+    # -- what is seen ------------------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        self.query_one("#graph-body", Static).update(self._desk.note or "")
+        note = self._desk.note
+        if note is not None and note != self._came_for:
+            self._trail.clear()
+            self._look(replace(self._view, centre=note, topics=False))
+        elif self._reading is not None and not self._reading.is_finished:
+            self._again = True  # a busy writer must not keep a slow answer from ever being shown
+        else:
+            self._reading = self._read()
+        self._came_for = note
+
+    def _look(self, view: View, *, chosen: str | None = None, turn: bool = False) -> None:
+        """Look at something else."""
+        self._view, self._chosen = view, chosen
+        self.refresh_bindings()
+        self._reading = self._read(turn=turn)
+
+    @work(exclusive=True, group="graph")
+    async def _read(self, *, turn: bool = False) -> None:
+        self._again = True
+        while self._again:
+            self._again = False
+            view = self._view
+            if view.topics and self._sight.topics is None:
+                self.bar.tell("Counting topics… ")
+            with self._desk.refusals(lambda words: self._show(Sight(hint=words), turn=False)):
+                self._show(await self.ask(partial(seen, self.memory, view, self._limit, self._topics)), turn=turn)
+            turn = False
+
+    def _show(self, sight: Sight, *, turn: bool) -> None:
+        self._sight = sight
+        self.set_class(sight.scene is None, "-empty")
+        self.set_class(sight.topics is not None, "-topics")
+        self.query_one("#graph-hint", Static).update(Content(sight.hint))
+        if sight.scene is not None:
+            if self._chosen not in sight.scene.nodes:
+                self._chosen = sight.scene.centre
+            assert self._chosen is not None
+            self.query_one(GraphCanvas).show(sight.scene, self._chosen, turn=turn and not self.has_class("-tree"))
+            self.query_one(GraphTree).show(sight.scene, self._chosen)
+        counts = Counter(link.type for link in sight.graph.links) if sight.graph is not None else Counter[LinkType]()
+        self.query_one(TypeRow).show(counts, self._view.hidden)
+        self.bar.tell(f"{_facts(sight, self._view)} ")
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say what there is to say of the chosen node."""
+        sight, zone = self._sight, self._desk.zone
+        about = Content("")
+        if self._chosen is not None and sight.scene is not None and self._chosen in sight.scene.nodes:
+            if sight.graph is not None:
+                about = about_note(sight.graph, self._chosen, zone)
+            elif sight.topics is not None:
+                about = about_topic(sight.topics, self._chosen, zone)
+        self.query_one("#about", Static).update(about)
+        self.query_one("#about-box").scroll_home(animate=False)
+        self.refresh_bindings()
+
+    # -- its shape ---------------------------------------------------------------------------------------------
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        before = self._limit, self._topics
+        self._shape()
+        if before != (self._limit, self._topics) and self._sight.scene is not None:
+            self.reload()
+
+    def _shape(self) -> None:
+        """A picture, or a tree where there is no room for one."""
+        tree = self.size.width < _NARROW or self.size.height < _LOW
+        moved = self.focused in (self.query_one(GraphCanvas), self.query_one(GraphTree)) and tree != self.has_class(
+            "-tree"
+        )
+        self.set_class(tree, "-tree")
+        self.set_class(self.size.height < 24, "-short")
+        if moved:
+            self._shown.focus()
+
+    @property
+    def _shown(self) -> GraphCanvas | GraphTree:
+        return self.query_one(GraphTree) if self.has_class("-tree") else self.query_one(GraphCanvas)
+
+    @property
+    def _limit(self) -> int:
+        if self.has_class("-tree"):
+            return _MOST
+        return max(_FEWEST, min(_MOST, self.size.width * (self.size.height - 12) // _CELLS))
+
+    @property
+    def _topics(self) -> int:
+        if self.has_class("-tree"):
+            return _MOST
+        return max(_FEWEST // 2, min(_MOST, self.size.width * (self.size.height - 11) // _TOPIC_CELLS))
+
+    # -- choosing ----------------------------------------------------------------------------------------------
+
+    @on(GraphCanvas.Chosen)
+    @on(GraphTree.Chosen)
+    def _clicked(self, event: GraphCanvas.Chosen | GraphTree.Chosen) -> None:
+        self._shown.focus()
+        self._choose(event.id)
+        if event.entered:
+            if self.check_action("centre", ()):
+                self.action_centre()
+            elif self.check_action("read", ()):
+                self.action_read()
+
+    def _choose(self, id: str | None) -> None:
+        if id is not None:
+            self._chosen = self.query_one(GraphCanvas).chosen = self.query_one(GraphTree).chosen = id
+            self._tell()
+
+    def action_step(self, way: Way) -> None:
+        if self._on_types:
+            if way in ("left", "right"):
+                self.query_one(TypeRow).move(1 if way == "right" else -1)
+            else:
+                self._shown.focus()
+        else:
+            self._choose(self._shown.beyond(way))
+
+    def action_next(self, by: int) -> None:
+        if self._on_types:
+            self.query_one(TypeRow).move(by)
+        elif (order := self._shown.order()) and self._chosen in order:
+            self._choose(order[(order.index(self._chosen) + by) % len(order)])
+
+    def action_home(self) -> None:
+        if self._sight.scene is not None:
+            self._choose(self._sight.scene.centre)
+
+    # -- going -------------------------------------------------------------------------------------------------
+
+    def action_centre(self) -> None:
+        """Make the chosen node the centre; the way back is kept."""
+        self._trail.append((self._view, self._chosen if self._view.topics else self._view.centre))
+        self._look(replace(self._view, centre=self._chosen, topics=False), chosen=self._chosen, turn=True)
+
+    def action_back(self) -> None:
+        view, chosen = self._trail.pop()
+        kept = replace(view, depth=self._view.depth, hidden=self._view.hidden)
+        self._look(kept, chosen=chosen, turn=not view.topics and not self._view.topics)
+
+    def action_read(self) -> None:
+        if self._chosen is not None:
+            self._desk.rooms.read_note(self._chosen)
+
+    def action_depth(self, hops: int) -> None:
+        self._look(replace(self._view, depth=hops), chosen=self._chosen)
+
+    def action_overview(self) -> None:
+        self._trail.append((self._view, self._chosen))
+        self._look(replace(self._view, topics=True))
+
+    def action_around(self) -> None:
+        """From the topics to the note one came from."""
+        while self._trail:
+            view, chosen = self._trail.pop()
+            if not view.topics:
+                self._look(replace(view, depth=self._view.depth), chosen=chosen)
+                return
+        self._look(replace(self._view, topics=False))
+
+    # -- types of links ----------------------------------------------------------------------------------------
+
+    @property
+    def _on_types(self) -> bool:
+        return self.focused is self.query_one(TypeRow)
+
+    def action_types(self) -> None:
+        (self._shown if self._on_types else self.query_one(TypeRow)).focus()
+
+    @on(TypeRow.Toggled)
+    def action_hide(self) -> None:
+        self._hide(self._view.hidden ^ {self.query_one(TypeRow).type})
+
+    def action_all_types(self) -> None:
+        self._hide(frozenset())
+
+    def _hide(self, types: frozenset[LinkType]) -> None:
+        self._look(replace(self._view, hidden=types), chosen=self._chosen)
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
+        self.refresh_bindings()
+
+    def action_leave(self) -> None:
+        if self._on_types:
+            self._shown.focus()
+        else:
+            super().action_leave()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered."""
+        view, seen_one = self._view, self._sight.scene is not None
+        at_centre = not view.topics and self._chosen == view.centre
+        chosen = seen_one and self._chosen is not None and self._chosen != LOOSE
+        match action:
+            case "centre":
+                return chosen and not at_centre and not self._on_types
+            case "read":
+                return chosen and not self._on_types
+            case "back":
+                return bool(self._trail)
+            case "depth":
+                return seen_one and not view.topics and parameters != (view.depth,)
+            case "overview":
+                return not view.topics
+            case "around":
+                return view.topics
+            case "types":
+                return seen_one and not view.topics
+            case "hide":
+                return self._on_types
+            case "all_types":
+                return bool(view.hidden) and not view.topics
+        return True
+
+
+def seen(memory: AgenticMemorySystem, view: View, limit: int, most_topics: int) -> Sight:
+    """What a view shows of the collection as it is now, at most so many notes or topics. Takes as long as it takes."""
+    if view.topics:
+        topics = memory.topic_map(most_topics)
+        scene = scene_of_topics(topics)
+        return Sight(hint=_NO_TOPICS) if scene is None else Sight(scene, topics=topics)
+    if view.centre is None:
+        return Sight(hint=_NOTHING_OPEN)
+    try:
+        types = [type for type in LinkType if type not in view.hidden]
+        graph = memory.graph(view.centre, view.depth, limit=limit, types=types)
+    except NoteNotFound:
+        return Sight(hint=_GONE)
+    return Sight(scene_of(graph), graph=graph)
+
+
+def _facts(sight: Sight, view: View) -> str:
+    if sight.graph is not None:
+        shown, left = len(sight.graph.cards), sum(sight.graph.left_out.values())
+        of = f"{shown} of {plural(shown + left, 'note')}" if left else plural(shown, "note")
+        return f"{of} · {plural(view.depth, 'hop')}"
+    if sight.topics is not None:
+        shown, left = len(sight.topics.topics), sight.topics.more
+        return f"{shown} of {plural(shown + left, 'topic')}" if left else plural(shown, "topic")
+    return ""

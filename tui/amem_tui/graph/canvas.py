@@ -1,0 +1,179 @@
+"""The picture on the screen: drawn by rows, with a chosen node, followed by the mouse."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import work
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from amem_tui.graph.drawing import FAINT, LIT, PLAIN, STROKES, Picture, Run, draw
+from amem_tui.graph.moving import Steps, Way, steps
+from amem_tui.graph.placing import Layout, Spot, place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual import events
+
+    from amem_tui.graph.scene import Scene
+
+_NAMES = (
+    *("circle", "person", "agent", "machine", "behind", "pin"),
+    *("node", "centre", "chosen", "hovered", "faded"),
+    *(str(type) for type in STROKES),
+)
+#: How much of a line's colour is left on the background.
+_STRENGTH = {FAINT: 0.38, PLAIN: 0.7, LIT: 1.0}
+#: A step to another centre takes so many pictures, and so many seconds for each.
+_FRAMES, _PAUSE = 6, 0.035
+
+
+class GraphCanvas(Widget, can_focus=True):
+    """Shows a scene; whoever owns it decides what `chosen` becomes when a node is clicked."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"graph--{name}" for name in _NAMES}
+
+    chosen: reactive[str | None] = reactive(None)
+    hovered: reactive[str | None] = reactive(None)
+
+    @dataclass
+    class Chosen(Message):
+        """A node was clicked; `entered` when twice."""
+
+        id: str
+        entered: bool
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._scene: Scene | None = None
+        self._layout: Layout | None = None
+        self._steps: Steps | None = None
+        self._picture: Picture | None = None
+        self._styles: dict[tuple[str, int, str], Style] = {}
+
+    @property
+    def laid_out(self) -> Layout | None:
+        """Where everything is."""
+        return self._layout
+
+    def show(self, scene: Scene, chosen: str, *, turn: bool = False) -> None:
+        """Show another scene; what stays in it stays on its side. With `turn` it moves there in a few steps."""
+        before, self._scene = self._layout, scene
+        self.hovered = None
+        self.set_reactive(GraphCanvas.chosen, chosen)
+        self._lay_out(before)
+        if turn and before is not None and self._layout is not None and self.app.animation_level != "none":
+            self._turn(before, self._layout)
+
+    def beyond(self, way: Way) -> str | None:
+        """The node to which an arrow key leads from the chosen one."""
+        if self._layout is None or self.chosen is None:
+            return None
+        if self._steps is None:
+            self._steps = steps(self._layout)
+        return self._steps.get((self.chosen, way))
+
+    def order(self) -> Sequence[str]:
+        """Every node that is drawn, ring by ring."""
+        return () if self._layout is None else tuple(self._layout.spots)
+
+    # -- the mouse ---------------------------------------------------------------------------------------------
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self.hovered = None if self._layout is None else self._layout.at(event.x, event.y)
+
+    def on_leave(self) -> None:
+        self.hovered = None
+
+    def on_click(self, event: events.Click) -> None:
+        found = None if self._layout is None else self._layout.at(event.x, event.y)
+        if found is not None:
+            self.post_message(self.Chosen(found, entered=event.chain == 2))
+
+    # -- drawing -----------------------------------------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        if self._scene is not None:
+            self._lay_out(self._layout)
+
+    def watch_chosen(self) -> None:
+        self._draw(self._layout)
+
+    def watch_hovered(self) -> None:
+        self._draw(self._layout)
+
+    def notify_style_update(self) -> None:
+        self._styles.clear()
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        if self._picture is None or y >= len(self._picture.rows):
+            return Strip.blank(self.size.width, self.rich_style)
+        segments = [Segment(run.text, self._style(run)) for run in self._picture.rows[y]]
+        return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
+
+    def _lay_out(self, before: Layout | None) -> None:
+        if self._scene is None or not self.size:
+            return
+        held = before if before is not None and before.spots else None
+        self._layout = place(self._scene, self.size.width, self.size.height, before=held)
+        self._steps = None
+        self._draw(self._layout)
+
+    def _draw(self, layout: Layout | None) -> None:
+        if layout is not None:
+            self._picture = draw(layout, self.chosen, self.hovered)
+            self.refresh()
+
+    @work(exclusive=True, group="turn")
+    async def _turn(self, before: Layout, after: Layout) -> None:
+        for frame in range(1, _FRAMES):
+            if self._layout is not after:
+                return
+            # Quick at first, then slower: the eye follows to where things come to rest.
+            share = 1 - (1 - frame / _FRAMES) ** 2
+            self._draw(_between(before, after, share))
+            await asyncio.sleep(_PAUSE)
+        if self._layout is after:
+            self._draw(after)
+
+    def _style(self, run: Run) -> Style:
+        key = run.tone, run.level, run.ground
+        held = self._styles.get(key)
+        if held is None:
+            held = self._styles[key] = self._mixed(*key)
+        return held
+
+    def _mixed(self, tone: str, level: int, ground: str) -> Style:
+        base = self.get_component_rich_style(f"graph--{ground}") if ground else self.rich_style
+        if not tone or tone == ground:
+            return base
+        if ground:
+            return base + self.get_component_rich_style(f"graph--{tone}", partial=True)
+        colour = self.get_component_styles(f"graph--{tone}").color
+        behind = self.background_colors[1]
+        return base + Style(color=behind.blend(colour, _STRENGTH[level], 1.0).rich_color)
+
+
+def _between(before: Layout, after: Layout, share: float) -> Layout:
+    """A layout on the way from one to another; what is new comes from where what it hangs on was."""
+    spots: dict[str, Spot] = {}
+    for id, spot in after.spots.items():
+        start = (
+            before.spots.get(id)
+            or before.spots.get(after.scene.via.get(id, ""))
+            or spots.get(after.scene.via.get(id, ""), spot)
+        )
+        port = round(start.port + (spot.port - start.port) * share)
+        row = min(after.height - 1, round(start.row + (spot.row - start.row) * share))
+        left = max(0, min(after.width - spot.width, spot.left + port - spot.port))
+        spots[id] = replace(spot, row=row, left=left, port=port)
+    return replace(after, spots=spots)

@@ -1,0 +1,254 @@
+"""From places on rings to cells of a screen: each node's label on a row of its own stretch, none over another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import sqrt
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from amem_tui.graph.ring import places, point, toward
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem_tui.graph.scene import Node, Scene
+
+#: A cell is about so many times as high as it is wide.
+ASPECT = 2.0
+#: Blank cells between two labels on one row.
+_GAP = 2
+#: Widths to begin with, in cells: the widest at which every node finds room is taken, then labels grow.
+_BEGINNINGS = (18, 14, 10, 7, 3)
+#: The longest label where there are many, and of a few; the centre's may be so much longer.
+_LONGEST, _OF_FEW, _CENTRAL = 30, 60, 10
+#: A ring is drawn apart by no more than this.
+_STRETCH = 1.7
+#: How much sooner rings reach the top and the bottom than the sides.
+_UPRIGHT = 0.55
+#: How far from where it belongs a label may go: rows up or down, steps of two cells to the side.
+_ROWS, _STEPS = 6, 16
+#: A label's cells beside the name: a blank at each end, the glyph and a blank after it.
+FRAME = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A label: `width` cells from `left` on `row`; lines end at the cell `port`. `radius` (rows) is of its circle."""
+
+    row: int
+    left: int
+    width: int
+    port: int
+    radius: float = 0.0
+
+    @property
+    def right(self) -> int:
+        """The first cell after it."""
+        return self.left + self.width
+
+    def holds(self, x: int, y: int) -> bool:
+        """Whether the cell belongs to the label."""
+        return y == self.row and self.left <= x < self.right
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A scene on `width` x `height` cells. A node that found no room at all has no spot."""
+
+    scene: Scene
+    width: int
+    height: int
+    spots: Mapping[str, Spot]
+
+    def at(self, x: int, y: int) -> str | None:
+        """The node whose label is at this cell."""
+        return next((id for id, spot in self.spots.items() if spot.holds(x, y)), None)
+
+
+def place(scene: Scene, width: int, height: int, *, before: Layout | None = None) -> Layout:
+    """Give every node its cells. The same arguments always give the same layout.
+
+    With the layout `before` this one, nodes that it shows stay, seen from the centre, on the side where they were.
+    """
+    if width < FRAME or height < 1:
+        return Layout(scene, width, height, {})
+    around = places(scene, _facing(scene, before))
+    spots: dict[str, Spot] = {}
+    for beginning in _BEGINNINGS:
+        spots = _placed(scene, around, width, height, beginning)
+        if len(spots) == len(scene.nodes):
+            break
+    return Layout(scene, width, height, _grown(scene, spots, width))
+
+
+def natural(node: Node) -> int:
+    """How many cells a label takes that says everything."""
+    return FRAME + cell_len(node.name) + cell_len(tail(node)) + 2 * node.pinned
+
+
+def tail(node: Node) -> str:
+    """What stands behind a name: how many notes it is, or how many links lead out of the picture."""
+    if node.weight:
+        return f" {node.weight:,}"
+    return f" +{node.more:,}" if node.more else ""
+
+
+def _facing(scene: Scene, before: Layout | None) -> dict[str, float]:
+    """Where nodes were, as places on a ring around where the centre was."""
+    if before is None or scene.centre not in before.spots:
+        return {}
+    middle = before.spots[scene.centre]
+    found: dict[str, float] = {}
+    for id, spot in before.spots.items():
+        if id in scene.nodes and id != scene.centre:
+            x, y = spot.port - middle.port, spot.row - middle.row
+            found[id] = toward(x / (before.width / 2), y / (before.height / 2))
+    return found
+
+
+class _Rows:
+    """Which cells are taken, row by row."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self._width, self._height = width, height
+        self._taken: list[list[tuple[int, int]]] = [[] for _ in range(height)]
+
+    def free(self, row: int, left: int, right: int) -> bool:
+        """Whether a label fits from `left` to before `right`."""
+        if not 0 <= row < self._height or left < 0 or right > self._width:
+            return False
+        return all(right + _GAP <= start or stop + _GAP <= left for start, stop in self._taken[row])
+
+    def take(self, spot: Spot) -> None:
+        """Keep others away from a label and from what is inside its circle."""
+        around = round(spot.radius * ASPECT)
+        for row in range(spot.row - int(spot.radius), spot.row + int(spot.radius) + 1):
+            if 0 <= row < self._height:
+                ends = (spot.left, spot.right) if row == spot.row else (spot.port - around, spot.port + around + 1)
+                self._taken[row].append(ends)
+
+    def give_back(self, row: int, left: int, right: int) -> None:
+        """Forget a label, to place it anew."""
+        self._taken[row].remove((left, right))
+
+    def hold(self, row: int, left: int, right: int) -> None:
+        """Take these cells."""
+        self._taken[row].append((left, right))
+
+
+def _placed(scene: Scene, around: Mapping[str, float], width: int, height: int, beginning: int) -> dict[str, Spot]:
+    """As many spots as there is room for, with labels of at most `beginning` cells; the centre first, ring by ring."""
+    rows = _Rows(width, height)
+    reaches = _reaches(scene, width, height)
+    largest = max((node.weight for node in scene.nodes.values()), default=0)
+    spots: dict[str, Spot] = {}
+    middle = (width - 1) / 2, (height - 1) / 2
+    points = {id: point(each) for id, each in around.items()}
+    stretch, shift = _upright([0.0, *(y for _, y in points.values())])
+    for node in sorted(scene.nodes.values(), key=lambda node: node.hop):
+        across, down = (0.0, 0.0) if node.id == scene.centre else points[node.id]
+        reach = reaches[node.hop]
+        radius = _radius(node, largest, height)
+        label = min(natural(node), beginning, width)
+        anchor = 0.5 if node.weight else (1 - across) / 2
+        x, y = middle[0] + across * reach[0], middle[1] + down * stretch * reach[1] + shift * reaches[max(reaches)][1]
+        spot = _nearest_free(rows, x, y, label, anchor, (width, height), radius)
+        if spot is not None:
+            rows.take(spot)
+            spots[node.id] = spot
+    return spots
+
+
+def _upright(heights: Sequence[float]) -> tuple[float, float]:
+    """(by how much to draw rings apart, how far to move them) so that top and bottom of the screen are in use."""
+    top, bottom = min(heights, default=0.0), max(heights, default=0.0)
+    half = (bottom - top) / 2
+    stretch = min(_STRETCH, max(1.0, 0.94 / half)) if half > 0.1 else 1.0
+    return stretch, -stretch * (top + bottom) / 2
+
+
+def _nearest_free(
+    rows: _Rows, x: float, y: float, label: int, anchor: float, size: tuple[int, int], radius: float
+) -> Spot | None:
+    """Where a label of so many cells fits nearest to (x, y), the share `anchor` of it left of there."""
+    width, height = size
+    around, deep = round(radius * ASPECT), int(radius)
+    for down, side in _offsets():
+        row, port = round(y) + down, round(x) + side
+        if not deep <= row < height - deep or not around <= port < width - around:
+            continue
+        left = max(0, min(width - label, round(port - anchor * (label - 1))))
+        if not rows.free(row, left, left + label) or not left <= port < left + label:
+            continue
+        if all(
+            rows.free(each, port - around, port + around + 1)
+            for each in range(row - deep, row + deep + 1)
+            if deep and each != row
+        ):
+            return Spot(row, left, label, port, radius)
+    return None
+
+
+@lru_cache(maxsize=1)
+def _offsets() -> tuple[tuple[int, int], ...]:
+    """(rows, cells) to try one after the other, the nearest first."""
+    every = [(down, 2 * side) for down in range(-_ROWS, _ROWS + 1) for side in range(-_STEPS, _STEPS + 1)]
+    return tuple(sorted(every, key=lambda each: ((ASPECT * each[0]) ** 2 + each[1] ** 2, each)))
+
+
+def _reaches(scene: Scene, width: int, height: int) -> dict[int, tuple[float, float]]:
+    """How far each ring reaches from the middle, in cells across and rows down; the last leaves room for labels."""
+    hops = [node.hop for node in scene.nodes.values()]
+    deepest = max(hops, default=0)
+    weighty = any(node.weight for node in scene.nodes.values())
+    across = (width - 1) / 2 - (8 if weighty else min(22.0, max(6.0, width * 0.16)))
+    down = (height - 1) / 2 - (1 if weighty else 0)
+    found = {0: (0.0, 0.0)}
+    for hop in range(1, deepest + 1):
+        # A ring with much on it comes nearer to the next one: its labels need the rows.
+        inner = sum(0 < each <= hop for each in hops) / max(1, sum(each > 0 for each in hops))
+        share = 1.0 if hop == deepest else min(0.74, max(0.4, 0.65 * hop / deepest + 0.35 * inner))
+        # Rows are scarce and labels lie along them: inner rings are drawn higher than they are wide.
+        found[hop] = (max(1.0, across * share), max(0.0, down * pow(share, _UPRIGHT)))
+    return found
+
+
+def _radius(node: Node, largest: int, height: int) -> float:
+    """Of the circle around what stands for several notes: its area goes with their number."""
+    if not node.weight or height < 12:
+        return 0.0
+    return max(1.0, sqrt(node.weight / max(1, largest)) * min(4.4, height / 6))
+
+
+def _grown(scene: Scene, spots: Mapping[str, Spot], width: int) -> dict[str, Spot]:
+    """Let the labels take what room there is on their rows, in turn, the nearest to the centre first."""
+    found = dict(spots)
+    height = 1 + max((spot.row for spot in spots.values()), default=0)
+    rows = _Rows(width, height)
+    for spot in spots.values():
+        rows.hold(spot.row, spot.left, spot.right)
+    longest = max(_LONGEST, _OF_FEW - 2 * len(spots))
+    wanted = {id: min(natural(scene.nodes[id]), longest + (_CENTRAL if id == scene.centre else 0)) for id in spots}
+    growing = list(spots)
+    while growing:
+        growing = [id for id in growing if found[id].width < wanted[id] and _grow(found, id, rows, scene)]
+    return found
+
+
+def _grow(found: dict[str, Spot], id: str, rows: _Rows, scene: Scene) -> bool:
+    """Make a label one cell wider, at the end that keeps its port where it belongs if that is free."""
+    spot = found[id]
+    rows.give_back(spot.row, spot.left, spot.right)
+    # The port stays at the end where the label began; in the middle it stays in the middle.
+    before, after = spot.port - spot.left, spot.right - 1 - spot.port
+    balanced = scene.nodes[id].weight or abs(before - after) <= 1
+    leftward = before <= after if balanced else before > after
+    for left in (spot.left - 1, spot.left) if leftward else (spot.left, spot.left - 1):
+        if rows.free(spot.row, left, left + spot.width + 1):
+            found[id] = replace(spot, left=left, width=spot.width + 1)
+            break
+    rows.hold(found[id].row, found[id].left, found[id].right)
+    return found[id] is not spot

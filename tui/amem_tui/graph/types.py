@@ -1,0 +1,124 @@
+"""The row of link types: what the lines mean, how many there are, and which are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from amem.note import LinkType
+from amem.storage.reach import TELLING
+from amem_tui.graph import braille
+from amem_tui.graph.drawing import STROKES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from textual import events
+
+#: In theme colours, as the lines are.
+COLOURS: Mapping[LinkType, str] = {
+    LinkType.RELATED: "$muted",
+    LinkType.SUPPORTS: "$success",
+    LinkType.CONTRADICTS: "$error",
+    LinkType.SUPERSEDES: "$warning",
+    LinkType.CAUSED_BY: "$primary",
+    LinkType.DERIVED_FROM: "$secondary",
+    LinkType.PART_OF: "$foreground",
+}
+_SAMPLES = {braille.SOLID: "⠤⠤⠤", braille.DASHED: "⠤ ⠤", braille.LONG_DASHED: "⠤⠤ ", braille.DOTTED: "⠠ ⠄"}
+_SHORT = {
+    LinkType.RELATED: "rel",
+    LinkType.SUPPORTS: "sup",
+    LinkType.CONTRADICTS: "con",
+    LinkType.SUPERSEDES: "spd",
+    LinkType.CAUSED_BY: "cau",
+    LinkType.DERIVED_FROM: "der",
+    LinkType.PART_OF: "prt",
+}
+
+
+def called(type: LinkType) -> str:
+    """The type as a person says it."""
+    return str(type).replace("_", " ")
+
+
+class TypeRow(Static, can_focus=True):
+    """A toggle for each type; `place` is where its cursor stands while it has the keyboard."""
+
+    @dataclass
+    class Toggled(Message):
+        """A type was clicked."""
+
+        type: LinkType
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._place = 0
+        self._hidden: Collection[LinkType] = ()
+        self._counts: Mapping[LinkType, int] = {}
+
+    @property
+    def type(self) -> LinkType:
+        """The one under the cursor."""
+        return TELLING[self._place]
+
+    def show(self, counts: Mapping[LinkType, int], hidden: Collection[LinkType]) -> None:
+        """How many links of each type are drawn, and which types are not."""
+        self._counts, self._hidden = counts, hidden
+        self._draw()
+
+    def move(self, by: int) -> None:
+        """Put the cursor on another type."""
+        self._place = (self._place + by) % len(TELLING)
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def on_focus(self) -> None:
+        self._draw()
+
+    def on_blur(self) -> None:
+        self._draw()
+
+    def on_click(self, event: events.Click) -> None:
+        stop = 0
+        for place, words in enumerate(self._words()):
+            start, stop = stop, stop + cell_len(words.plain)
+            if start <= event.x < stop:
+                self._place = place
+                self.post_message(self.Toggled(self.type))
+
+    def _draw(self) -> None:
+        self.update(Content("").join(self._words()))
+
+    def _words(self) -> list[Content]:
+        """One for each type, as long as there is room for all."""
+        for words in (self._sampled, self._named, self._shortened):
+            found = [words(type) for type in TELLING]
+            if sum(each.cell_length for each in found) <= self.size.width:
+                break
+        if self.has_focus:
+            found[self._place] = found[self._place].stylize("reverse")
+        return found
+
+    def _sampled(self, type: LinkType) -> Content:
+        number = self._counts.get(type, 0)
+        name, count = self._coloured(called(type), type), (f" {number}" if number else "", "$muted")
+        return Content.assemble((f" {_SAMPLES[STROKES[type]]} ", COLOURS[type]), name, count, " ")
+
+    def _named(self, type: LinkType) -> Content:
+        return Content.assemble(" ", self._coloured(called(type), type), " ")
+
+    def _shortened(self, type: LinkType) -> Content:
+        return Content.assemble(" ", self._coloured(_SHORT[type], type), " ")
+
+    def _coloured(self, name: str, type: LinkType) -> tuple[str, str]:
+        if type in self._hidden:
+            return name, "$muted strike"
+        return name, COLOURS[type] if self._counts.get(type) else "$muted"
