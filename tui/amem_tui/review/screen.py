@@ -187,10 +187,10 @@ class ReviewScreen(NotesScreen):
 
     def _go_to(self, section: str) -> None:
         self.query_one("#sections", TabbedContent).active = section
-        self.call_after_refresh(self._list.focus)
 
     @on(TabbedContent.TabActivated)
     def _turned(self) -> None:
+        self._list.focus()  # only now is it there to be focused
         self._show()
 
     def action_whole(self) -> None:

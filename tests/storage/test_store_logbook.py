@@ -1,0 +1,190 @@
+"""The log in order, who wrote it, what each operation did; versions compared; what took whose place."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from storing import change, put
+
+from amem.clock import zone
+from amem.errors import NoteNotFound, OperationNotFound
+from amem.note import Link, LinkType, Status
+from amem.storage import rollback, undo
+from amem.storage.logbook import actors, doings, log_order, operations_of
+from amem.storage.successions import succession, supersessions
+from amem.storage.versions import differences, would_roll_back
+
+if TYPE_CHECKING:
+    from amem.storage import Session, Store
+    from amem.testing import FrozenClock
+
+UTC = zone("UTC")
+
+
+def supersede(session: Session, old: str, new: str) -> int:
+    """Put one note in the place of another."""
+    operation = session.begin("supersede", "amem")
+    session.notes.change(old, {"status": "superseded", "superseded_by": new}, operation)
+    session.links.put(Link(new, old, LinkType.SUPERSEDES, "moved", 0.9, "amem", session.now), operation)
+    return operation
+
+
+def test_the_order_of_the_log_is_newest_first_with_parents_and_days(store: Store, clock: FrozenClock) -> None:
+    with store.write() as session:
+        first = session.begin("add", "user")
+        child = session.begin("evolve", "offline", parent=first)
+    clock.advance(timedelta(days=1))
+    with store.write() as session:
+        last = session.begin("add", "agent:helper")
+    with store.read() as session:
+        order = log_order(session, UTC)
+        assert order.ids.tolist() == [last, child, first]
+        assert order.parents.tolist() == [0, first, 0]
+        assert [date.fromordinal(day).isoformat() for day in order.days.tolist()] == [
+            "2026-02-02",
+            "2026-02-01",
+            "2026-02-01",
+        ]
+        assert len(log_order(session, UTC, since=clock.now() - timedelta(hours=1))) == 1
+        assert log_order(session, UTC, actor="offline").ids.tolist() == [child]
+
+
+def test_days_are_those_of_the_place_one_is_in(store: Store, clock: FrozenClock) -> None:
+    clock.advance(timedelta(hours=14, minutes=40))  # 23:40 in UTC
+    with store.write() as session:
+        session.begin("add", "user")
+    with store.read() as session:
+        (there,) = log_order(session, zone("Asia/Kathmandu")).days.tolist()  # a quarter to six ahead
+        assert date.fromordinal(there).isoformat() == "2026-02-02"
+
+
+def test_everyone_who_wrote_is_counted_most_first(store: Store, clock: FrozenClock) -> None:
+    with store.write() as session:
+        for actor in ("user", "offline", "offline"):
+            session.begin("add", actor)
+    with store.read() as session:
+        assert list(actors(session).items()) == [("offline", 2), ("user", 1)]
+        assert actors(session, since=clock.now() + timedelta(days=1)) == {}
+
+
+def test_operations_come_in_the_order_asked_for_without_those_that_are_not_there(store: Store) -> None:
+    with store.write() as session:
+        one, two = session.begin("add", "user"), session.begin("pin", "user")
+        assert [each.id for each in operations_of(session, [one, 99, two])] == [one, two]
+
+
+def test_what_an_operation_did_is_told_in_full(store: Store) -> None:
+    with store.write() as session:
+        operation = session.begin("add", "user")
+        old = put(session, "Tea.", tags=["a"])
+        new = put(session, "Green tea.", operation, tags=["b"])
+        session.notes.change(old, {"tags": ["b"]}, operation)
+        session.notes.change(old, {"tags": ["c"]}, operation)
+        session.links.put(Link(new, old, LinkType.SUPPORTS, "both tea", 0.8, "user", session.now), operation)
+        session.flags.put(old, new, "leans", operation)
+        session.notes.corroborate(old, "user", operation)
+        session.reviews.propose(
+            old, {"context": ("", "x")}, operation=operation, base_version=1, reason="so", confidence=0.5,
+            made_by="m", days=30,
+        )  # fmt: skip
+        found = doings(session, operation, most=10)
+        assert found.operation.id == operation
+        assert found.changes[old] == {"tags": (["a"], ["c"])}
+        assert found.changes[new]["content"] == (None, "Green tea.")
+        assert "context" not in found.changes[new]
+        assert [(each.source, each.target, each.reason, each.added) for each in found.links] == [
+            (new, old, "both tea", True)
+        ]
+        assert [review.note for review in found.reviews] == [old]
+        assert (found.flagged, found.witnessed) == ((old,), (old,))
+        taken_away = session.begin("unlink", "user")
+        session.links.remove(new, old, LinkType.SUPPORTS, taken_away)
+        assert [each.added for each in doings(session, taken_away, most=10).links] == [False]
+        assert len(doings(session, operation, most=1).changes) == 1
+        with pytest.raises(OperationNotFound):
+            doings(session, 99, most=1)
+
+
+def test_two_versions_differ_in_what_was_changed_between_them(store: Store) -> None:
+    with store.write() as session:
+        id = put(session, "Tea.", tags=["a"])
+        change(session, id, content="Green tea.")
+        change(session, id, tags=["b"])
+        change(session, id, content="Tea.")
+        assert differences(session, id, 1, 2) == {"content": ("Tea.", "Green tea.")}
+        assert differences(session, id, 2) == {"content": ("Green tea.", "Tea."), "tags": (["a"], ["b"])}
+        assert differences(session, id, 1, 4) == {"tags": (["a"], ["b"])}
+        born = differences(session, id, 0, 1)
+        assert (born["content"], born["tags"]) == ((None, "Tea."), (None, ["a"]))
+        assert "context" not in born
+        with pytest.raises(OperationNotFound, match="has no version 5"):
+            differences(session, id, 5)
+        with pytest.raises(NoteNotFound):
+            differences(session, "nobody", 1)
+
+
+def test_a_rollback_does_what_it_said_it_would(store: Store) -> None:
+    with store.write() as session:
+        id = put(session, "Tea.", tags=["a"])
+        change(session, id, content="Green tea.", tags=["b"])
+        change(session, id, status="archived", tags=["c"])
+        would = would_roll_back(session, id, 1)
+        assert would == {"content": ("Green tea.", "Tea."), "tags": (["c"], ["a"])}
+        assert set(rollback(session, "user", id, 1)) == set(would)
+        assert would_roll_back(session, id, 1) == {}
+        with pytest.raises(OperationNotFound):
+            would_roll_back(session, id, 0)
+
+
+def test_only_so_many_versions_are_read_and_they_are_the_newest(store: Store) -> None:
+    with store.write() as session:
+        id = put(session, "0")
+        for place in range(1, 5):
+            change(session, id, content=str(place))
+        assert [each.version for each in session.operations.history(id, limit=2)] == [4, 5]
+        assert [each.version for each in session.operations.history(id)] == [1, 2, 3, 4, 5]
+
+
+def test_a_version_says_how_sure_the_proposal_was_that_it_accepted(store: Store) -> None:
+    with store.write() as session:
+        id = put(session, "Tea.")
+        review = session.reviews.propose(
+            id, {"context": ("", "x")}, operation=session.begin("evolve", "m"), base_version=1, reason="so",
+            confidence=0.5, made_by="m", days=30,
+        )  # fmt: skip
+        accepted = change(session, id, "accept", context="x")
+        session.reviews.decide(review, "accepted", accepted)
+        change(session, id, tags=["a"])
+        assert [(each.confidence, each.proposed_by) for each in session.operations.history(id)] == [
+            (None, ""),
+            (0.5, "m"),
+            (None, ""),
+        ]
+
+
+def test_a_chain_of_successors_is_told_from_any_of_its_notes_in_order_of_time(store: Store) -> None:
+    with store.write() as session:
+        porto, lisbon, berlin = (
+            put(session, city, at=session.now - timedelta(days=days))
+            for city, days in (("Porto", 30), ("Lisbon", 20), ("Berlin", 10))
+        )
+        apart = put(session, "Tea.")
+        supersede(session, porto, lisbon)
+        last = supersede(session, lisbon, berlin)
+        for id in (porto, lisbon, berlin):
+            assert [note.content for note in succession(session, id)] == ["Porto", "Lisbon", "Berlin"]
+        assert [note.id for note in succession(session, apart)] == [apart]
+        assert [(each.source, each.target) for each in supersessions(session, 10)] == [
+            (berlin, lisbon),
+            (lisbon, porto),
+        ]
+        assert len(supersessions(session, 1)) == 1
+        undo(session, "user", last)
+        assert [(each.source, each.target) for each in supersessions(session, 10)] == [(lisbon, porto)]
+        change(session, lisbon, status=str(Status.DELETED))
+        assert [note.content for note in succession(session, porto)] == ["Porto", "Lisbon"]
+        assert supersessions(session, 10) == []
+        with pytest.raises(NoteNotFound):
+            succession(session, "nobody")
