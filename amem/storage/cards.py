@@ -1,35 +1,44 @@
 """Notes as lists show them: the order of all that pass a filter, rows of it, and how many there are of what.
 
-An order is a column of keys, a few bytes a note, so that any place in a list of a million is as near as the first.
+An order is a column of keys, a few bytes a note, so that any place in a list of a million is as near as the first; it
+is read as a column, too (``amem.storage.columns``), since a hundred thousand notes are too many to look at one by one.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
+from sqlalchemy import select
 
 from amem.errors import InvalidInput
-from amem.note import Enrichment, Kind, Layer, Status
+from amem.note import Enrichment, Kind, Layer, MemoryNote, Status
+from amem.storage import tables
+from amem.storage.columns import columns
+from amem.storage.filters import conditions
+from amem.storage.fulltext import columns_of
 from amem.storage.listed import listed
+from amem.storage.local_days import local_days
+from amem.storage.orders import ORDERS, Order, ordered
 from amem.storage.prepared import Prepared
-from amem.storage.rows import read_moment, read_time
-from amem.text import search_terms
+from amem.storage.rows import read_moment
+from amem.text import typed_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import date, tzinfo
+    from datetime import date, datetime, tzinfo
 
     from numpy.typing import NDArray
 
     from amem.query import Filter
     from amem.storage.session import Session
+    from amem.text import Typed
 
-Order = Literal["time", "recorded", "strength", "recalls", "importance"]
-ORDERS: tuple[Order, ...] = get_args(Order)
+__all__ = ["ORDERS", "Card", "Cards", "Census", "Order", "Shelf"]
 
+_NOTES = tables.notes
 #: Characters of a note's text that a list is given.
 _SHOWN = 400
 _CARDS = Prepared(
@@ -41,6 +50,7 @@ _CARDS = Prepared(
     " FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
     " LEFT JOIN usage AS u ON u.note = n.key ORDER BY asked.key"
 )
+_DELETED = Prepared("SELECT key, content, keywords, tags, context FROM notes WHERE status = 'deleted'")
 _COUNTED = {
     "kinds": Prepared("SELECT kind, count(*) FROM notes WHERE status = 'active' GROUP BY kind"),
     "layers": Prepared("SELECT layer, count(*) FROM notes WHERE status = 'active' GROUP BY layer"),
@@ -103,17 +113,23 @@ class Cards:
         self._decay_rate = decay_rate
 
     def shelf(self, wanted: Filter, *, starting: str = "", order: Order = "time") -> Shelf:
-        """All notes that pass the filter and hold the words of `starting`, the last of them perhaps unfinished.
+        """All notes that pass the filter and hold the words of `starting`, each of which may be unfinished.
 
-        Newest, strongest, most recalled or most important first. Raises InvalidInput for another order.
+        Newest, strongest, most recalled or most important first, of equals the one that came last. A `starting`
+        without a letter or digit finds nothing, an empty one leaves all. Raises InvalidInput for another order.
         """
         if order not in ORDERS:
             raise InvalidInput(f"cannot order by {order!r}", hint=f"use one of {', '.join(ORDERS)}")
-        keys = np.array(self._session.notes.keys(wanted), dtype=np.int64)
-        if starting.strip():
-            held = self._session.text.starting_with(*_typed(starting), limit=-1)
-            keys = keys[np.isin(keys, np.array(held, dtype=np.int64))]
-        return Shelf(keys[self._places(keys, order)])
+        if not starting.strip():
+            return Shelf(ordered(self._session, wanted, order, self._decay_rate))
+        words = typed_words(starting)
+        if not words:
+            return Shelf(np.empty(0, dtype=np.int64))
+        held = self._session.text.typed(words)
+        if Status.DELETED in wanted.statuses or wanted.known_at is not None:
+            held = np.concatenate([held, self._deleted(words)])
+        keys = ordered(self._session, wanted, order, self._decay_rate)
+        return Shelf(keys[np.isin(keys, held, kind="table")] if len(held) else keys[:0])
 
     def of(self, keys: Sequence[int]) -> list[Card]:
         """The cards of these notes, in this order; none for a note that was purged."""
@@ -134,7 +150,7 @@ class Cards:
                 kind=Kind(kind),
                 layer=Layer(layer),
                 status=Status(status),
-                at=read_time(at) or read_moment(recorded),
+                at=read_moment(at),
                 recorded_at=read_moment(recorded),
                 pinned=bool(pinned),
                 strength=strong.get(key, 0.0),
@@ -161,34 +177,17 @@ class Cards:
 
     def days(self, wanted: Filter, zone: tzinfo) -> dict[date, int]:
         """How many notes that pass the filter speak of each day, in that zone; the first day first."""
-        columns = self._session.notes.columns(self._session.notes.keys(wanted), ("at", "recorded_at"))
-        found: dict[date, int] = {}
-        for at, recorded in columns.values():
-            day = datetime.fromisoformat(at or recorded).replace(tzinfo=UTC).astimezone(zone).date()
-            found[day] = found.get(day, 0) + 1
-        return dict(sorted(found.items()))
+        statement = select(_NOTES.c.at).where(*conditions(wanted)).order_by(_NOTES.c.at)
+        at = columns(self._session, statement, times=("at",))["at"]
+        days, counts = np.unique(local_days(at, zone), return_counts=True)
+        return dict(zip(days.tolist(), counts.tolist(), strict=True))
 
-    def _places(self, keys: NDArray[np.int64], order: Order) -> NDArray[np.intp]:
-        if order == "recorded":
-            return np.argsort(-keys, kind="stable")
-        asked = [int(key) for key in keys]
-        if order == "time":
-            times = self._session.notes.columns(asked, ("at",))
-            said = np.array([times[key][0] or "" for key in asked], dtype=np.str_)
-            return np.lexsort((keys, said))[::-1]
-        standings = self._session.usage.standings(asked)
-        by = {
-            "strength": standings.strength(self._session.now, self._decay_rate),
-            "recalls": standings.recalls,
-            "importance": standings.importance,
-        }[order]
-        values = dict(zip(standings.keys.tolist(), by.tolist(), strict=True))
-        return np.lexsort((-keys, [-values.get(key, 0.0) for key in asked]))
-
-
-def _typed(words: str) -> tuple[str, list[str]]:
-    """(the unfinished last token, the tokens before it) of what is being typed."""
-    found = search_terms(words)
-    if not found:
-        return "", []
-    return found[-1], found[:-1]
+    def _deleted(self, words: Sequence[Typed]) -> NDArray[np.int64]:
+        """Keys of the deleted notes that hold all of these words; full text has forgotten them."""
+        found = []
+        for key, content, keywords, tags, context in _DELETED.rows(self._session):
+            note = MemoryNote(content, keywords=json.loads(keywords), tags=json.loads(tags), context=context)
+            terms = " ".join(columns_of(note).values()).split()
+            if all(word.held_by(terms, content) for word in words):
+                found.append(key)
+        return np.array(found, dtype=np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_c
 
 from amem.note import Status
 from amem.storage import tables
+from amem.storage.columns import keys_from
 from amem.storage.filters import conditions
 from amem.storage.listed import among, listed
 from amem.storage.prepared import Prepared
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.query import Filter
     from amem.storage.session import Session
+    from amem.text import Typed
 
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -60,6 +62,12 @@ _TAGS = (
     .order_by(_COUNTS.c.notes.desc())
     .limit(_SHOWN_TAGS)
 )
+_HOLDING_ALL = Prepared(
+    "SELECT note_text.rowid FROM note_text JOIN notes ON notes.key = note_text.rowid"
+    " WHERE note_text MATCH :match AND notes.status = 'active' ORDER BY note_text.rowid DESC LIMIT :limit"
+)
+_TYPED = "SELECT rowid AS key FROM note_text WHERE note_text MATCH :match"
+_CONTAINING = "SELECT key FROM notes WHERE status <> 'deleted' AND instr(content, :character)"
 
 
 @cache
@@ -138,19 +146,22 @@ class FullText:
         statement = select(_TEXT.c.rowid, *(_TEXT.c[name] for name in _COLUMNS)).order_by(_TEXT.c.rowid)
         return {key: " ".join(columns).split() for key, *columns in self._run(statement)}
 
-    def starting_with(self, prefix: str, terms: Sequence[str], limit: int) -> list[int]:
-        """Keys of active notes that hold all of `terms` and a token that begins with `prefix`, newest first."""
-        parts = [f'"{term}"' for term in terms] + ([f'"{prefix}"*'] if prefix else [])
-        if not parts:
+    def holding_all(self, terms: Sequence[str], limit: int) -> list[int]:
+        """Keys of active notes that hold all of these index terms, newest first."""
+        if not terms:
             return []
-        statement = (
-            select(_TEXT.c.rowid)
-            .select_from(_TEXT.join(_NOTES, _NOTES.c.key == _TEXT.c.rowid))
-            .where(_TABLE.op("MATCH", is_comparison=True)(" AND ".join(parts)), _NOTES.c.status == str(Status.ACTIVE))
-            .order_by(_TEXT.c.rowid.desc())
-            .limit(limit)
-        )
-        return list(self._run(statement).scalars())
+        matched = " AND ".join(f'"{term}"' for term in terms)
+        return [key for (key,) in _HOLDING_ALL.rows(self._session, match=matched, limit=limit)]
+
+    def typed(self, words: Sequence[Typed]) -> Keys:
+        """Keys of the notes, of any status but deleted, that hold all of these words, which may be unfinished."""
+        asked = [f"({_typed(word)})" for word in words if not word.alone]
+        found = [keys_from(self._session, _TYPED, match=" AND ".join(asked))] if asked else []
+        for word in words:
+            if word.alone:
+                begins = keys_from(self._session, _TYPED, match=_typed(word))
+                found.append(np.union1d(begins, keys_from(self._session, _CONTAINING, character=word.alone)))
+        return reduce(np.intersect1d, found) if found else np.empty(0, dtype=np.int64)
 
     def holding(
         self, role: str, values: Sequence[str], limit: int, wanted: Filter | None = None
@@ -230,3 +241,9 @@ class FullText:
 def _matches(terms: Sequence[str]) -> ColumnElement[bool]:
     # Our tokens hold no quotation mark, so quoting is all it takes to keep FTS5's query language out.
     return _TABLE.op("MATCH", is_comparison=True)(" OR ".join(f'"{term}"' for term in terms))
+
+
+def _typed(word: Typed) -> str:
+    if word.run:
+        return f'"{" ".join(word.run)}"'
+    return " OR ".join([f'"{start}"*' for start in word.starts] + [f'"{term}"' for term in word.terms])

@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import case, func, select
 
 from amem import strength
 from amem.note import Kind, Layer, LinkType, Status
 from amem.storage import tables
+from amem.storage.columns import columns
+from amem.storage.filters import conditions
 from amem.storage.listed import among, listed
 from amem.storage.prepared import Prepared
 from amem.strength import Strength
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sqlalchemy import Select
 
+    from amem.query import Filter
     from amem.storage.session import Session
 
     Floats = NDArray[np.float64]
@@ -32,6 +35,17 @@ _KINDS = tuple(Kind)
 _BASES = np.array([strength.STABILITY_DAYS[kind] for kind in _KINDS])
 _CODES = {str(kind): code for code, kind in enumerate(_KINDS)}
 _DAY = np.timedelta64(1, "D")
+_LATEST = func.max(tables.notes.c.recorded_at, func.coalesce(tables.usage.c.last_access, ""))
+# As `_statement` has them, for all notes at once.
+_AGREED = (
+    "SELECT held.note AS key, count(*) AS number FROM corroborations AS held"
+    " JOIN operations ON operations.id = held.operation WHERE operations.undone_by IS NULL GROUP BY held.note"
+)
+_DISPUTED = (
+    "SELECT notes.key, count(*) AS number FROM links JOIN notes ON notes.id = links.target"
+    " LEFT JOIN notes AS against ON against.id = links.source"
+    " WHERE links.type = 'contradicts' AND coalesce(against.status, '') <> 'deleted' GROUP BY notes.key"
+)
 
 
 @dataclass(frozen=True)
@@ -133,6 +147,41 @@ def standings(session: Session, keys: Sequence[int] | None = None) -> Standings:
     return _of(_SOME.rows(session, keys=listed(int(key) for key in keys)))
 
 
+def standings_among(session: Session, wanted: Filter) -> Standings:
+    """The standing of each note that passes the filter, in no order: column by column, for lists of all there is.
+
+    Times are cut to the second, numbers to 15 digits.
+    """
+    notes, used = tables.notes, tables.usage
+    statement = (
+        select(notes.c.key, notes.c.pinned, notes.c.importance, notes.c.reliability)
+        .add_columns((notes.c.status == str(Status.ACTIVE)).label("active"))
+        .add_columns((notes.c.layer == str(Layer.LONG_TERM)).label("long_term"))
+        .add_columns(case(_CODES, value=notes.c.kind).label("kinds"))
+        .add_columns(func.coalesce(used.c.recalls, 0).label("recalls"))
+        .add_columns(func.coalesce(used.c.growth, 1.0).label("growth"))
+        .add_columns(notes.c.recorded_at.label("arrived"), _LATEST.label("used"))
+        .select_from(notes.outerjoin(used, used.c.note == notes.c.key))
+        .where(*conditions(wanted))
+    )
+    held = columns(
+        session,
+        statement,
+        whole=("key", "active", "long_term", "pinned", "kinds"),
+        real=("importance", "reliability", "recalls", "growth"),
+        times=("arrived", "used"),
+    )
+    keys = held.pop("key")
+    for name in ("active", "long_term", "pinned"):
+        held[name] = held[name].astype(np.bool_)
+    for name, query in (("corroborations", _AGREED), ("contradictions", _DISPUTED)):
+        counted = columns(session, query, whole=("key", "number"))
+        by_key = np.zeros(max(keys.max(initial=0), counted["key"].max(initial=0)) + 1)
+        by_key[counted["key"]] = counted["number"]
+        held[name] = by_key[keys]
+    return Standings(keys=keys, **held)
+
+
 def _statement() -> Select[Any]:
     notes, used, links = tables.notes, tables.usage, tables.links
     witnesses, operations = tables.corroborations, tables.operations
@@ -152,11 +201,10 @@ def _statement() -> Select[Any]:
         .where(func.coalesce(against.c.status, "") != str(Status.DELETED))
         .scalar_subquery()
     )
-    latest = func.max(notes.c.recorded_at, func.coalesce(used.c.last_access, ""))
     return (
         select(notes.c.key, notes.c.status, notes.c.kind, notes.c.layer, notes.c.pinned, notes.c.importance)
         .add_columns(notes.c.reliability, func.coalesce(used.c.recalls, 0), func.coalesce(used.c.growth, 1.0))
-        .add_columns(notes.c.recorded_at, latest, agreed, disputed)
+        .add_columns(notes.c.recorded_at, _LATEST, agreed, disputed)
         .select_from(notes.outerjoin(used, used.c.note == notes.c.key))
     )
 

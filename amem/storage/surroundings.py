@@ -94,7 +94,7 @@ def _by_title(session: Session, name: str) -> str | None:
     terms = search_terms(wanted.rpartition("/")[2])  # folders are no words of the text
     if not terms:
         return None
-    keys = session.text.starting_with("", terms, _LOOKED_AT)
+    keys = session.text.holding_all(terms, _LOOKED_AT)
     # The newest come first there; a name goes to the note that had it first.
     for id, text, title, path, aliases in _NAMED.rows(session, keys=listed(reversed(keys)), shown=_SHOWN):
         given = [each for each in (title, path, *json.loads(aliases or "[]")) if isinstance(each, str)]

@@ -5,7 +5,8 @@ Looking counts as no use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,10 +17,27 @@ from amem.storage.cards import Card, Cards, Census, Order, Shelf
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import date
 
     from amem.storage import Session
+
+Found = TypeVar("Found")
+
+
+class Seen:
+    """What was last counted of the whole collection, which is asked for often, and at which value of its counter."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[int, Any]] = {}
+
+    def since(self, counter: int, name: str, count: Callable[[], Found]) -> Found:
+        """What was counted under that name; counted anew when the change counter has moved."""
+        held = self._kept.get(name)
+        if held is None or held[0] != counter:
+            held = self._kept[name] = (counter, count())
+        found: Found = held[1]
+        return found
 
 
 class Browsing(Wiring):
@@ -36,8 +54,9 @@ class Browsing(Wiring):
     def shelf(self, filter: Filter | None = None, *, starting: str = "", order: Order = "time") -> Shelf:
         """The order of all notes that pass the filter, to be read with `cards`; its length is how many there are.
 
-        `starting` narrows it to notes that hold these words, the last of which may be unfinished. `order` is time,
-        recorded, strength, recalls or importance, the greatest first. Raises InvalidInput for another.
+        `starting` narrows it to notes that hold these words, each of which may be unfinished; what has no letter or
+        digit in it finds nothing. `order` is time, recorded, strength, recalls or importance, the greatest first, of
+        equals the newest. Raises InvalidInput for another.
         """
         wanted = (filter or Filter()).in_zone(zone(self.settings.timezone))
         with self._store.read() as session:
@@ -65,13 +84,15 @@ class Browsing(Wiring):
     def census(self) -> Census:
         """How many notes there are, by kind, layer and status, and how many wait for analysis."""
         with self._store.read() as session:
-            return self._cards(session).census()
+            return self._seen.since(session.counter, "census", self._cards(session).census)
 
     def days(self, filter: Filter | None = None) -> dict[date, int]:
         """How many notes speak of each day, in the collection's time zone, the first day first."""
         local = zone(self.settings.timezone)
+        wanted = (filter or Filter()).in_zone(local)
         with self._store.read() as session:
-            return self._cards(session).days((filter or Filter()).in_zone(local), local)
+            count = partial(self._cards(session).days, wanted, local)
+            return dict(self._seen.since(session.counter, "days", count) if wanted.is_default else count())
 
     def today(self) -> date:
         """The day it is, in the collection's time zone."""
@@ -106,6 +127,10 @@ class Browsing(Wiring):
         if id not in owned:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
         return owned[id]
+
+    @cached_property
+    def _seen(self) -> Seen:
+        return Seen()
 
     def _cards(self, session: Session) -> Cards:
         return Cards(session, self.settings.decay_rate)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FTS5_TOKENIZE = "unicode61 remove_diacritics 0 categories 'L* M* N* Co' tokenchars '_.-+#@'"
 
 #: Longer words (base64, hashes in a row) are cut: nobody types them, and they would fill the caches.
-_LONGEST = 64
+LONGEST = 64
 
 # Vowel signs and other marks that `\w` leaves out although they stand inside words.
 _MARKS = (
@@ -46,7 +46,7 @@ def index_terms(text: str) -> list[str]:
     Index them in an FTS5 table declared with `FTS5_TOKENIZE`.
     """
     terms: list[str] = []
-    for token in _tokens(text):
+    for token in words_of(text):
         terms += _terms(token)
     return terms
 
@@ -59,7 +59,7 @@ def located_terms(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     plain, places = _placed(text)
     for match in _TOKEN.finditer(plain):
         token, at = match[0], match.start()
-        pieces = _cjk_pieces(token) if is_cjk(token) else _word_pieces(token[:_LONGEST])
+        pieces = _cjk_pieces(token) if is_cjk(token) else _word_pieces(token[:LONGEST])
         for start, end, terms in pieces:
             yield places[at + start][0], places[at + end - 1][1], terms
 
@@ -72,48 +72,32 @@ def query_terms(text: str) -> list[str]:
 def content_terms(text: str) -> list[str]:
     """The terms that are no stop words: unique, in order; empty where the text says nothing else."""
     wanted: dict[str, None] = {}
-    for token in _tokens(text):
+    for token in words_of(text):
         wanted.update(dict.fromkeys(_content_terms(token)))
     return list(wanted)
 
 
-def prefix_terms(text: str) -> tuple[list[str], str]:
-    """What to look for while someone types: the finished words' terms, and the start of the word being typed.
-
-    The start is cut to what the word shares with its stem, so that finishing a word ("databases") does not lose what
-    its beginning found. It is empty when the text ends outside a word; nothing is left out as a stop word.
-    """
-    tokens = _tokens(text)
-    if not tokens or not (text[-1:].isalnum() or text[-1:] in "_+#"):
-        return list(dict.fromkeys(index_terms(text))), ""
-    last = tokens.pop()
-    if is_cjk(last):
-        finished, prefix = _bigrams(last)[:-1], last[-2:]
-    else:
-        finished, prefix = [], _typed(last)
-    return list(dict.fromkeys([term for token in tokens for term in _terms(token)] + finished)), prefix
-
-
-def _tokens(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """What terms are made of, in order: words with what joins their parts, and whole runs of CJK characters."""
     return _TOKEN.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
 
 
 def _terms(token: str) -> tuple[str, ...] | list[str]:
     # Most tokens by far begin before the first CJK character there is; they need no closer look.
     if token[0] < _FIRST_CJK or not is_cjk(token):
-        return _word_terms(token[:_LONGEST])
+        return _word_terms(token[:LONGEST])
     return _cjk_terms(token)
 
 
 def _content_terms(token: str) -> list[str]:
     if is_cjk(token):
         return [term for term in _cjk_terms(token) if not _is_chinese_stop(term)]
-    folded = contract(token[:_LONGEST].casefold())
-    return [] if folded in stopwords.ENGLISH else [t for t in _word_terms(token[:_LONGEST]) if t not in _stop_stems()]
+    folded = contract(token[:LONGEST].casefold())
+    return [] if folded in stopwords.ENGLISH else [t for t in _word_terms(token[:LONGEST]) if t not in _stop_stems()]
 
 
 def _cjk_terms(run: str) -> list[str]:
-    terms = _bigrams(run)
+    terms = bigrams(run)
     if len(run) > 1:
         terms += [character for character in run if character in stopwords.CHINESE_SINGLE_WORDS]
     return terms
@@ -125,7 +109,8 @@ def is_searched_alone(character: str) -> bool:
     return said and _HAN.match(character) is not None
 
 
-def _bigrams(run: str) -> list[str]:
+def bigrams(run: str) -> list[str]:
+    """The overlapping pairs of characters of a CJK run; a single character by itself."""
     return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
 
 
@@ -142,15 +127,15 @@ def _is_chinese_stop(term: str) -> bool:
 @lru_cache(maxsize=1 << 16)
 def _word_terms(word: str) -> tuple[str, ...]:
     """The terms of one word that is not CJK: whole, then its parts if it has any."""
-    spelled = contract(_fold_accents(word))
+    spelled = contract(fold_accents(word))
     whole = spelled.casefold()
-    terms = [_stem(whole)]
+    terms = [stem(whole)]
     if version := _VERSION.fullmatch(whole):
         terms.append(version[1])
         whole = spelled = version[1]
     parts = [part for piece in _JOINT.split(spelled) for part in _HUMP.split(piece) if part]
     if len(parts) > 1 or (parts and parts[0].casefold() != whole):
-        terms += [_stem(part.casefold()) for part in parts]
+        terms += [stem(part.casefold()) for part in parts]
     return tuple(dict.fromkeys(terms))
 
 
@@ -162,7 +147,8 @@ def contract(word: str) -> str:
     return _CLITIC.sub("", word.replace("’", "'")).replace("'", "")
 
 
-def _fold_accents(word: str) -> str:
+def fold_accents(word: str) -> str:
+    """The word without its accents, if that leaves Latin letters alone."""
     # Accents are spelling in Latin text ("cafe" finds "café"); in other scripts marks make other words.
     if word.isascii():
         return word
@@ -171,7 +157,8 @@ def _fold_accents(word: str) -> str:
     return bare if bare.isascii() else word
 
 
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
+    """The stem of an English word; anything else as it is."""
     return _stemmers().stem(word) if word.isascii() and word.isalpha() else word
 
 
@@ -191,7 +178,7 @@ def _stemmers() -> _Stemmers:
 
 @cache
 def _stop_stems() -> frozenset[str]:
-    return frozenset(_stem(word) for word in stopwords.ENGLISH)
+    return frozenset(stem(word) for word in stopwords.ENGLISH)
 
 
 def _placed(text: str) -> tuple[str, list[tuple[int, int]]]:
@@ -211,7 +198,7 @@ def _placed(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _cjk_pieces(run: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    for start, bigram in enumerate(_bigrams(run)):
+    for start, bigram in enumerate(bigrams(run)):
         yield start, start + len(bigram), (bigram,)
     if len(run) > 1:
         for start, character in enumerate(run):
@@ -233,12 +220,3 @@ def _word_pieces(word: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
     of_parts = {term for _, _, held in parts for term in held}
     whole = tuple(term for term in terms if term not in of_parts)
     return ((0, len(word), whole), *parts) if whole else tuple(parts)
-
-
-def _typed(word: str) -> str:
-    spelled = contract(_fold_accents(word[:_LONGEST])).casefold()
-    stem = _stem(spelled)
-    shared = 0
-    while shared < min(len(spelled), len(stem)) and spelled[shared] == stem[shared]:
-        shared += 1
-    return spelled[:shared] or spelled

@@ -10,7 +10,7 @@ from rank_bm25 import BM25Okapi
 from storing import change, put
 
 from amem.note import Source, Status
-from amem.text import index_terms, prefix_terms, query_terms
+from amem.text import index_terms, query_terms, typed_words
 
 if TYPE_CHECKING:
     from amem.storage import Store
@@ -74,8 +74,7 @@ def test_the_query_language_stays_out(store: Store, text: str) -> None:
     with store.write() as session:
         put(session, "plain words")
         assert session.text.search(query_terms(text), 5) == []
-        terms, prefix = prefix_terms(text)
-        session.text.starting_with(prefix, terms, 5)
+        session.text.typed(typed_words(text))
 
 
 def test_typing_narrows_down(store: Store) -> None:
@@ -84,8 +83,7 @@ def test_typing_narrows_down(store: Store) -> None:
             put(session, text)
         sizes = []
         for typed in ("da", "data", "datab", "databases", "数", "数据库"):
-            terms, prefix = prefix_terms(typed)
-            sizes.append(len(session.text.starting_with(prefix, terms, 9)))
+            sizes.append(len(session.text.typed(typed_words(typed))))
         assert sizes == [2, 2, 1, 1, 1, 1]
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amem.text import FTS5_TOKENIZE, index_terms, normalize, prefix_terms, query_terms, sentences
+from amem.text import FTS5_TOKENIZE, index_terms, normalize, query_terms, sentences
 
 
 def finds(question: str, note: str) -> bool:
@@ -77,24 +77,6 @@ def test_terms_of_a_question_are_unique_and_in_order() -> None:
     assert query_terms("tea or coffee or tea") == ["tea", "coffe"]
 
 
-@pytest.mark.parametrize("typed", ["d", "data", "databas", "database", "databases"])
-def test_each_keystroke_of_a_word_still_finds_it(typed: str) -> None:
-    terms, prefix = prefix_terms(f"old {typed}")
-    assert terms == ["old"]
-    assert prefix
-    assert any(term.startswith(prefix) for term in index_terms("our databases"))
-
-
-def test_a_finished_word_is_no_prefix() -> None:
-    assert prefix_terms("running ") == (["run"], "")
-    assert prefix_terms("") == ([], "")
-
-
-def test_typing_chinese_narrows_character_by_character() -> None:
-    assert prefix_terms("数") == ([], "数")
-    assert prefix_terms("数据库") == (["数据"], "据库")
-
-
 FTS_TEXTS = [
     "The PostgreSQL v15.3 server: snake_case, CamelCase, foo-bar, user@host, C++ and C#, don't, __init__",
     "我们决定把数据库从 PostgreSQL 换成 MySQL，猫也喜欢。",
@@ -126,7 +108,6 @@ def test_any_text_has_clean_terms(text: str) -> None:
         assert term.strip() == term
         assert " " not in term
     assert set(query_terms(text)) <= set(index_terms(text))
-    prefix_terms(text)
 
 
 @pytest.mark.parametrize(
