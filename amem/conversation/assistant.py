@@ -353,8 +353,9 @@ class Assistant:
     def _hide(self, id: str) -> Forgotten:
         self._memory.delete(id)
         with self._store.read() as session:
-            self._by_hand.append(session.operations.history(id)[-1].operation)
-        return Forgotten(id)
+            operation = session.operations.history(id)[-1].operation
+        self._by_hand.append(operation)
+        return Forgotten(id, operation=operation)
 
     def undo(self) -> UndoReport:
         """Take back what was last learnt in this chat, remembered by hand or forgotten. Raises NothingToUndo."""

@@ -181,12 +181,14 @@ class Candidate:
 class Forgotten:
     """What `forget` did: `note` is the id it hid, or None with the `candidates` to choose from.
 
-    `worded` is False where none of them has any of the words, and they merely come near in meaning.
+    `worded` is False where none of them has any of the words, and they merely come near in meaning. `operation` is what
+    brings a hidden note back when it is undone.
     """
 
     note: str | None
     candidates: tuple[Candidate, ...] = ()
     worded: bool = True
+    operation: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,167 @@
+"""One turn of a chat: what the person said, what the model answers (as it is written), and how that ended."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markdown_it import MarkdownIt
+from textual import events, on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Markdown, Static
+
+from amem.conversation.telling import best, ended
+from amem.storage.chats import TurnState
+from amem_tui.phrases import clean, maker, moment, one_line, plural, title
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from textual.app import ComposeResult
+
+    from amem.conversation.reply import Recalled, Reply
+    from amem.storage.chats import Turn
+
+_UNSUPPORTED = "Nothing in memory supported an answer."
+_NEVER = "Not answered: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
+
+
+def _parser() -> MarkdownIt:
+    # What a model writes in angle brackets is text like any other, and must not vanish as HTML would.
+    return MarkdownIt("gfm-like", {"html": False})
+
+
+class Exchange(Vertical):
+    """`turn` is None until the turn is kept, and for ever where it is not (incognito)."""
+
+    @dataclass
+    class Chosen(Message):
+        """Somebody wants to know what was recalled for it."""
+
+        exchange: Exchange
+
+    def __init__(self, question: str, zone: tzinfo, turn: Turn | None = None) -> None:
+        super().__init__(classes="exchange")
+        self.question = question
+        self.turn = turn
+        self.reply: Reply | None = None
+        self.state = TurnState.ASKED if turn is None else turn.state
+        self.recalled: tuple[Recalled, ...] = ()
+        self._zone = zone
+        self._shown = "" if turn is None else turn.answer
+
+    @property
+    def number(self) -> int | None:
+        """Its number in the chat, once it is kept."""
+        if self.turn is not None:
+            return self.turn.number
+        return None if self.reply is None else self.reply.turn
+
+    @property
+    def answer(self) -> str:
+        """The model's words so far."""
+        return self._shown
+
+    def compose(self) -> ComposeResult:
+        at = "" if self.turn is None else moment(self.turn.at, self._zone)
+        yield Static(Content.assemble(maker("user"), (f"  {at}", "$muted")), classes="head")
+        yield _markdown(_lines_kept(self.question), "question")
+        yield Static(classes="notice")
+        yield Static(classes="head by")
+        yield _markdown(self._shown, "answer")
+        yield Static(classes="ending")
+
+    def on_mount(self) -> None:
+        if self.turn is not None:
+            self._end(self.turn.state, self.turn.model, self.turn.error)
+            self._notice(_UNSUPPORTED if self.turn.supported is False else "")
+        else:
+            self._ending(Content.assemble(("recalling…", "$muted")))
+
+    # -- as it comes -------------------------------------------------------------------------------------------
+
+    def waits(self, recalled: tuple[Recalled, ...], seconds: float) -> None:
+        """Recall is over; the model has said nothing for so long."""
+        self.recalled = recalled
+        since = f" ({seconds:.0f} s; escape stops it)" if seconds >= 3 else ""
+        self._ending(
+            Content.assemble((f"{plural(len(recalled), 'note')} recalled; waiting for the model{since}", "$muted"))
+        )
+
+    def note(self, notice: str) -> None:
+        """Show a line of amem's own before the answer."""
+        self._notice(notice)
+
+    async def write(self, text: str) -> None:
+        """Show the next words of the answer."""
+        if not self._shown:
+            text = text.lstrip("\n")
+            self._ending(Content(""))
+        self._shown += text
+        await self.query_one(".answer", Markdown).append(clean(text))
+
+    async def finish(self, reply: Reply) -> None:
+        """Show how it ended."""
+        self.reply, self.state, self.recalled = reply, reply.state, reply.recalled
+        if rest := reply.text.lstrip("\n").removeprefix(self._shown):
+            await self.write(rest)
+        self._end(reply.state, reply.model, reply.error, "" if reply.state is TurnState.UNANSWERED else reply.hint)
+
+    async def become(self, turn: Turn) -> None:
+        """Show the turn as it is kept by now, where another process answered it or a purge took words out."""
+        before, self.turn = self.turn, turn
+        if before is None or (before.answer, before.state, before.question) == (turn.answer, turn.state, turn.question):
+            return
+        self.question, self._shown, self.state = turn.question, turn.answer, turn.state
+        await self.query_one(".question", Markdown).update(_lines_kept(turn.question))
+        await self.query_one(".answer", Markdown).update(clean(turn.answer))
+        self._end(turn.state, turn.model, turn.error)
+
+    # -- parts -------------------------------------------------------------------------------------------------
+
+    def _end(self, state: TurnState, model: str, error: str, hint: str = "") -> None:
+        self.query_one(".by", Static).update(maker(model or "model") if self._shown.strip() else Content(""))
+        if state is TurnState.ANSWERED:
+            self._ending(Content(""))
+            return
+        said = _NEVER if state is TurnState.ASKED else one_line(ended(state, error), 400)
+        parts = [Content.assemble((f"{said[0].upper()}{said[1:]}", "$warning"))]
+        if hint:
+            parts.append(Content.assemble((one_line(hint, 400), "")))
+        if state is TurnState.UNANSWERED:
+            parts += _instead(best(self.recalled)) if self.recalled else []
+            parts.append(Content.assemble(("Nothing you typed is lost: a asks again.", "$muted")))
+        self._ending(Content("\n").join(parts))
+
+    def _notice(self, notice: str) -> None:
+        self.query_one(".notice", Static).update(Content.assemble((one_line(notice, 400), "$warning")))
+        self.query_one(".notice").set_class(bool(notice), "-said")
+
+    def _ending(self, said: Content) -> None:
+        ending = self.query_one(".ending", Static)
+        ending.update(said)
+        ending.set_class(bool(said.plain), "-said")
+
+    @on(events.Click)
+    def _choose(self) -> None:
+        self.post_message(self.Chosen(self))
+
+
+def _markdown(text: str, classes: str) -> Markdown:
+    return Markdown(clean(text), classes=classes, open_links=False, parser_factory=_parser)
+
+
+def _instead(found: list[Recalled]) -> list[Content]:
+    """What memory holds, where no model says it."""
+    if not found:
+        return []
+    lines = [Content.assemble(("This is what memory holds:", "$muted"))]
+    return lines + [Content.assemble(("  • ", "$muted"), one_line(title(each.text), 200)) for each in found]
+
+
+def _lines_kept(text: str) -> str:
+    """Markdown in which every line that was typed stays a line."""
+    return re.sub(r"(?<=\S)\n(?=\S)", "  \n", clean(text))

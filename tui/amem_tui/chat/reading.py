@@ -1,0 +1,108 @@
+"""What the room reads of chats, and what a person does to notes in it: one call each, from whatever thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.conversation.who_answers import answering, check
+from amem.errors import AmemError
+from amem.storage.chats import Learning
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.conversation.reply import Forgotten, Recalled
+    from amem.conversation.taught import Taught
+    from amem.memory_system import AgenticMemorySystem
+    from amem.receipt import Receipt
+    from amem.settings import Settings
+    from amem.storage.chats import ChatSession, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A chat as far as it is kept; `session` is None while there is none."""
+
+    session: str | None = None
+    turns: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What belongs to one turn but is not said in it. `number` is None for a turn that is not kept."""
+
+    number: int | None = None
+    recalled: tuple[Recalled, ...] = ()
+    in_memory: bool | None = None
+    learning: Learning = Learning.OFF
+    taught: tuple[Taught, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Who answers, in words; or why nobody does (`problem`) and what to do about it (`hint`). `notes` are counted."""
+
+    who: str = ""
+    problem: str = ""
+    hint: str = ""
+    notes: int = 0
+
+
+def newest_chat(memory: AgenticMemorySystem) -> Chat:
+    """The chat used last."""
+    found = chats(memory, 1)
+    return read_chat(memory, found[0].id) if found else Chat()
+
+
+def read_chat(memory: AgenticMemorySystem, session: str) -> Chat:
+    """A chat turn by turn. Raises SessionNotFound."""
+    with memory.assistant(session=session, incognito=True) as reader:
+        return Chat(session, tuple(reader.turns()))
+
+
+def chats(memory: AgenticMemorySystem, limit: int = 200) -> list[ChatSession]:
+    """The chats, the last used first."""
+    with memory.assistant(incognito=True) as reader:
+        return reader.sessions(limit)
+
+
+def aside(memory: AgenticMemorySystem, session: str, number: int, by_hand: Sequence[int]) -> Aside:
+    """What was recalled for a turn and learnt from it, and what was done `by_hand` (operations). Raises
+    SessionNotFound."""
+    with memory.assistant(session=session, incognito=True) as reader:
+        (found,) = reader.replay(turn=number)
+        turn = found.turn
+        operations = [*([] if turn.learnt_by is None else [turn.learnt_by]), *by_hand]
+        return Aside(
+            number, found.recalled, turn.supported, turn.learning, tuple(reader.taught(each) for each in operations)
+        )
+
+
+def done_by_hand(memory: AgenticMemorySystem, by_hand: Sequence[int]) -> tuple[Taught, ...]:
+    """What these operations did."""
+    with memory.assistant(incognito=True) as reader:
+        return tuple(reader.taught(each) for each in by_hand)
+
+
+def standing(memory: AgenticMemorySystem, settings: Settings) -> Standing:
+    """Whether the model that these settings name is there; a server is asked for 0.3 s at most."""
+    notes = memory.count()
+    try:
+        model = memory.chat_model(settings).name
+        check(settings, model)
+    except AmemError as error:
+        return Standing(problem=str(error), hint=error.hint, notes=notes)
+    return Standing(who=answering(settings, model), notes=notes)
+
+
+def remember(memory: AgenticMemorySystem, text: str, *, incognito: bool) -> Receipt:
+    """Keep a text as it is worded. Raises InvalidInput while incognito, EmptyNote, NoteTooLong."""
+    with memory.assistant(incognito=incognito) as hand:
+        return hand.remember(text)
+
+
+def forget(memory: AgenticMemorySystem, what: str) -> Forgotten:
+    """Hide the note of that id, or tell which notes these words may mean. Raises AmbiguousId."""
+    with memory.assistant(incognito=True) as hand:
+        return hand.forget(what)
