@@ -184,12 +184,12 @@ async def test_what_others_changed_elsewhere_in_the_note_stays_beside_an_edit(me
     async with browsing(memory) as pilot:
         await edit(pilot, memory.list()[0])
         field(pilot, "tags").value = "kettle"
-        memory.acting_as("agent").update(id, content="Written by another")
+        memory.acting_as("agent").update(id, content="Another green tea")
         await pilot.press("ctrl+s")
         await closed(pilot)
     note = memory.read(id)
     assert note is not None
-    assert (note.content, note.tags) == ("Written by another", ["kettle"])
+    assert (note.content, note.tags) == ("Another green tea", ["kettle"])
 
 
 async def test_an_edit_never_overwrites_what_another_wrote_meanwhile(memory: AgenticMemorySystem) -> None:
