@@ -26,12 +26,12 @@ class Dossier:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many things lie on the pages of the pane, by the name of the tab."""
+        """How many things lie on the pages of the pane, by the name of the tab; one version is none to speak of."""
         around = self.around
         return {
             "links": around.links,
             "backlinks": around.backlinks,
-            "history": self.note.version,
+            "history": self.note.version if self.note.version > 1 else 0,
             "sources": around.sources,
         }
 

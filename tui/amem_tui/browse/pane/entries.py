@@ -8,7 +8,7 @@ from textual.content import Content
 
 from amem.note import Status
 from amem_tui.browse.pane.leaf import Block, Place
-from amem_tui.phrases import maker, one_line, title
+from amem_tui.phrases import one_line, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,8 +62,3 @@ def card_title(card: Card | None, id: str, width: int = 90) -> Content:
     if card.status is Status.ACTIVE:
         return Content(name)
     return Content.assemble((name, "$muted strike"), (f" {card.status}", "$muted italic"))
-
-
-def made(actor: str) -> Content:
-    """Who made something, for the lines below an entry."""
-    return maker(actor)

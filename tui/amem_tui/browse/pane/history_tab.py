@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from amem_tui.browse.pane.aims import ToVersion
-from amem_tui.browse.pane.entries import MOST, entry, made, say, space
+from amem_tui.browse.pane.entries import MOST, entry, say, space
 from amem_tui.browse.pane.leaf import Block
 from amem_tui.history.fields import compared
-from amem_tui.phrases import moment, one_line, plural, title
+from amem_tui.phrases import maker, moment, one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ def read(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
 
 def _version(each: Version, asked: Asked, titles: dict[str, str]) -> Iterator[Part]:
     when = (f"  {moment(each.at, asked.zone)}  ", "$muted")
-    head = Content.assemble((f"v{each.version}", "bold"), when, made(each.actor))
+    head = Content.assemble((f"v{each.version}", "bold"), when, maker(each.actor))
     why = f"{each.action}: {one_line(each.cause)}" if each.cause else each.action
     yield entry(head, ToVersion(each.version), Content.styled(why, "$muted"))
     # The first version records only that the note came to be; its text is what the first page shows.

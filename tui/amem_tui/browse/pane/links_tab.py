@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from amem_tui.browse.pane.aims import ToNote
-from amem_tui.browse.pane.entries import MOST, card_title, entry, made, say, space
-from amem_tui.phrases import one_line, plural
+from amem_tui.browse.pane.entries import MOST, card_title, entry, say, space
+from amem_tui.phrases import maker, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,4 +50,4 @@ def _why(link: Link) -> Content:
     sure = "" if link.confidence >= 1 else f"  {link.confidence:.0%} sure"
     weight = "" if abs(link.weight - 1) < 0.005 else f"  weight {link.weight:.2f}"
     reason = f"  {one_line(link.reason, 200)}" if link.reason else ""
-    return Content.assemble(made(link.made_by), (f"{sure}{weight}{reason}", "$muted"))
+    return Content.assemble(maker(link.made_by), (f"{sure}{weight}{reason}", "$muted"))

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 #: A text longer than this is shown as it was written: nobody reads its formatting, and it would take seconds.
-LONGEST = 200_000
+LONGEST = 60_000
 _COLOURED = 8_000
 #: More links than these are not looked up when a note is opened.
 _MOST_NAMES = 200
 _LINK = "$primary underline"
-_NOWHERE = "$muted italic strike"
+_NOWHERE = "$muted italic"
 _HEADINGS = ("bold $primary", "bold $primary", "bold $secondary", "bold $secondary", "bold", "bold")
 _MARKS = {"em": "italic", "strong": "bold", "s": "strike"}
 _BULLETS = "•◦▪"
@@ -243,6 +243,8 @@ def inline(token: Token, meant: Mapping[str, str]) -> tuple[Content, tuple[Place
         elif child.type == "wikilink":
             start, aim = at, _known(Named(str(child.meta["target"])), meant)
             say(child.content, _NOWHERE if isinstance(aim, Named) else _LINK)
+            if isinstance(aim, Named):
+                say("?", "$warning")
             places.append(Place(start, at, aim))
         elif child.type == "image":
             start = at

@@ -96,7 +96,10 @@ class Page(ScrollView, can_focus=True):
         self._choose(begins if kept is None else kept, reveal=False)
 
     def on_resize(self) -> None:
-        if self._width != self._laid_out_at and self._parts:
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._parts and self._width != self._laid_out_at:
             self._lay_out_again()
 
     @work(exclusive=True)
@@ -213,6 +216,8 @@ class Page(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         number = y + self.scroll_offset.y
         width = self.size.width
+        if y == 0 and self._width != self._laid_out_at:
+            self.call_later(self._fit)
         if number >= len(self._sheet.lines):
             return Strip.blank(width, self.rich_style)
         if number not in self._strips:

@@ -36,7 +36,7 @@ def read(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
 
 
 def _source(source: Source, asked: Asked, note: MemoryNote) -> Iterator[Part]:
-    where = [source.kind, source.conversation, source.ref]
+    where = [source.kind if source.speaker else None, source.conversation, source.ref]
     head = Content.assemble(
         (one_line(source.speaker, 40) if source.speaker else one_line(source.kind, 40), "bold $secondary"),
         (f"  {moment(source.at, asked.zone)}" if source.at else "", "$muted"),

@@ -15,8 +15,6 @@ from textual.widget import Widget
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_GAP = 1
-
 
 @dataclass(frozen=True, slots=True)
 class Name:
@@ -72,17 +70,17 @@ class TabStrip(Widget):
         )
         segments: list[Segment] = []
         for tab, label, _ in self._placed():
-            style = active if tab == self._active else plain
-            words, _, count = label.partition(" ")
-            segments.append(Segment(f" {words}", style))
+            here = tab == self._active
+            words, _, count = label.rpartition(" ") if self._counts.get(tab) else (label, "", "")
+            segments.append(Segment(f" {words}", active if here else plain))
             if count:
-                segments.append(Segment(f" {count}", style if tab == self._active else counted))
-            segments += [Segment(" ", style), Segment(" " * _GAP, plain)]
+                segments.append(Segment(f" {count}", active if here else counted))
+            segments.append(Segment(" ", active if here else plain))
         shift, width = self._shift(), self.size.width
         strip = Strip(segments)
         cut = strip.crop(shift, shift + width).adjust_cell_length(width, plain)
         # What goes on beyond the edges says so.
-        if strip.cell_length - _GAP > shift + width:
+        if strip.cell_length > shift + width:
             cut = Strip([*cut.crop(0, width - 1), Segment("›", plain)])
         if shift:
             cut = Strip([Segment("‹", plain), *cut.crop(1, width)])
@@ -90,15 +88,15 @@ class TabStrip(Widget):
 
     def _placed(self) -> list[tuple[str, str, int]]:
         """(id, label, its first cell) from the left, before anything is shifted out of sight."""
-        for brief in (False, True):
+        for brief in ((), (self._active,), None):
             placed, at = [], 0
             for name in self._names:
-                words = name.short if brief and name.id != self._active else name.title
+                words = name.title if brief == () or name.id in (brief or ()) else name.short
                 count = self._counts.get(name.id, 0)
                 label = f"{words} {count:,}" if count else words
                 placed.append((name.id, label, at))
-                at += cell_len(label) + 2 + _GAP
-            if at - _GAP <= self.size.width:
+                at += cell_len(label) + 2
+            if at <= self.size.width:
                 break
         return placed
 

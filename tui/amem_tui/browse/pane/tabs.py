@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     Reader = Callable[[AgenticMemorySystem, Asked], list[Part]]
 
 NAMES = (
-    Name("note", "Note", "N"),
-    Name("links", "Links", "→"),
-    Name("backlinks", "Backlinks", "←"),
-    Name("similar", "Similar", "≈"),
-    Name("history", "History", "His"),
+    Name("note", "Note", "Note"),
+    Name("links", "Links", "Links"),
+    Name("backlinks", "Backlinks", "Back"),
+    Name("similar", "Similar", "Like"),
+    Name("history", "History", "Hist"),
     Name("sources", "Sources", "Src"),
     Name("why", "Why", "Why"),
 )

@@ -9,9 +9,9 @@ from textual.content import Content
 from amem.retrieval.ancestors import READS, ground, resting
 from amem.retrieval.explanation import ordinal
 from amem_tui.browse.pane.aims import ToNote
-from amem_tui.browse.pane.entries import MOST, bar, card_title, entry, heading, made, say, space
+from amem_tui.browse.pane.entries import MOST, bar, card_title, entry, heading, say, space
 from amem_tui.browse.pane.leaf import Block
-from amem_tui.phrases import clean, one_line
+from amem_tui.phrases import clean, maker, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,7 +67,7 @@ def _tree(
 
 def _because(link: Link) -> Content:
     reason = f"  {one_line(link.reason, 200)}" if link.reason else ""
-    return Content.assemble(made(link.made_by), (reason, "$muted"))
+    return Content.assemble(maker(link.made_by), (reason, "$muted"))
 
 
 def _explained(why: Explanation, cards: Mapping[str, Card]) -> Iterator[Part]:
