@@ -87,47 +87,12 @@ async def test_browsing_and_searching_do_not_count_as_use(memory: AgenticMemoryS
     assert [note.retrieval_count for note in memory.list()] == [0, 0, 0]
 
 
-async def test_enter_follows_a_link_and_escape_comes_back(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        await open_tab(pilot, "links")
-        assert "supports" in options(pilot, "#link-list")[0]
-        assert "both are about tea" in options(pilot, "#link-list")[0]
-        assert "◆ scripted" in options(pilot, "#link-list")[0]
-        await pilot.press("enter")
-        await wait_until(pilot, lambda: opened(pilot) == TEA)
-        await open_tab(pilot, "backlinks")
-        assert KETTLE in options(pilot, "#backlink-list")[0]
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: opened(pilot) == KETTLE)
-
-
 async def test_enter_on_the_list_moves_into_the_note(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("enter")
         assert pilot.app.screen.query_one(NotePane) in pilot.app.focused.ancestors
         await pilot.press("escape")
         assert pilot.app.focused is listed(pilot)
-
-
-async def test_history_says_who_changed_what_from_what_to_what(memory: AgenticMemorySystem) -> None:
-    tea = memory.list()[-1].id
-    memory.update(tea, context="Steeping")
-    memory.acting_as("agent:helper").update(tea, context="Two minutes of steeping")
-    async with browsing(memory) as pilot:
-        await pilot.press("end")
-        await wait_until(pilot, lambda: opened(pilot) == TEA)
-        await open_tab(pilot, "history")
-        versions = said(pilot, "#versions")
-        assert versions.index("v3") < versions.index("v2") < versions.index("v1")
-        assert "▲ helper" in versions
-        assert "● you" in versions
-        assert "- Steeping\n  + Two minutes of steeping" in versions
-
-
-async def test_a_note_written_directly_says_that_it_has_no_source(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        await open_tab(pilot, "sources")
-        assert "no source behind it" in said(pilot, "#source-texts")
 
 
 async def test_delete_undo_and_redo_each_say_what_they_did(memory: AgenticMemorySystem) -> None:
@@ -163,55 +128,6 @@ async def test_pin_marks_the_note_and_pin_again_unmarks_it(memory: AgenticMemory
         await wait_until(pilot, lambda: bool((row := listed(pilot).row) and row.pinned))
         await pilot.press("p")
         await wait_until(pilot, lambda: "▪ pinned" not in screen_text(pilot))
-
-
-async def test_a_new_note_is_stored_opened_and_its_receipt_said(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        await pilot.press("n", *"White", "space", *"tea", "ctrl+s")
-        await wait_until(pilot, lambda: opened(pilot) == "White tea")
-        await wait_until(pilot, lambda: titles(pilot)[0] == "White tea")
-        assert "Stored, 2 links" in toasts(pilot)
-
-
-async def test_an_empty_new_note_is_refused_and_the_editor_stays(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        await pilot.press("n", "space", "ctrl+s")
-        await wait_until(pilot, lambda: toasts(pilot) != "")
-        assert isinstance(pilot.app.screen, EditorScreen)
-        assert memory.count() == 3
-
-
-async def test_escape_asks_once_before_it_throws_text_away(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        await pilot.press("n", "x", "escape")
-        assert isinstance(pilot.app.screen, EditorScreen)
-        assert "Not saved" in said(pilot, "#keys")
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, EditorScreen))
-        assert memory.count() == 3
-
-
-async def test_edit_changes_the_text_and_leaves_a_version(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        await pilot.press("e")
-        assert pilot.app.screen.query_one(TextArea).text == KETTLE
-        await pilot.press("!", "ctrl+s")
-        await wait_until(pilot, lambda: opened(pilot) == KETTLE + "!")
-        await wait_until(pilot, lambda: titles(pilot)[0] == KETTLE + "!")
-        await wait_until(pilot, lambda: "History 2" in screen_text(pilot))
-
-
-async def test_an_edit_never_overwrites_what_another_wrote_meanwhile(
-    memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
-) -> None:
-    other = open_home("agent")
-    async with browsing(memory) as pilot:
-        await pilot.press("e", "!")
-        other.update(memory.list()[0].id, content="Another text")
-        await pilot.press("ctrl+s")
-        await wait_until(pilot, lambda: "changed since it was read" in toasts(pilot))
-        assert pilot.app.screen.query_one(TextArea).text == KETTLE + "!"
-    assert memory.list()[0].content == "Another text"
 
 
 async def test_an_empty_collection_says_how_to_begin(empty: AgenticMemorySystem) -> None:
@@ -302,38 +218,3 @@ async def test_brackets_in_notes_are_text_not_markup(empty: AgenticMemorySystem)
         assert "[bold]not bold[/bold]" in screen_text(pilot)
         await pilot.press("p")
         await wait_until(pilot, lambda: "[bold]not bold[/bold]" in toasts(pilot))
-
-
-@pytest.mark.parametrize(("key", "screen"), [("l", LogScreen), ("r", ReviewScreen), ("question_mark", HelpScreen)])
-async def test_other_screens_open_by_key_and_close_by_escape(
-    memory: AgenticMemorySystem, key: str, screen: type
-) -> None:
-    async with browsing(memory) as pilot:
-        await pilot.press(key)
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, screen))
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, screen))
-
-
-async def test_help_names_every_key(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        await pilot.press("question_mark")
-        await wait_until(pilot, lambda: "a person wrote it" in screen_text(pilot))
-        for what in ("Search", "New", "Edit", "Delete", "Pin", "Undo", "Redo", "Log", "Review", "Quit"):
-            assert what in screen_text(pilot)
-
-
-async def test_the_command_palette_knows_the_keys_commands(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        names = [command.title for command in pilot.app.get_system_commands(pilot.app.screen)]
-        assert {"New note", "Search", "Review", "Theme"} <= set(names)
-
-
-async def test_q_quits(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        # The pilot's own press would wait for an answer of an app that may be gone by then.
-        pilot.app.simulate_key("q")
-        async with asyncio.timeout(PATIENCE):
-            while pilot.app.is_running:
-                await asyncio.sleep(0.01)
-    assert pilot.app.return_code == 0

@@ -1,70 +1,135 @@
-"""What the list is to show, all notes, those of a tag or the answers to a question, and how it is read."""
+"""What the list is to show, and how it is read: notes in an order, those that hold what is typed, or hits."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.query import Filter
+from amem.storage.cards import ORDERS, Order, Shelf
+from amem_tui.browse.conditions import Conditions
 from amem_tui.browse.note_list import PAGE
-from amem_tui.browse.rows import Row, row_of_hit, row_of_note
+from amem_tui.browse.rows import Row, row_of
 from amem_tui.phrases import one_line, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
+    from amem.storage.cards import Card
 
-_HITS = 30
+HITS = 50
+_RELEVANCE = "relevance"
+_HIT_ORDERS = (_RELEVANCE, "time", "recorded", "strength", "recalls")
+_ORDER_WORDS = {
+    "time": "newest first",
+    "recorded": "last written first",
+    "strength": "strongest first",
+    "recalls": "most recalled first",
+    "importance": "most important first",
+    _RELEVANCE: "best first",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What was read: how many rows there are, the pages around `place`, and the collection's tags and size."""
+    """What was read: how many rows there are, the pages around `place`, and the shelf that holds the others.
+
+    `total` counts all active notes. `kept` says that `place` is where the note that was to be kept stands now.
+    """
 
     count: int
-    pages: Mapping[int, list[Row]]
+    pages: Mapping[int, Sequence[Row | None]]
     place: int
-    tags: Mapping[str, int]
+    kept: bool
     total: int
+    shelf: Shelf | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`question` empty lists notes, newest first; otherwise the best hits. `tag` narrows both."""
+    """`question` lists its best hits, `starting` the notes that hold these words, the last perhaps unfinished."""
 
-    tag: str | None = None
+    conditions: Conditions = field(default_factory=Conditions)
     question: str = ""
+    starting: str = ""
+    order: Order = "time"
+    hit_order: str = _RELEVANCE
 
     @property
     def heading(self) -> str:
         """What stands above the list."""
         if self.question:
-            return f"Found for “{one_line(self.question, 40)}”"
-        return "Notes" if self.tag is None else f"Notes tagged {one_line(self.tag, 40)}"
-
-    def counted(self, count: int) -> str:
-        """How many there are, in words."""
-        return plural(count, "hit" if self.question else "note")
-
-    def read(self, memory: AgenticMemorySystem, zone: tzinfo, place: int, keep: str | None) -> Contents:
-        """The list with its cursor at `place`, or on the note with the id `keep` where that moved but a little."""
-        tags, total = memory.tags(), memory.count(Filter())
-        if self.question:
-            hits = memory.search(self.question, _HITS, filter=self._filter, touch=False)
-            return Contents(len(hits), {0: [row_of_hit(hit, zone) for hit in hits]}, place, tags, total)
-        count = memory.count(self._filter)
-        page = max(0, min(place, count - 1)) // PAGE
-        pages = {near: self.page(memory, zone, near) for near in range(max(0, page - 1), page + 2)}
-        places = {row.id: near * PAGE + at for near, rows in pages.items() for at, row in enumerate(rows)}
-        return Contents(count, pages, places.get(keep or "", place), tags, total)
-
-    def page(self, memory: AgenticMemorySystem, zone: tzinfo, page: int) -> list[Row]:
-        """One page of notes."""
-        notes = memory.list(self._filter, limit=PAGE, offset=page * PAGE)
-        return [row_of_note(note, zone) for note in notes]
+            what = f"Search “{one_line(self.question, 40)}”"
+        else:
+            what = f"Filter “{one_line(self.starting, 40)}”" if self.starting else "Notes"
+        return f"{what} · {self.conditions.words}" if self.conditions else what
 
     @property
-    def _filter(self) -> Filter:
-        return Filter() if self.tag is None else Filter(tags=(self.tag,))
+    def ordered(self) -> str:
+        """The order, in words."""
+        return _ORDER_WORDS[self.hit_order if self.question else self.order]
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether anything but the order was asked for."""
+        return bool(self.conditions or self.question or self.starting)
+
+    def counted(self, count: int, total: int) -> str:
+        """How many there are, in words."""
+        if self.question:
+            return plural(count, "hit")
+        return f"{count:,} of {plural(total, 'note')}" if self.narrowed else plural(count, "note")
+
+    def next_order(self) -> Listing:
+        """The same in the next order."""
+        if self.question:
+            return replace(self, hit_order=_HIT_ORDERS[(_HIT_ORDERS.index(self.hit_order) + 1) % len(_HIT_ORDERS)])
+        return replace(self, order=ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)])
+
+    def read(self, memory: AgenticMemorySystem, zone: tzinfo, place: int, keep: str | None) -> Contents:
+        """The list with its cursor on the note with the id `keep`, or at `place` where that is not listed."""
+        total = memory.count(Filter())
+        if self.question:
+            rows = self._hits(memory, zone)
+            found = next((at for at, row in enumerate(rows) if row.id == keep), None)
+            return Contents(len(rows), {0: rows}, _within(place, len(rows), found), found is not None, total)
+        shelf = memory.shelf(self.conditions.filter(zone), starting=self.starting, order=self.order)
+        found = None if keep is None else memory.place(shelf, keep)
+        place = _within(place, len(shelf), found)
+        # Only what a screen can show at once, so that the first sight of a long list does not wait for more.
+        near = sorted({max(0, place - PAGE // 2) // PAGE, place // PAGE, (place + PAGE // 2) // PAGE})
+        pages = {page: page_of(memory, shelf, zone, page) for page in near if page * PAGE < len(shelf)}
+        return Contents(len(shelf), pages, place, found is not None, total, shelf)
+
+    def _hits(self, memory: AgenticMemorySystem, zone: tzinfo) -> list[Row]:
+        hits = memory.search(self.question, HITS, filter=self.conditions.filter(zone), touch=False)
+        cards = memory.cards_of([hit.id for hit in hits])
+        found = [(cards[hit.id], hit) for hit in hits if hit.id in cards]
+        if self.hit_order != _RELEVANCE:
+            found.sort(key=lambda pair: _rank(pair[0], self.hit_order), reverse=True)
+        return [row_of(card, zone, hit) for card, hit in found]
+
+
+def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) -> list[Row | None]:
+    """One page of a shelf; None in the place of a note that was destroyed since."""
+    start, stop = page * PAGE, min(len(shelf), (page + 1) * PAGE)
+    held = {card.key: card for card in memory.cards(shelf, start, stop)}
+    found = (held.get(key) for key in shelf.keys[start:stop].tolist())
+    return [None if card is None else row_of(card, zone) for card in found]
+
+
+def ids_of(memory: AgenticMemorySystem, shelf: Shelf, limit: int) -> list[str]:
+    """The ids of the first notes of a shelf."""
+    return [card.id for card in memory.cards(shelf, 0, limit)]
+
+
+def _within(place: int, count: int, found: int | None) -> int:
+    return max(0, min(place, count - 1)) if found is None else found
+
+
+def _rank(card: Card, order: str) -> float:
+    if order == "time":
+        return card.at.timestamp()
+    return float({"recorded": card.key, "strength": card.strength, "recalls": card.recalls}[order])

@@ -1,31 +1,40 @@
-"""What the list shows of a note: one row of plain values, made from a note or from a search hit."""
+"""A note as a line of a list: what of it is shown there, in words and numbers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from amem.clock import parse_time
-from amem.errors import InvalidInput
-from amem_tui.phrases import GLYPHS, clean, day, one_line, title
+from amem.note import Enrichment, Kind, Layer, Status
+from amem_tui.phrases import GLYPHS, one_line, title
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
 
-    from amem.note import Kind, MemoryNote
     from amem.retrieval import Hit
+    from amem.storage.cards import Card
+
+Author = Literal["person", "agent", "machine"]
+
+#: Strength from which another bar is lit. A note without any would fade; one with all of them is kept for long.
+_LEVELS = (0.1, 0.3, 0.5, 0.7)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`score` and `why` are set for search hits alone; `why` is shown below the title."""
+    """`at` is local; `level` is the strength as 0 to 4 bars; `score` and `why` are set for search hits alone."""
 
     id: str
     kind: Kind
     title: str
-    day: str
-    links: int
+    at: datetime
+    author: Author = "person"
+    status: Status = Status.ACTIVE
+    long_term: bool = False
+    level: int = 0
+    links: int = 0
     pinned: bool = False
+    waiting: bool = False
     score: float | None = None
     why: str = ""
 
@@ -35,16 +44,26 @@ class Row:
         return GLYPHS[self.kind]
 
 
-def row_of_note(note: MemoryNote, zone: tzinfo) -> Row:
-    """A row of the list of notes."""
-    return Row(note.id, note.kind, title(note.content), day(note.at, zone), len(note.links), note.pinned)
+def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
+    """The row of a note; with the hit's score and explanation where it was searched for."""
+    return Row(
+        id=card.id,
+        kind=card.kind,
+        title=title(card.text),
+        at=card.at.astimezone(zone),
+        author=author(card.author),
+        status=card.status,
+        long_term=card.layer is Layer.LONG_TERM,
+        level=sum(card.strength >= least for least in _LEVELS),
+        links=card.links,
+        pinned=card.pinned,
+        waiting=card.enrichment is not Enrichment.DONE,
+        score=None if hit is None else hit.score,
+        why="" if hit is None else one_line(hit.explanation.words(), 300),
+    )
 
 
-def row_of_hit(hit: Hit, zone: tzinfo) -> Row:
-    """A row of search results, with its explanation."""
-    try:
-        when = day(parse_time(hit.timestamp, zone), zone)
-    except InvalidInput:
-        when = clean(hit.timestamp)[:10].ljust(10)
-    why = one_line(hit.explanation.words(), 300)
-    return Row(hit.id, hit.kind, title(hit.content), when, len(hit.links), score=hit.score, why=why)
+def author(actor: str) -> Author:
+    """Whose words: a person's, a program's that acts for one, or those of a machine that concludes."""
+    who = actor.split(":")[0]
+    return "person" if who == "user" else "agent" if who == "agent" else "machine"

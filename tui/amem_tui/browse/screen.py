@@ -1,257 +1,174 @@
-"""The start screen: tags, the list of notes or of hits, and the open note."""
+"""The start screen: what to narrow by, the list of notes or of hits, and the open note."""
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import events, on
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Input, OptionList
-from textual.widgets.option_list import Option
 
-from amem_tui import changes
-from amem_tui.browse.dossier import open_dossier
 from amem_tui.browse.keys import KEYS
-from amem_tui.browse.listing import Contents, Listing
+from amem_tui.browse.marking import Marking
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import NotePane
-from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import one_line
-from amem_tui.shell.editor import EditorScreen
+from amem_tui.browse.row_line import LEGEND
+from amem_tui.browse.search_line import SearchLine
+from amem_tui.browse.sidebar import Sidebar
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from amem.note import MemoryNote
-    from amem_tui.desk import Desk
+    from amem_tui.browse.conditions import Conditions
 
-#: A cursor that is held down passes notes nobody wants to read; this short rest leaves them unread.
-_REST = 0.04
-_EMPTY = """No notes yet.
-
-Press n to write the first one, or let an agent write here:
-
-  amem add "The first thing to remember"
-  amem import notes.jsonl
-
-New notes appear by themselves."""
-
-_GONE = """This note is not here any more.
-
-The log (l) says who deleted it, and can undo that."""
+#: Below so many cells, or lines, there is room for the list or for the note, not for both.
+_SMALL = (60, 18)
 
 
-class BrowseScreen(NotesScreen):
-    """What is open and where the cursor stands; everything it shows comes from the collection."""
+class BrowseScreen(Marking):
+    """What is listed and where the cursor stands; everything it shows comes from the collection."""
 
     ROOM = "browse"
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
-
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self._listing = Listing()
-        self._trail: list[str] = []
-        self._wanted: str | None = None
-        self._showing = asyncio.Lock()
+    CSS_PATH = ["browse.tcss", "pane/pane.tcss"]  # noqa: RUF012 (Textual declares it so)
+    LEGEND: ClassVar[tuple[tuple[str, str], ...]] = LEGEND
 
     def furnish(self) -> ComposeResult:
-        yield Input(placeholder="/ to search", id="search", compact=True, select_on_focus=True)
+        yield SearchLine(id="searching")
         with Horizontal(id="panes"):
-            yield OptionList(id="tags", compact=True)
+            yield Sidebar(id="sidebar")
             yield NoteList(id="notes")
-            yield NotePane(self._desk.zone, id="note")
+            yield NotePane(self._desk, id="note")
 
     def on_mount(self) -> None:
-        self.query_one("#tags").border_title = "Tags"
+        self._notes.border_title = Content(self._listing.heading)
         self._notes.focus()
 
-    @property
-    def _notes(self) -> NoteList:
-        return self.query_one(NoteList)
+    @on(events.Resize)
+    def _fit(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < _SMALL[0] or event.size.height < _SMALL[1], "-small")
 
     @property
-    def _pane(self) -> NotePane:
-        return self.query_one(NotePane)
+    def _line(self) -> SearchLine:
+        return self.query_one(SearchLine)
 
-    @property
-    def _open(self) -> MemoryNote | None:
-        return None if self._pane.dossier is None else self._pane.dossier.note
+    # -- what to narrow by -------------------------------------------------------------------------------------
 
-    # -- what is listed ----------------------------------------------------------------------------------------
+    @on(Sidebar.Chosen)
+    def _choose(self, event: Sidebar.Chosen) -> None:
+        conditions = self._listing.conditions
+        if not event.stay:
+            self._leave_sidebar()
+        self._narrow(type(conditions)() if event.condition is None else conditions.toggled(event.condition))
 
-    @work(exclusive=True, group="list")
-    async def _reload(self, *, place: int = 0, keep: str | None = None) -> None:
-        """Read the list anew, and stay on the note with the id `keep` if it is near where it was."""
-        with self._desk.refusals(self._pane.show_hint):
-            if self._listing.question:
-                self._notes.border_title = "Searching…"
-            read = partial(self._listing.read, self.memory, self._desk.zone, place, keep)
-            contents = await self.ask(read)
-            self._notes.show(
-                contents.count, contents.pages, place=contents.place, explained=bool(self._listing.question)
-            )
-            self._notes.border_title = Content(self._listing.heading)
-            self.bar.tell(f"{self._listing.counted(contents.count)} ")
-            self._show_tags(contents)
-            if self._wanted is None and self._notes.row is not None:
-                self._wanted = self._notes.row.id
-            if self._notes.count:
-                await self._show_wanted()
-            else:
-                self._wanted = None
-                self._pane.show_hint(_EMPTY if self._listing == Listing() else "Nothing was found.")
-            self.refresh_bindings()
+    @on(Sidebar.CollectionChosen)
+    def _choose_collection(self, event: Sidebar.CollectionChosen) -> None:
+        self._leave_sidebar()
+        if event.name != self.memory.settings.collection:
+            self._desk.rooms.switch_collection(event.name)
 
-    def _show_tags(self, contents: Contents) -> None:
-        shown = self.query_one("#tags", OptionList)
-        place = shown.highlighted
-        shown.clear_options()
-        shown.add_option(Option(_tag_line("All notes", contents.total), id="all"))
-        shown.add_options([Option(_tag_line(tag, number), id=f"tag {tag}") for tag, number in contents.tags.items()])
-        shown.highlighted = min(place or 0, shown.option_count - 1)
+    def _narrow(self, conditions: Conditions, *, keep: str | None = None) -> None:
+        self._sidebar.tick(conditions)
+        self._start_over(replace(self._listing, conditions=conditions), keep=keep)
 
-    @on(NoteList.PageWanted)
-    @work(group="page")
-    async def _fetch(self, event: NoteList.PageWanted) -> None:
-        with self._desk.refusals():
-            page = partial(self._listing.page, self.memory, self._desk.zone, event.page)
-            self._notes.fill(event.page, event.generation, await self.ask(page))
+    def action_sidebar(self) -> None:
+        if self._sidebar.has_focus:
+            self._leave_sidebar()
+        else:
+            self.add_class("-sidebar")
+            self._sidebar.focus()
 
-    def reload(self) -> None:
-        row = self._notes.row
-        self._reload(place=self._notes.cursor, keep=None if row is None else row.id)
+    def _leave_sidebar(self) -> None:
+        self.remove_class("-sidebar")
+        self._sidebar.narrow("")
+        self._follow_listing()
+        self._notes.focus()
 
-    # -- what is open ------------------------------------------------------------------------------------------
+    # -- searching and filtering -------------------------------------------------------------------------------
 
-    @on(NoteList.Moved)
-    def _open_row(self, event: NoteList.Moved) -> None:
-        self._trail.clear()
-        self.turn_to(event.row.id)
+    def action_search(self) -> None:
+        self._line.begin("search", self._listing.question or self._listing.starting)
 
-    @on(NoteList.Opened)
-    def _step_inside(self) -> None:
-        self._pane.focus_inside()
+    def action_filter(self) -> None:
+        if self._sidebar.has_focus:
+            self._line.begin("sidebar", self._sidebar.wanted)
+            return
+        words = self._listing.starting or self._listing.question
+        self._line.begin("filter", words)
+        if words != self._listing.starting:
+            self._filter(words)
 
-    @on(NotePane.Followed)
-    def _follow(self, event: NotePane.Followed) -> None:
-        if self._open is not None:
-            self._trail.append(self._open.id)
-        self.turn_to(event.id)
+    @on(SearchLine.Typed)
+    def _typed(self, event: SearchLine.Typed) -> None:
+        if event.mode == "sidebar":
+            self._sidebar.narrow(event.text)
+        else:
+            self._filter(event.text)
 
-    def turn_to(self, id: str) -> None:
-        """Open a note, wherever it stands in the list."""
-        self._wanted = id
-        self._turn()
+    def _filter(self, words: str) -> None:
+        self._start_over(replace(self._listing, question="", starting=words.strip()), keep=self._wanted)
 
-    @work(exclusive=True, group="note")
-    async def _turn(self) -> None:
-        await asyncio.sleep(_REST)
-        with self._desk.refusals():
-            await self._show_wanted()
-        self.refresh_bindings()
+    @on(SearchLine.Submitted)
+    def _submitted(self, event: SearchLine.Submitted) -> None:
+        if event.mode == "sidebar":
+            self._sidebar.focus()
+            return
+        self._notes.focus()
+        words = event.text.strip()
+        if event.mode == "search" and (words != self._listing.question or self._listing.starting):
+            self._start_over(replace(self._listing, question=words, starting=""))
 
-    async def _show_wanted(self) -> None:
-        """Read the note that should be open and show it, or say that it is gone."""
-        async with self._showing:
-            id = self._wanted
-            if id is None:
-                return
-            dossier = await self.ask(partial(open_dossier, self.memory, id))
-            row = self._notes.row
-            self._desk.note = None if dossier is None else id
-            if dossier is not None:
-                await self._pane.show(dossier, row.why if row is not None and row.id == id else "")
-            else:
-                self._pane.show_hint(_GONE)
+    @on(SearchLine.Cleared)
+    def _cleared(self, event: SearchLine.Cleared) -> None:
+        if event.mode == "sidebar":
+            self._sidebar.narrow("")
+            self._follow_listing()
+            self._sidebar.focus()
+        else:
+            self._notes.focus()
+            self._ask_nothing()
+
+    def _ask_nothing(self) -> None:
+        """All notes that meet the conditions again, from the one that is open."""
+        if self._listing.question or self._listing.starting:
+            self._start_over(replace(self._listing, question="", starting=""), keep=self._wanted)
+
+    def _follow_listing(self) -> None:
+        """Let the line to type in say what the list shows."""
+        listing = self._listing
+        self._line.put("filter" if listing.starting else "search", listing.starting or listing.question)
+
+    def action_order(self) -> None:
+        self._start_over(self._listing.next_order())
 
     # -- keys --------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered: without an open note there is nothing to edit, delete or pin."""
-        return action not in ("edit", "delete", "pin") or self._open is not None
+        if action in self.NEEDS_A_NOTE:
+            return self._desk.note is not None or (action in ("delete", "export") and bool(self._marks))
+        if action in ("mark", "mark_all", "order"):
+            return self._notes.count > 0 if self.is_mounted else False
+        return super().check_action(action, parameters)
 
-    def action_search(self) -> None:
-        self.query_one("#search", Input).focus()
-
-    @on(Input.Submitted, "#search")
-    def _search(self, event: Input.Submitted) -> None:
-        self._start_over(replace(self._listing, question=event.value.strip()))
+    @on(NoteList.Opened)
+    def _step_inside(self) -> None:
+        self.add_class("-reading")
+        self._pane.focus_inside()
 
     def action_back(self) -> None:
-        search = self.query_one("#search", Input)
-        if self.has_class("-tags"):
-            self.remove_class("-tags")
-            self._notes.focus()
-        elif self._trail:
-            self.turn_to(self._trail.pop())
-        elif self._listing.question or search.value:
-            search.clear()
-            self._start_over(replace(self._listing, question=""))
+        """One step back out: of the note, the sidebar, the search, the marks, the conditions."""
+        if self._trail:
+            self._want(self._trail.pop())
         elif self.focused is not self._notes:
-            self._notes.focus()
-        elif self._listing.tag is not None:
-            self._start_over(Listing())
-
-    def action_sidebar(self) -> None:
-        self.add_class("-tags")
-        self.query_one("#tags").focus()
-
-    @on(OptionList.OptionSelected, "#tags")
-    def _choose_tag(self, event: OptionList.OptionSelected) -> None:
-        chosen = event.option_id or "all"
-        self.remove_class("-tags")
-        self._start_over(replace(self._listing, tag=chosen[4:] if chosen.startswith("tag ") else None))
-
-    def _start_over(self, listing: Listing) -> None:
-        """List something else, from its top."""
-        self._listing = listing
-        self._trail.clear()
-        self._wanted = None
-        self._pane.show_hint("")
-        self._notes.focus()
-        self._reload(place=0)
-
-    def action_new(self) -> None:
-        async def save(text: str) -> bool:
-            return await self._desk.carry_out(partial(self._add, text))
-
-        self.app.push_screen(EditorScreen("New note", "", save))
-
-    def _add(self, text: str) -> str:
-        id, said = changes.add(self.memory, text)
-        self.app.call_from_thread(self.turn_to, id)
-        return said
-
-    def action_edit(self) -> None:
-        note = self._open
-        if note is None:
-            return
-
-        async def save(text: str) -> bool:
-            return await self._desk.carry_out(partial(changes.edit, self.memory, note, text))
-
-        self.app.push_screen(EditorScreen("Edit note", note.content, save))
-
-    def action_delete(self) -> None:
-        if self._open is not None:
-            self._delete(self._open)
-
-    @work(group="change")
-    async def _delete(self, note: MemoryNote) -> None:
-        self._wanted = None  # whatever moves up under the cursor is opened next
-        self._trail.clear()
-        if not await self._desk.carry_out(partial(changes.delete, self.memory, note)):
-            self._wanted = note.id
-
-    def action_pin(self) -> None:
-        if self._open is not None:
-            self.change(partial(changes.pin, self.memory, self._open))
-
-
-def _tag_line(tag: str, number: int) -> Content:
-    return Content.assemble((f"{number:>4} ", "$muted"), one_line(tag, 60))
+            self.remove_class("-reading")
+            self._leave_sidebar()
+        elif self._listing.question or self._listing.starting:
+            self._line.put("search", "")
+            self._ask_nothing()
+        elif self._marks:
+            self._mark(self._marked(), False)
+        elif self._listing.conditions:
+            self._narrow(self._listing.conditions.without_last(), keep=self._wanted)

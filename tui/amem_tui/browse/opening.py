@@ -1,0 +1,140 @@
+"""The open note: which one it is, and the way back along the links that were followed."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import on, work
+
+from amem_tui import changes
+from amem_tui.browse.dossier import open_dossier
+from amem_tui.browse.news import farewell
+from amem_tui.browse.note_list import NoteList
+from amem_tui.browse.note_pane import NotePane
+from amem_tui.browse.selecting import Selecting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.query import Query
+    from amem_tui.desk import Desk
+
+#: A cursor that is held down passes notes nobody wants to read; this short rest leaves them unread.
+_REST = 0.04
+
+
+class Opening(Selecting):
+    """Shows the note that is wanted last, one at a time: whatever was wanted while one is read is read next."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._wanted: str | None = None
+        self._trail: list[str] = []
+        self._own: set[str] = set()
+        self._gone = False
+        self._stale = self._opening = False
+
+    @property
+    def _notes(self) -> NoteList:
+        return self.query_one(NoteList)
+
+    def _reveal(self, id: str) -> None:
+        """Put the list's cursor on this note, if it is listed."""
+        raise NotImplementedError
+
+    def _question(self) -> Query | str:
+        """What the list answers; "" when it answers none."""
+        raise NotImplementedError
+
+    def turn_to(self, id: str) -> None:
+        """Open a note, wherever it stands in the list."""
+        self._trail.clear()
+        self._own.add(id)
+        self._want(id)
+        self._reveal(id)
+
+    def _want(self, id: str | None) -> None:
+        """Open this note, or none."""
+        self._wanted = self._desk.note = id
+        self._gone = False
+        self._open()
+
+    def _open(self) -> None:
+        """Read the wanted note (again)."""
+        self._stale = True
+        if not self._opening:
+            self._opening = True
+            self._open_wanted()
+
+    @work(group="note")
+    async def _open_wanted(self) -> None:
+        try:
+            while self._stale:
+                self._stale = False
+                await asyncio.sleep(_REST)
+                if not self._stale:
+                    with self._desk.refusals():
+                        await self._show_wanted()
+        finally:
+            self._opening = False
+        self.refresh_bindings()
+
+    async def _show_wanted(self) -> None:
+        id = self._wanted
+        if id is None:
+            return
+        dossier = await self.ask(partial(open_dossier, self.memory, id))
+        words, gone = "", False
+        if dossier is None:
+            words, gone = await self.ask(partial(farewell, self.memory, id, self._desk.zone))
+        if self._wanted != id:  # another note is wanted by now, and shown next
+            return
+        self._gone = gone
+        if dossier is None:
+            self._desk.note = None
+            self._pane.show_hint(words)
+        else:
+            row = self._notes.row
+            self._desk.note = id
+            found = row.why if row is not None and row.id == id else ""
+            await self._pane.show(dossier, found, self._question())
+
+    def _forget(self, ids: Sequence[str]) -> None:
+        if self._wanted in ids:  # whatever moves up under the cursor is opened next
+            self._trail.clear()
+            self._wanted = self._desk.note = None
+
+    @on(NoteList.Moved)
+    def _moved(self, event: NoteList.Moved) -> None:
+        self._trail.clear()
+        if event.row.id != self._wanted:
+            self._want(event.row.id)
+
+    @on(NotePane.Followed)
+    def _follow(self, event: NotePane.Followed) -> None:
+        if self._wanted is not None:
+            self._trail.append(self._wanted)
+        self._want(event.id)
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        """Bring back the note that is gone, else take back the last step."""
+        if self._gone and self._wanted is not None:
+            self.change(partial(changes.bring_back, self.memory, self._wanted))
+        else:
+            super().action_undo()
+
+    @work(group="edit")
+    async def action_edit(self) -> None:
+        note = await self._read_open()
+        if note is not None:
+            self._desk.rooms.write_note(note)
+
+    @work(group="edit")
+    async def action_edit_elsewhere(self) -> None:
+        note = await self._read_open()
+        if note is not None:
+            self._desk.rooms.write_elsewhere(note)

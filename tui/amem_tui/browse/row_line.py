@@ -1,0 +1,106 @@
+"""The line of a row: as many columns as there is room for, each exactly as wide as planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from amem.note import Status
+from amem_tui.cells import fit
+
+if TYPE_CHECKING:
+    from amem_tui.browse.rows import Author, Row
+
+#: A piece of a line, and the component class that says how it looks; "" is plain text.
+Piece = tuple[str, str]
+
+AUTHORS: dict[Author, str] = {"person": "●", "agent": "▲", "machine": "◆"}
+BARS = "▁▃▅▇"
+PINNED, WAITING, MARKED = "▪", "◌", "✓"
+#: (sign, what it says of a note).
+LEGEND = (
+    ("▁▃▅▇", "how strong it is; without any it fades"),
+    ("L s", "in long-term or short-term memory"),
+    ("3↔", "so many links from and to it"),
+    (f"{WAITING}", "its analysis waits"),
+    (f"{MARKED}", "marked, to delete or write to a file"),
+    ("struck", "another note has taken its place"),
+)
+#: Cells that a title keeps as long as there is a column to give up.
+_TITLE = 24
+#: What gets room first, in cells: the short date, who wrote it, strength, links, layer, the whole date, four bars.
+_COLUMNS = (("date", 6), ("author", 2), ("strength", 2), ("links", 5), ("layer", 2), ("whole_date", 5), ("bars", 3))
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns are shown at a width."""
+
+    width: int
+    date: bool = False
+    author: bool = False
+    strength: bool = False
+    links: bool = False
+    layer: bool = False
+    whole_date: bool = False
+    bars: bool = False
+
+
+@lru_cache(maxsize=64)
+def columns(width: int) -> Columns:
+    """Those that leave a title its room; from the last to the first they drop out as the list gets narrow."""
+    room = width - _TITLE - 4
+    shown: set[str] = set()
+    for name, cells in _COLUMNS:
+        if cells > room:
+            break
+        room -= cells
+        shown.add(name)
+    return Columns(width, **dict.fromkeys(shown, True))
+
+
+def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
+    """The row in `width` cells. Where a date has little room, one of another year than `year` (0: any) shows that."""
+    plan = columns(width)
+    by = f"note-list--{row.author}"
+    head: list[Piece] = [(MARKED if marked else " ", "note-list--mark")]
+    if plan.author:
+        head += [(f"{AUTHORS[row.author]} ", by), (f"{row.glyph} ", "note-list--glyph")]
+    else:
+        head.append((f"{row.glyph} ", by))
+    tail = _tail(row, plan, year)
+    room = max(1, width - sum(len(text) for text, _ in head) - sum(len(text) for text, _ in tail))
+    look = "" if row.status is Status.ACTIVE else f"note-list--{row.status}"
+    return [*head, (fit(row.title, room), look), *tail]
+
+
+def _tail(row: Row, plan: Columns, year: int) -> list[Piece]:
+    """What stands right of the title; every text here takes one cell a character."""
+    tail: list[Piece] = []
+    if row.waiting:
+        tail.append((f" {WAITING}", "note-list--waiting"))
+    if row.pinned:
+        tail.append((f" {PINNED}", "note-list--pin"))
+    if plan.strength:
+        strong = "note-list--long" if row.long_term else "note-list--short"
+        if plan.bars:
+            tail += [(f" {BARS[: row.level]}", strong), (BARS[row.level :], "note-list--unlit")]
+        else:
+            tail.append((f" {BARS[row.level - 1] if row.level else ' '}", strong))
+    if plan.layer:
+        tail.append((" L" if row.long_term else " s", "note-list--dim"))
+    if plan.links:
+        number = str(row.links) if row.links < 1000 else f"{row.links // 1000}k"
+        tail.append((f"{f'{number}↔' if row.links else '':>5}", "note-list--dim"))
+    if plan.date and row.score is not None:
+        tail.append((f"{row.score:>6.2f}", "note-list--score"))
+        if plan.whole_date:
+            tail.append((" " * 5, ""))
+    elif plan.whole_date:
+        tail.append((f" {row.at.year:04}-{row.at:%m-%d}", "note-list--dim"))
+    elif plan.date:
+        tail.append(
+            (f" {row.at:%m-%d}" if row.at.year == (year or row.at.year) else f"  {row.at.year:04}", "note-list--dim")
+        )
+    return [*tail, (" ", "")]
