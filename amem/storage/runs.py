@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import insert, select, update
 
 from amem.storage import tables
+from amem.storage.prepared import Prepared
 from amem.storage.rows import read_moment, read_time, time_text
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _RUNS = tables.runs
+_STEPS = Prepared("SELECT count(*) + count(finished_at) FROM runs")
 _NOBODYS = {"owner": None, "lease_until": None}
 
 
@@ -64,6 +66,11 @@ class Runs:
     def first(self) -> Run | None:
         """The oldest run."""
         return _maybe(self._run(select(_RUNS).order_by(_RUNS.c.id).limit(1)).mappings().one_or_none())
+
+    def steps(self) -> int:
+        """How many runs were begun, and how many of them ended, together: it grows with either."""
+        ((number,),) = _STEPS.rows(self._session)
+        return int(number)
 
     def start(self, cycle: str, since: int, progress: Mapping[str, Any], owner: str, *, seconds: float) -> Run:
         """Begin a run in the name of `owner`."""
