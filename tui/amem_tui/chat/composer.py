@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import TextArea
 
+from amem_tui.phrases import typeable
+
 if TYPE_CHECKING:
     from textual import events
 
@@ -45,8 +47,11 @@ class Composer(TextArea):
     def give_back(self, text: str) -> None:
         """Put what could not be sent where it was, unless something else has been written meanwhile."""
         if not self.text.strip():
-            self.text = text
+            self.text = typeable(text)
             self.move_cursor(self.document.end)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.text = typeable(event.text.replace("\r\n", "\n").replace("\r", "\n"))
 
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "enter":
@@ -59,13 +64,13 @@ class Composer(TextArea):
     def _leafs(self) -> bool:
         if not self.text:
             return True
-        return self._place is not None and self.text == self._said[self._place]
+        return self._place is not None and self.text == typeable(self._said[self._place])
 
     def _leaf(self, by: int) -> None:
         at = len(self._said) if self._place is None else self._place
         at = max(0, at + by)
         if at < len(self._said):
-            self._place, self.text = at, self._said[at]
+            self._place, self.text = at, typeable(self._said[at])
         else:
             self._place, self.text = None, ""
         self.move_cursor(self.document.end)

@@ -215,7 +215,7 @@ class ConversingScreen(NotesScreen):
             self._panel.show(Aside(recalled=recalled), waiting=not self._talk.incognito)
 
     async def _end(self, exchange: Exchange, reply: Reply) -> None:
-        await exchange.finish(reply)
+        await exchange.finish(reply, self.memory.named)
         if reply.turn is not None:
             self._session = reply.session
             if self.memory.settings.chat_learning == "turn":

@@ -6,15 +6,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from markdown_it import MarkdownIt
 from textual import events, on
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Markdown, Static
+from textual.widgets import Static
 
 from amem.conversation.telling import best, ended
 from amem.storage.chats import TurnState
+from amem_tui.chat.prose import Prose
 from amem_tui.phrases import clean, maker, moment, one_line, plural, title
 
 if TYPE_CHECKING:
@@ -24,14 +24,10 @@ if TYPE_CHECKING:
 
     from amem.conversation.reply import Recalled, Reply
     from amem.storage.chats import Turn
+    from amem_tui.chat.prose import Named
 
 _UNSUPPORTED = "Nothing in memory supported an answer."
 _NEVER = "Not answered: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
-
-
-def _parser() -> MarkdownIt:
-    # What a model writes in angle brackets is text like any other, and must not vanish as HTML would.
-    return MarkdownIt("gfm-like", {"html": False})
 
 
 class Exchange(Vertical):
@@ -68,10 +64,10 @@ class Exchange(Vertical):
     def compose(self) -> ComposeResult:
         at = "" if self.turn is None else moment(self.turn.at, self._zone)
         yield Static(Content.assemble(maker("user"), (f"  {at}", "$muted")), classes="head")
-        yield _markdown(_lines_kept(self.question), "question")
+        yield Prose(_lines_kept(self.question), classes="question")
         yield Static(classes="notice")
         yield Static(classes="head by")
-        yield _markdown(self._shown, "answer")
+        yield Prose(self._shown, classes="answer")
         yield Static(classes="ending")
 
     def on_mount(self) -> None:
@@ -101,13 +97,15 @@ class Exchange(Vertical):
             text = text.lstrip("\n")
             self._ending(Content(""))
         self._shown += text
-        await self.query_one(".answer", Markdown).append(clean(text))
+        await self._answer.tell(self._shown)
 
-    async def finish(self, reply: Reply) -> None:
-        """Show how it ended."""
+    async def finish(self, reply: Reply, named: Named) -> None:
+        """Show how it ended, and which notes it names."""
         self.reply, self.state, self.recalled = reply, reply.state, reply.recalled
         if rest := reply.text.lstrip("\n").removeprefix(self._shown):
-            await self.write(rest)
+            self._shown += rest
+        if self._shown:
+            await self._answer.tell(self._shown, named)
         self._end(reply.state, reply.model, reply.error, "" if reply.state is TurnState.UNANSWERED else reply.hint)
 
     async def become(self, turn: Turn) -> None:
@@ -116,9 +114,13 @@ class Exchange(Vertical):
         if before is None or (before.answer, before.state, before.question) == (turn.answer, turn.state, turn.question):
             return
         self.question, self._shown, self.state = turn.question, turn.answer, turn.state
-        await self.query_one(".question", Markdown).update(_lines_kept(turn.question))
-        await self.query_one(".answer", Markdown).update(clean(turn.answer))
+        await self.query_one(".question", Prose).tell(_lines_kept(turn.question))
+        await self._answer.tell(turn.answer)
         self._end(turn.state, turn.model, turn.error)
+
+    @property
+    def _answer(self) -> Prose:
+        return self.query_one(".answer", Prose)
 
     # -- parts -------------------------------------------------------------------------------------------------
 
@@ -148,10 +150,6 @@ class Exchange(Vertical):
     @on(events.Click)
     def _choose(self) -> None:
         self.post_message(self.Chosen(self))
-
-
-def _markdown(text: str, classes: str) -> Markdown:
-    return Markdown(clean(text), classes=classes, open_links=False, parser_factory=_parser)
 
 
 def _instead(found: list[Recalled]) -> list[Content]:

@@ -115,7 +115,8 @@ class Panel(OptionList):
                 self._notes[id] = each.note
                 options.append(Option(self._line(each, whole=group.whole), id=id))
         if not aside.recalled:
-            options.append(_words("Nothing was recalled." if aside.number else "Nothing yet.", "$muted"))
+            said = "Nothing was recalled." if aside.number else "Notes that come to mind for a question, and why."
+            options += [_heading("recalled"), *_sentence(said, self._width)]
         return options
 
     def _line(self, each: Recalled, *, whole: bool) -> Content:
@@ -145,7 +146,8 @@ class Panel(OptionList):
         elif aside.learning in LEARNING and aside.number is not None:
             options.append(_words(f"{LEARNING[aside.learning].capitalize()}.", "$muted"))
         elif not lessons:
-            options.append(_words("Nothing." if aside.number else "Nothing is kept of this.", "$muted"))
+            said = "Nothing." if aside.number else "Notes made of what you say. u takes each of them back."
+            options += _sentence(said, self._width)
         return options
 
 
@@ -168,6 +170,11 @@ def _lesson(each: Learned) -> Content:
 
 def _heading(words: str) -> Option:
     return Option(Content.assemble((words, "bold $primary")), disabled=True)
+
+
+def _sentence(words: str, width: int) -> list[Option]:
+    """On as many lines as it takes."""
+    return [_words(line, "$muted") for line in _folded(words, width - 2)]
 
 
 def _words(words: str, colour: str) -> Option:

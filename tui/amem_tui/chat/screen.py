@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.content import Content
-from textual.widgets import Markdown, OptionList
+from textual.widgets import OptionList
 
 from amem.conversation.who_answers import available, check, with_model
 from amem.llm.names import full_name
 from amem.storage.chats import TurnState
+from amem_tui.browse.pane.aims import Address, Named, ToNote
+from amem_tui.browse.pane.page import Page
 from amem_tui.chat import reading
 from amem_tui.chat.by_hand import ByHandScreen
 from amem_tui.chat.chooser import Chooser
@@ -143,12 +145,17 @@ class ChatScreen(ByHandScreen):
     def _open_note(self, event: Panel.Opened) -> None:
         self._desk.rooms.read_note(event.note)
 
-    @on(Markdown.LinkClicked)
-    def _tell_link(self, event: Markdown.LinkClicked) -> None:
-        # Whoever wrote it, a person decides where to go.
+    @on(Page.Followed)
+    def _follow(self, event: Page.Followed) -> None:
         event.stop()
-        self.app.copy_to_clipboard(event.href)
-        self._desk.say(f"Copied {one_line(event.href)}")
+        match event.aim:
+            case ToNote(id):
+                self._desk.rooms.read_note(id)
+            case Named(name):
+                self._desk.say(f"No note is called “{one_line(name, 60)}” (yet).")
+            case Address(url):  # whoever wrote it, a person decides whether to go there
+                self.app.copy_to_clipboard(url)
+                self._desk.say(f"Copied {one_line(url, 100)}")
 
     def action_down(self) -> None:
         self._transcript.scroll_down(animate=False)
