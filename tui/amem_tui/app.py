@@ -28,7 +28,7 @@ from amem_tui.shell.opening import open_collection
 from amem_tui.shell.own_editor import write_in_editor
 from amem_tui.shell.palette import PROVIDERS
 from amem_tui.shell.switcher import NoteSwitcher
-from amem_tui.shell.unreadable import Retry, UnreadableScreen
+from amem_tui.shell.unreadable import GoOn, Retry, UnreadableScreen
 from amem_tui.themes import THEMES, known_theme, muted, readable
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ class NotesApp(App[None]):
         self._opened: list[AgenticMemorySystem] = []
         self._desk: Desk | None = None if memory is None else Desk(self, memory)
         self._follow_every = follow_every
+        #: What fails and the person does without.
+        self._done_without: set[str] = set()
         #: Why the app could not begin.
         self.failure: AmemError | None = None
 
@@ -221,6 +223,8 @@ class NotesApp(App[None]):
 
     async def _move_out(self) -> None:
         """Leave every room of the collection that was open, and close it."""
+        left, self._desk = self._desk, None
+        self._done_without.clear()
         self.workers.cancel_group(self, "follow")
         while len(self.screen_stack) > 1:
             await self.pop_screen()
@@ -230,15 +234,19 @@ class NotesApp(App[None]):
                 self.uninstall_screen(room)
                 if screen.is_attached:
                     await screen.remove()
-        if self._desk is not None:
-            old, self._desk = self._desk.memory, None
-            await asyncio.to_thread(old.close)
-            self._opened = [each for each in self._opened if each is not old]
+        if left is not None:
+            await asyncio.to_thread(left.memory.close)
+            self._opened = [each for each in self._opened if each is not left.memory]
 
     # -- trouble -----------------------------------------------------------------------------------------------------
 
     def unreadable(self, error: AmemError, *, for_now: bool) -> None:
         """Say on a screen of its own that the store fails; `for_now`: it is looked at again and again meanwhile."""
+        if self._desk is None:
+            return  # the rooms of a collection that is being left
+        if not for_now and str(error) in self._done_without:
+            self.toast(words(error), error=True)
+            return
         for screen in self.screen_stack:
             if isinstance(screen, UnreadableScreen):
                 screen.for_now = screen.for_now or for_now
@@ -249,11 +257,19 @@ class NotesApp(App[None]):
 
     def readable(self) -> None:
         """The store that failed answers again."""
+        self._end_of_trouble()
+        self.toast("The collection can be read again.")
+
+    def _end_of_trouble(self) -> None:
         for screen in self.screen_stack:
-            if isinstance(screen, UnreadableScreen) and screen.for_now:
-                screen.dismiss()
-                self.toast("The collection can be read again.")
+            if isinstance(screen, UnreadableScreen):
+                screen.end()
         self.announce()
+
+    @on(GoOn)
+    def _go_on(self, event: GoOn) -> None:
+        self._done_without.add(event.words)
+        self._end_of_trouble()
 
     @on(Retry)
     @work(group="retry", exclusive=True)
@@ -267,10 +283,8 @@ class NotesApp(App[None]):
         except AmemError as error:
             self.unreadable(error, for_now=True)
         else:
-            for screen in self.screen_stack:
-                if isinstance(screen, UnreadableScreen):
-                    screen.dismiss()
-            self.announce()
+            self._done_without.clear()
+            self._end_of_trouble()
 
     def mishap(self, error: BaseException) -> None:
         """Say that something unforeseen happened, and write it down."""

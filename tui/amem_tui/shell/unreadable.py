@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
@@ -23,23 +26,31 @@ if TYPE_CHECKING:
     from amem.errors import AmemError
 
 _HEADINGS = {
-    StorageFull: "The disk has no room, or cannot be written",
+    StorageFull: "The disk is full or fails",
     StorageCorrupt: "The collection is damaged",
-    StorageGone: "The collection is not where it was",
-    StorageReadOnly: "The collection cannot be opened",
+    StorageGone: "The collection is gone",
+    StorageReadOnly: "It cannot be opened",
     StorageBusy: "The collection is busy",
 }
+_FIELDS = {"which": "Collection", "what": "What", "do": "What to do", "doctor": "Look at it"}
 
 
 class Retry(Message):
     """The person wants the store tried again now."""
 
 
+@dataclass
+class GoOn(Message):
+    """The person will do without what fails with these words."""
+
+    words: str
+
+
 class UnreadableScreen(ModalScreen[None]):
     """`for_now`: the collection is tried again every moment, and this goes by itself when it answers.
 
-    Otherwise only some of it fails: one may go on without. It is dismissed by `retry`; what was being typed below it
-    is still there then.
+    Otherwise only some of it fails: one may go on without. Whoever pushed it dismisses it; what was being typed below
+    it is still there then.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,11 +64,15 @@ class UnreadableScreen(ModalScreen[None]):
         super().__init__()
         self._error, self._collection, self._home = error, collection, home
         self.for_now = for_now
+        self._over = False
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="unreadable") as sheet:
-            sheet.border_title = Content(_heading(self._error))
-            yield Static(id="unreadable-words")
+        with VerticalScroll(id="unreadable"):
+            for field, label in _FIELDS.items():
+                with Horizontal(classes="line"):
+                    yield Static(label, classes="label")
+                    yield Static(id=f"unreadable-{field}", classes="value")
+            yield Static(id="unreadable-safe")
         yield KeyFooter()
 
     def on_mount(self) -> None:
@@ -67,17 +82,27 @@ class UnreadableScreen(ModalScreen[None]):
         """Tell of this failure now, which may be another than before."""
         self._error = error
         self.query_one("#unreadable").border_title = Content(_heading(error))
-        doctor = f"amem --home {self._home} --collection {self._collection} doctor"
-        waiting = "It is tried again every moment; this goes by itself when it answers." if self.for_now else ""
-        lines = [
-            Content.assemble("Collection  ", (clean(self._collection), "bold")),
-            Content.assemble("What        ", clean(str(error))),
-            Content.assemble("What to do  ", clean(error.hint or "look at it with the command below")),
-            Content.assemble("            ", (clean(doctor), "$accent")),
-            Content(""),
-            Content.assemble((f"What was saved before is safe. {waiting}".strip(), "$muted")),
-        ]
-        self.query_one("#unreadable-words", Static).update(Content("\n").join(lines))
+        said = {
+            "which": self._collection,
+            "what": str(error),
+            "do": error.hint or "try it again",
+            "doctor": shlex.join(["amem", "--home", str(self._home), "--collection", self._collection, "doctor"]),
+        }
+        for field, words in said.items():
+            self.query_one(f"#unreadable-{field}", Static).update(Content(clean(words)))
+        waiting = " It is tried again every moment; this goes by itself when it answers." if self.for_now else ""
+        self.query_one("#unreadable-safe", Static).update(Content(f"What was saved before is safe.{waiting}"))
+        self.refresh_bindings()
+
+    def end(self) -> None:
+        """Go: at once, or when what was opened above is closed."""
+        self._over = True
+        self._go_when_seen()
+
+    @on(events.ScreenResume)
+    def _go_when_seen(self) -> None:
+        if self._over and self.is_current:
+            self.dismiss()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """There is something to go on with only where the collection as such can be read."""
@@ -87,7 +112,7 @@ class UnreadableScreen(ModalScreen[None]):
         self.post_message(Retry())
 
     def action_go_on(self) -> None:
-        self.dismiss()
+        self.post_message(GoOn(str(self._error)))
 
 
 def _heading(error: AmemError) -> str:
