@@ -200,6 +200,9 @@ class _Reader:
         text = highlight(code, language=language) if coloured else Content(code)
         edge = Content.styled("│ ", "$panel-lighten-2")
         first, rest = self._first() + edge, self._rest() + edge
+        if said := clean(token.info).strip():
+            yield Block(Content.styled(said, "$muted italic"), (), first, rest)
+            first = rest
         yield Block(text, (), first, rest, verbatim=True)
 
     def _table(self) -> Table:
@@ -258,6 +261,8 @@ def inline(token: Token, meant: Mapping[str, str]) -> tuple[Content, tuple[Place
         elif child.type == "link_close":
             start, aim = opened.pop()
             styles.pop()
+            if isinstance(aim, Named):
+                say("?", "$warning")
             if at > start:
                 places.append(Place(start, at, aim))
         elif mark in _MARKS:
