@@ -1,27 +1,294 @@
-"""The health room."""
+"""The health room: how the collection is, its maintenance, and what waits for a model."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
+from textual import events, on, work
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Static
 
+from amem.errors import AmemError, Cancelled
+from amem.maintenance.words import Line, Mark
+from amem_tui import changes
+from amem_tui.health.asking import CycleScreen, GoOnScreen
+from amem_tui.health.errand import Errand
 from amem_tui.health.keys import KEYS
+from amem_tui.health.report import done_words, rehearsal_lines, rehearsal_words, run_lines, run_words
+from amem_tui.health.sayings import Sayings
+from amem_tui.health.state import State, finding_words, read_state, retried, retry_words, state_words
+from amem_tui.line_list import LineList
+from amem_tui.lookout import Lookout, apart
 from amem_tui.notes_screen import NotesScreen
+from amem_tui.pane_tabs import PaneTab, PaneTabs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.content import Content
+
+    from amem.maintenance.report import MaintenanceReport
+    from amem_tui.desk import Desk
+    from amem_tui.line_list import Line as NoteLine
+
+Answer = TypeVar("Answer")
+
+_PLACES = {"state": "#state", "maintenance": "#run-lines"}
+_TABS = {"state": "State", "maintenance": "Maintenance"}
+#: What the models said is believed for so many seconds.
+_FRESH = 20.0
+_STOPPED = "Stopped. What was done stays; the next maintenance goes on from there."
 
 
 class HealthScreen(NotesScreen):
-    """To be built."""
+    """`_errand` is what is being done; it goes on when the room is left, and is called off when the app ends."""
 
     ROOM = "health"
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
+    CSS_PATH = "health.tcss"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]  # noqa: RUF012 (Textual declares it so)
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._state: State | None = None
+        self._models: Sequence[tuple[str, str]] | None = None
+        self._asked = float("-inf")
+        self._below: list[Line | str] = []
+        self._rehearsal: tuple[Content, list[NoteLine]] | None = None
+        self._errand: Errand | None = None
+        self._lookout = Lookout(self._look)
 
     def furnish(self) -> ComposeResult:
-        yield Static("", id="health-body")
+        yield PaneTabs(_TABS)
+        yield Static(id="errand")
+        with Horizontal(id="sides"):
+            with VerticalScroll(id="state"):
+                yield Sayings(id="state-words")
+            with Vertical(id="maintenance"):
+                yield Static(id="run-words")
+                yield LineList(rows=2, id="run-lines")
+
+    def on_mount(self) -> None:
+        self.query_one("#state").border_title = "How it is"
+        self.query_one("#maintenance").border_title = "Maintenance"
+        self._point_at("state")
+        self.query_one("#state").focus()
+
+    # -- what is shown -----------------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        self.query_one("#health-body", Static).update(self._desk.note or "")
+        if self._lookout.want():
+            self._keep_looking()
+        if monotonic() - self._asked > _FRESH:
+            self._asked = monotonic()
+            self._ask_models()
+
+    @work(group="state")
+    async def _keep_looking(self) -> None:
+        await self._lookout.keep()
+
+    async def _look(self) -> None:
+        with self._desk.refusals(self._say_state):
+            self._state = await self.ask(partial(read_state, self.memory))
+            self._show()
+
+    @work(exclusive=True, group="models")
+    async def _ask_models(self) -> None:
+        try:
+            self._models = await apart(self.memory.survey)
+        except AmemError as error:
+            self._models = [("problem", str(error))]
+        self._show()
+
+    def _show(self) -> None:
+        """Everything from what was read last."""
+        if self._state is None or not self.is_attached:
+            return
+        zone = self._desk.zone
+        words = [*state_words(self._state, self._models, zone), *self._below]
+        self.query_one(Sayings).show(words)
+        head, lines = self._rehearsal or (run_words(self._state, zone), run_lines(self._state))
+        self.query_one("#run-words", Static).update(head)
+        shown = self.query_one(LineList)
+        place = shown.cursor if shown.count == len(lines) else 0
+        shown.show(len(lines), lines, place=place, empty="")
+        self.query_one("#maintenance").border_title = "Dry run" if self._rehearsal else "Maintenance"
+        self._show_errand()
+
+    def _say_state(self, words: str) -> None:
+        self.query_one(Sayings).show([Line("", words, Mark.WATCH)])
+
+    def _show_errand(self) -> None:
+        if not self.is_attached:
+            return
+        shown = self.query_one("#errand", Static)
+        shown.set_class(self._errand is not None, "-on")
+        if self._errand is not None:
+            shown.update(self._errand.words(max(10, self.size.width - 2)))
+        self.refresh_bindings()
+
+    # -- what is done ------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered; one thing is done at a time."""
+        state, busy = self._state, self._errand is not None
+        writable = state is not None and not state.read_only and not busy
+        last = None if state is None else state.health.last
+        return {
+            "maintain": writable,
+            "rehearse": state is not None and not busy,
+            "stop": self._errand is not None and self._errand.stoppable and not self._errand.cancelled.is_set(),
+            "retry": writable and state is not None and state.waiting > 0,
+            "undo_run": writable and last is not None and last.operation is not None and not last.undone,
+            "check": state is not None and not busy,
+            "repair": writable,
+            "open": isinstance(self.focused, LineList)
+            and self.focused.line is not None
+            and self.focused.line.key != "",
+        }.get(action, True)
+
+    @work(group="asking")
+    async def action_maintain(self) -> None:
+        cycle = await self.app.push_screen_wait(CycleScreen("Maintain", self._due))
+        if cycle:
+            self._maintain(cycle, dry_run=False)
+
+    @work(group="asking")
+    async def action_rehearse(self) -> None:
+        cycle = await self.app.push_screen_wait(CycleScreen("Dry run: changes nothing", self._due))
+        if cycle:
+            self._maintain(cycle, dry_run=True)
+
+    @property
+    def _due(self) -> str | None:
+        return None if self._state is None else self._state.health.due
+
+    @work(group="errand")
+    async def _maintain(self, cycle: str, *, dry_run: bool) -> None:
+        title = f"{cycle} maintenance{', dry run' if dry_run else ''}"
+        errand = Errand(title, self._show_errand)
+
+        def maintain() -> MaintenanceReport:
+            return self.memory.maintain(dry_run, cycle=cycle, progress=errand.hear, cancelled=errand.cancelled)
+
+        report = await self._carry_out(errand, maintain)
+        if report is None:
+            return
+        self._rehearsal = None
+        if dry_run:
+            lines = await self.ask(partial(rehearsal_lines, self.memory, report))
+            self._rehearsal = rehearsal_words(report), lines
+        self._desk.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
+        await self._settle()
+        self._go_to("maintenance")
+
+    @work(group="errand")
+    async def action_retry(self) -> None:
+        errand = Errand("Analysing what waits", self._show_errand)
+        report = await self._carry_out(
+            errand, lambda: self.memory.enrich(progress=errand.count, cancelled=errand.cancelled)
+        )
+        if report is not None:
+            self._below = retry_words(report)
+            self._desk.say(f"What waited: {retried(report)}")
+            await self._settle()
+
+    @work(group="errand")
+    async def action_check(self) -> None:
+        await self._check(repair=False)
+
+    @work(group="errand")
+    async def action_repair(self) -> None:
+        question = "Embed the notes that have no vector and rebuild the copies of the index? No note is changed."
+        if await self.app.push_screen_wait(GoOnScreen("Repair", question)):
+            await self._check(repair=True)
+
+    async def _check(self, *, repair: bool) -> None:
+        errand = Errand("Repairing" if repair else "Checking everything", self._show_errand, stoppable=False)
+        findings = await self._carry_out(errand, lambda: self.memory.doctor(repair=repair))
+        if findings is not None:
+            self._below = finding_words(findings)
+            wrong = sum(1 for each in findings if each.level != "ok")
+            self._desk.say("Everything is well." if not wrong else f"{wrong} findings; see below “Full check”.")
+            await self._settle()
+            self._go_to("state")
+            self.query_one("#state").scroll_end(animate=False)
+
+    async def _carry_out(self, errand: Errand, work: Callable[[], Answer]) -> Answer | None:
+        """Do something long beside everything else; None when it was called off or could not be done."""
+        self._errand = errand
+        self._show_errand()
+        try:
+            return await apart(work)
+        except Cancelled:
+            self._desk.say(_STOPPED)
+        except AmemError as error:
+            self._desk.refuse(error)
+        finally:
+            # Where the app is closing, whoever does it in its thread hears of it here.
+            errand.cancelled.set()
+            self._errand = None
+            self._show_errand()
+        await self._settle()
+        return None
+
+    async def _settle(self) -> None:
+        """Show what came of it."""
+        with self._desk.refusals():
+            await self._desk.look()
+        self.reload()
+
+    def action_stop(self) -> None:
+        if self._errand is not None:
+            self._errand.cancelled.set()
+            self._show_errand()
+
+    def action_undo_run(self) -> None:
+        last = None if self._state is None else self._state.health.last
+        if last is not None and last.operation is not None:
+            self._rehearsal = None
+            self.change(partial(changes.undo, self.memory, last.operation))
+
+    # -- where one is ------------------------------------------------------------------------------------------
+
+    def action_open(self) -> None:
+        shown = self.query_one(LineList)
+        if shown.line is not None and shown.line.key:
+            self._desk.rooms.read_note(shown.line.key)
+
+    @on(LineList.Opened)
+    def _opened(self) -> None:
+        self.action_open()
+
+    @on(LineList.Moved)
+    def _moved(self) -> None:
+        self.refresh_bindings()
+
+    def action_pane(self, by: int) -> None:
+        places = list(_PLACES)
+        here = "maintenance" if isinstance(self.focused, LineList) else "state"
+        self._go_to(places[(places.index(here) + by) % len(places)])
+
+    @on(PaneTab.Chosen)
+    def _tab_chosen(self, event: PaneTab.Chosen) -> None:
+        self._go_to(event.pane)
+
+    def _go_to(self, place: str) -> None:
+        self._point_at(place)
+        self.query_one(_PLACES[place]).focus()
+
+    def _point_at(self, place: str) -> None:
+        for each in _TABS:
+            self.set_class(each == place, f"-{each}")
+        self.query_one(PaneTabs).point_at(place)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self._point_at("maintenance" if isinstance(event.widget, LineList) else "state")
+        self.refresh_bindings()
+
+    def on_resize(self) -> None:
+        self._show_errand()

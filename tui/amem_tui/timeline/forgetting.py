@@ -1,0 +1,159 @@
+"""How one note is remembered: its retention curve, what its strength is made of, and what time will do to it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from amem.note import Layer, Status
+from amem_tui.phrases import GLYPHS, day, one_line, title
+from amem_tui.timeline.curve import column_of, dots, scale
+
+if TYPE_CHECKING:
+    from datetime import datetime, tzinfo
+
+    from textual.app import ComposeResult
+
+    from amem.maintenance.forgetting.outlook import Outlook
+
+_LAYERS = {Layer.SHORT_TERM: "short-term memory", Layer.LONG_TERM: "long-term memory"}
+#: The words of the scale at the left of the curve.
+_LEFT = ("100%", " 50%", "  0%")
+_LEAST_HEIGHT = 3
+
+
+class Curve(Widget):
+    """The curve of one outlook, as large as there is room for."""
+
+    DEFAULT_CSS = """
+    Curve { height: 1fr; min-height: 5; max-height: 14; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._outlook: Outlook | None = None
+
+    def show(self, outlook: Outlook | None) -> None:
+        """Draw this one."""
+        self._outlook = outlook
+        self.refresh()
+
+    def render(self) -> Content:
+        outlook = self._outlook
+        width, height = self.size.width - len(_LEFT[0]) - 1, self.size.height - 1
+        if outlook is None or width < 8 or height < _LEAST_HEIGHT:
+            return Content("")
+        drawn = dots(outlook.days, outlook.kept, width, height)
+        now = column_of(0.0, outlook.days, width)
+        lines = []
+        for place, line in enumerate(drawn):
+            left = {0: _LEFT[0], height // 2: _LEFT[1], height - 1: _LEFT[2]}.get(place, " " * len(_LEFT[0]))
+            past, here, ahead = line[:now], line[now], line[now + 1 :]
+            mark = "┊" if here == "\u2800" else here
+            lines.append(
+                Content.assemble(
+                    (f"{left} ", "$muted"),
+                    (past, "$muted"),
+                    (mark, "$muted" if mark == "┊" else "bold $accent"),
+                    (ahead, "$primary"),
+                )
+            )
+        lines.append(Content.assemble((" " * len(_LEFT[0]) + " " + scale(outlook.days, width), "$muted")))
+        return Content("\n").join(lines)
+
+
+class Forgetting(VerticalScroll):
+    """The pane; it scrolls where it is too small for all there is to say."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("k", "scroll_up", "Up", show=False),
+        Binding("j", "scroll_down", "Down", show=False),
+    ]
+
+    def __init__(self, zone: tzinfo, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._zone = zone
+        self.outlook: Outlook | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="about-note")
+        yield Curve(id="curve")
+        yield Static(id="terms")
+
+    def show(self, outlook: Outlook | None, words: str = "") -> None:
+        """Tell of a note, or `words` where there is none."""
+        self.outlook = outlook
+        self.query_one(Curve).display = outlook is not None
+        self.query_one(Curve).show(outlook)
+        head, terms = (
+            (Content(words), Content("")) if outlook is None else (_head(outlook), _terms(outlook, self._zone))
+        )
+        self.query_one("#about-note", Static).update(head)
+        self.query_one("#terms", Static).update(terms)
+
+
+def _head(outlook: Outlook) -> Content:
+    pinned = ("▪ ", "$accent") if outlook.pinned else ""
+    return Content.assemble(
+        pinned,
+        (one_line(title(outlook.content), 110), "bold"),
+        (f"\n{GLYPHS[outlook.kind]} {outlook.kind}, {_LAYERS[outlook.now.layer]}", "$muted"),
+        (f", {outlook.status}" if outlook.status is not Status.ACTIVE else "", "$warning"),
+    )
+
+
+def _terms(outlook: Outlook, zone: tzinfo) -> Content:
+    """The strength as the product it is, and what is to come."""
+    now = outlook.now
+    used = "never recalled" if not now.recalls else f"recalled {now.recalls}x"
+    age = _days(now.age_days)
+    kept = "does not decay" if math.isinf(now.stability_days) else f"after {age}"
+    factor = now.value / (now.importance * now.trust * now.retention) if now.value else 1.0 + math.log1p(now.recalls)
+    rows = (
+        ("importance", f"{now.importance:.2f}", ""),
+        ("× trust", f"{now.trust:.2f}", ""),
+        ("× recalls", f"{factor:.2f}", used),
+        ("× kept", f"{now.retention:.0%}", kept),
+    )
+    lines = [
+        Content.assemble((f"{name:<11}", "$muted"), f"{value:>5}", (f"  {why}", "$muted")) for name, value, why in rows
+    ]
+    lines.append(Content.assemble((f"{'= strength':<11}", "bold"), (f"{now.value:>5.2f}", "bold $primary")))
+    if not math.isinf(now.stability_days):
+        lines.append(Content.assemble((f"{_days(now.stability_days)} after a use 37% are kept", "$muted")))
+    lines += [Content(""), *_to_come(outlook, zone)]
+    return Content("\n").join(lines)
+
+
+def _to_come(outlook: Outlook, zone: tzinfo) -> list[Content]:
+    found = []
+    if outlook.moves is not None and outlook.moves_to is not None and not _before(outlook.fades, outlook.moves):
+        verb = "rises to" if outlook.moves_to is Layer.LONG_TERM else "falls back to"
+        found.append(Content(f"{verb} {_LAYERS[outlook.moves_to]} {_when(outlook.moves, outlook.at, zone)}"))
+    if outlook.fades is not None:
+        found.append(
+            Content.assemble(("fades", "$warning"), f" into the archive {_when(outlook.fades, outlook.at, zone)}")
+        )
+    else:
+        found.append(Content.assemble(("never fades", "$success"), f": {outlook.stays}"))
+    return found
+
+
+def _before(one: datetime | None, other: datetime) -> bool:
+    return one is not None and one < other
+
+
+def _when(at: datetime, now: datetime, zone: tzinfo) -> str:
+    ahead = round((at - now).total_seconds() / 86_400)
+    return "with the next maintenance" if ahead <= 0 else f"on {day(at, zone)}, in {_days(ahead)}"
+
+
+def _days(number: float) -> str:
+    whole = round(number)
+    return "1 day" if whole == 1 else f"{whole:,} days"
