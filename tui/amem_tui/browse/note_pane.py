@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
+from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
@@ -27,6 +28,7 @@ from amem_tui.phrases import one_line, title
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+    from textual.binding import BindingType
 
     from amem.note import Link
     from amem.query import Query
@@ -43,6 +45,11 @@ _PATIENCE = 0.25
 
 class NotePane(Vertical):
     """Shows one note at a time, and of its pages the one whose tab is open: the others are not read."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "step_tab(-1)", "Page before", show=False),
+        Binding("right", "step_tab(1)", "Next page", show=False),
+    ]
 
     @dataclass
     class Followed(Message):
@@ -101,7 +108,7 @@ class NotePane(Vertical):
         """Give the keyboard to the page."""
         self.page.focus()
 
-    def step_tab(self, by: int) -> None:
+    def action_step_tab(self, by: int) -> None:
         """Open the next page, or the one before; the first follows the last."""
         names = [name.id for name in NAMES]
         self.open_tab(names[(names.index(self.tab) + by) % len(names)])

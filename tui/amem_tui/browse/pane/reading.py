@@ -26,7 +26,7 @@ class ReadingScreen(NotesScreen):
         return super().check_action(action, parameters)
 
     def action_tab(self, by: int) -> None:
-        self._pane.step_tab(by)
+        self._pane.action_step_tab(by)
 
     def action_link(self) -> None:
         if self._pane.dossier is not None:
