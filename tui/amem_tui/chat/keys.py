@@ -6,11 +6,11 @@ from textual.binding import Binding
 
 KEYS = (
     Binding("escape", "stop", "Stop the answer", key_display="esc", id="chat.stop"),
+    Binding("f5", "again_now", "Ask again", id="chat.again_now"),
+    Binding("a", "again", "Ask again", id="chat.again"),
     Binding("enter", "send", "Send", id="chat.send"),
     Binding("ctrl+j,shift+enter,alt+enter", "new_line", "New line", id="chat.newline"),
     Binding("i,enter", "write", "Write", id="chat.write"),
-    Binding("f5", "again_now", "Ask again", id="chat.again_now"),
-    Binding("a", "again", "Ask again", id="chat.again"),
     Binding("u", "undo", "Undo learnt", id="chat.undo"),
     Binding("p", "panel", "Recalled, learnt", id="chat.panel"),
     Binding("s", "chats", "Chats", id="chat.chats"),

@@ -227,9 +227,6 @@ class ChatScreen(ByHandScreen):
     def action_incognito(self) -> None:
         self._talk.incognito = not self._talk.incognito
         self._stand(self._standing)
-        self._desk.say(
-            "Incognito: nothing is stored, learnt or counted" if self._talk.incognito else "Incognito is off"
-        )
 
 
 def _check(settings: Settings) -> None:

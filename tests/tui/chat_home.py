@@ -1,0 +1,115 @@
+"""What the tests of the chat room share: a collection on disk whose model is a FakeOllama, and a way into the room."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from amem_tui.chat.screen import ChatScreen
+from driving import browsing, wait_until
+
+from amem.memory_system import AgenticMemorySystem
+from amem.settings import Settings
+from amem.testing import FakeOllama, FrozenClock, HashEmbedder, ScriptedAnalyst
+from amem.testing.willing import willing_model
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+
+@dataclass
+class Talker:
+    """Says these answers in chats, in order, then always the last; analyses as a willing model does."""
+
+    answers: list[str] = field(default_factory=lambda: ["All right."])
+
+    def __call__(self, request: dict[str, Any]) -> str:
+        if request.get("format") is not None:
+            return str(willing_model(request))
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+@dataclass
+class Home:
+    """A collection and the model that talks about it."""
+
+    folder: Path
+    talker: Talker
+    ollama: FakeOllama
+    opened: list[AgenticMemorySystem] = field(default_factory=list)
+
+    def open(self, **settings: Any) -> AgenticMemorySystem:
+        """A system on the folder; called again, a second one."""
+        given = {"chat_learning": "off", "llm_backend": "ollama", "llm_model": "llama3.2", "llm_retries": 0} | settings
+        made = Settings(home=self.folder, dense_base="exact", timezone="UTC", ollama_host=self.ollama.host, **given)
+        memory = AgenticMemorySystem(
+            settings=made,
+            actor="user",
+            clock=FrozenClock("2026-03-01T09:00", seed=f"clock {len(self.opened)}"),
+            embedder=HashEmbedder(),
+            # Analysis by a model costs half a second a note; what is learnt in chats is asked of the model all the same
+            # where a test says so.
+            analyst=None if made.chat_learning == "turn" else ScriptedAnalyst(),
+        )
+        self.opened.append(memory)
+        return memory
+
+    def close(self) -> None:
+        """Close all of them."""
+        for memory in self.opened:
+            memory.close()
+
+
+@asynccontextmanager
+async def talking(memory: AgenticMemorySystem, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Pilot[None]]:
+    """The app in its chat room, with the chat used last open."""
+    async with browsing(memory, size) as pilot:
+        await pilot.press("c")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and room(pilot)._opened)
+        await wait_until(pilot, lambda: bool(room(pilot)._standing.who or room(pilot)._standing.problem))
+        yield pilot
+
+
+def room(pilot: Pilot[None]) -> ChatScreen:
+    """The chat room, in front or not."""
+    held = pilot.app.get_screen("chat")
+    assert isinstance(held, ChatScreen)
+    return held
+
+
+async def say(pilot: Pilot[None], text: str, *, wait: bool = True) -> None:
+    """Type a message and send it; wait for the end of the answer unless told otherwise."""
+    room(pilot)._composer.text = text
+    room(pilot)._composer.focus()
+    await pilot.press("enter")
+    if wait:
+        await over(pilot)
+
+
+async def over(pilot: Pilot[None]) -> None:
+    """Until nothing is being answered."""
+    await pilot.pause()
+    await wait_until(pilot, lambda: room(pilot)._answering is None)
+
+
+def spoken(pilot: Pilot[None]) -> list[tuple[str, str]]:
+    """Questions and answers as they are shown."""
+    return [
+        (each.query_one(".question").text, each.query_one(".answer").text)  # type: ignore[attr-defined]
+        for each in room(pilot)._transcript.exchanges
+    ]
+
+
+def ending(pilot: Pilot[None], place: int = -1) -> str:
+    """What is said of how a turn ended."""
+    exchange = room(pilot)._transcript.exchanges[place]
+    return str(exchange.query_one(".ending").visual)  # type: ignore[attr-defined]
+
+
+def aside(pilot: Pilot[None]) -> str:
+    """The lines of the panel."""
+    return "\n".join(str(option.prompt) for option in room(pilot)._panel.options)
