@@ -116,6 +116,6 @@ def _line(id: str, what: str, name: str, why: str, *, dim: bool = False) -> Line
         key=id,
         title=name,
         head=((f" {what:<{_LABEL}}", "dim" if dim else _SIGNS.get(what, "machine")),),
-        below=" " * (_LABEL - 2) + one_line(why),
+        below=" " * (_LABEL - 2) + one_line(why, 600),
         look="dim" if dim else "",
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events, on, work
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
 from textual.widgets import Static
 
 from amem.errors import AmemError, Cancelled
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
-    from textual.content import Content
 
     from amem.maintenance.report import MaintenanceReport
     from amem_tui.desk import Desk
@@ -71,6 +71,7 @@ class HealthScreen(NotesScreen):
             with Vertical(id="maintenance"):
                 yield Static(id="run-words")
                 yield LineList(rows=2, id="run-lines")
+                yield Static(id="why")
 
     def on_mount(self) -> None:
         self.query_one("#state").border_title = "How it is"
@@ -116,8 +117,16 @@ class HealthScreen(NotesScreen):
         shown = self.query_one(LineList)
         place = shown.cursor if shown.count == len(lines) else 0
         shown.show(len(lines), lines, place=place, empty="")
+        self._show_why()
         self.query_one("#maintenance").border_title = "Dry run" if self._rehearsal else "Maintenance"
         self._show_errand()
+
+    def _show_why(self) -> None:
+        """All of what the line under the cursor says below its title, which may be too long for one row."""
+        shown = self.query_one(LineList)
+        why = "" if shown.line is None else shown.line.below.strip()
+        self.query_one("#why", Static).update(Content.styled(why, "$muted"))
+        self.query_one("#why").display = len(why) > shown.size.width - 12
 
     def _say_state(self, words: str) -> None:
         self.query_one(Sayings).show([Line("", words, Mark.WATCH)])
@@ -266,6 +275,7 @@ class HealthScreen(NotesScreen):
 
     @on(LineList.Moved)
     def _moved(self) -> None:
+        self._show_why()
         self.refresh_bindings()
 
     def action_pane(self, by: int) -> None:
