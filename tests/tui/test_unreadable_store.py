@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.app import NotesApp
+from amem_tui.browse.note_list import NoteList
 from amem_tui.shell.collections import CollectionsScreen
 from amem_tui.shell.mishaps import FILE_NAME, written_down
 from amem_tui.shell.note_form import NoteForm
@@ -55,7 +56,7 @@ async def test_a_collection_that_is_moved_away_is_said_on_a_screen_that_goes_whe
         assert not folder.exists()
         folder.with_name("elsewhere").rename(folder)
         await wait_until(pilot, lambda: not failing(pilot))
-        assert "can be read again" in toasts(pilot)
+        await wait_until(pilot, lambda: "can be read again" in toasts(pilot))
         await pilot.press("end")
         memory.add("Written after", time="2026-03-09")
         await wait_until(pilot, lambda: "Written after" in titles(pilot))
@@ -86,7 +87,7 @@ async def test_a_file_put_back_from_a_copy_is_opened_anew_by_r(memory: AgenticMe
         assert not folder.exists()
         shutil.copytree(folder.with_name("saved"), folder)
         await pilot.press("r")
-        await wait_until(pilot, lambda: not failing(pilot) and len(pilot.app.screen_stack) > 1)
+        await wait_until(pilot, lambda: bool(pilot.app.screen.query(NoteList)))
         await wait_until(pilot, lambda: listed(pilot).count == 3 and opened(pilot) == KETTLE)
 
 
@@ -102,7 +103,7 @@ async def test_from_a_collection_that_fails_one_can_go_to_another_or_quit(memory
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, CollectionsScreen))
         await wait_until(pilot, lambda: "other" in screen_text(pilot) and "3 notes" in screen_text(pilot))
         await pilot.press("home", "down", "enter")
-        await wait_until(pilot, lambda: "This is other now" in toasts(pilot))
+        await wait_until(pilot, lambda: "This is other now" in toasts(pilot) and bool(pilot.app.screen.query(NoteList)))
         await wait_until(pilot, lambda: listed(pilot).count == 3)
         assert not failing(pilot)
 
@@ -184,7 +185,7 @@ async def test_an_unexpected_exception_is_said_and_written_down_and_the_browser_
     with written_down(home):
         app = NotesApp(memory)
         async with app.run_test(size=(120, 36), notifications=True) as pilot:
-            await wait_until(pilot, lambda: len(app.screen_stack) > 1 and listed(pilot).count == 3)
+            await wait_until(pilot, lambda: bool(app.screen.query(NoteList)) and listed(pilot).count == 3)
             app.run_worker(break_down())
             await wait_until(pilot, lambda: "RuntimeError: nobody" in toasts(pilot))
             assert FILE_NAME in toasts(pilot)

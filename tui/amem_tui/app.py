@@ -225,7 +225,12 @@ class NotesApp(App[None]):
         """Leave every room of the collection that was open, and close it."""
         left, self._desk = self._desk, None
         self._done_without.clear()
+        if left is not None:
+            left.left = True
         self.workers.cancel_group(self, "follow")
+        for worker in list(self.workers):  # what the rooms were about to show, they will not be there to show
+            if worker.node is not self:
+                worker.cancel()
         while len(self.screen_stack) > 1:
             await self.pop_screen()
         for room in ROOMS:

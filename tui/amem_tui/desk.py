@@ -63,13 +63,17 @@ class Rooms(Protocol):
 
 
 class Desk:
-    """One open collection, shared by the app's rooms; `note` is the id of the note that is open, if one is."""
+    """One open collection, shared by the app's rooms; `note` is the id of the note that is open, if one is.
+
+    Once it is `left` for another collection, its rooms are about to be gone and need show nothing more.
+    """
 
     def __init__(self, rooms: Rooms, memory: AgenticMemorySystem) -> None:
         self.rooms = rooms
         self.memory = memory
         self.zone = zone(memory.settings.timezone)
         self.note: str | None = None
+        self.left = False
         self._pulse: tuple[int, int] | None = None
         self._failing = False
 

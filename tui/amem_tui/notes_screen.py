@@ -54,11 +54,12 @@ class NotesScreen(Screen[None]):
 
     @on(events.ScreenResume)
     def _entered(self) -> None:
-        self.reload()
+        if not self._desk.left:
+            self.reload()
 
     @on(CollectionChanged)
     def _changed(self) -> None:
-        if self.is_current:
+        if self.is_current and not self._desk.left:
             self.reload()
 
     @on(RoomTab.Chosen)
