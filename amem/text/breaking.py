@@ -6,6 +6,7 @@ from amem.text.scripts import is_cjk
 
 _NEVER_FIRST = frozenset("，。、；：！？）》」』”’…,.;:!?)]}%")
 _NEVER_LAST = frozenset("（《「『“‘([{")
+_UNBROKEN = "\u00a0"
 
 
 def breaks(text: str, width: int, *, first: int) -> list[int]:
@@ -40,6 +41,6 @@ def breaks(text: str, width: int, *, first: int) -> list[int]:
 
 def may_break(before: str, after: str) -> bool:
     """Whether a line may end between two characters."""
-    if after in _NEVER_FIRST or before in _NEVER_LAST or after.isspace():
+    if after in _NEVER_FIRST or before in _NEVER_LAST or after.isspace() or before == _UNBROKEN:
         return False
     return before.isspace() or is_cjk(before) or is_cjk(after)

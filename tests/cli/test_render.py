@@ -27,6 +27,10 @@ def test_english_breaks_after_spaces_and_chinese_anywhere() -> None:
     assert lines("芝麻住在Graça的三楼", 10) == ["芝麻住在", "Graça的三", "楼"]
 
 
+def test_a_blank_that_binds_is_no_place_to_break() -> None:
+    assert lines("one two\u00a0three", 9) == ["one ", "two\u00a0three"]
+
+
 def test_punctuation_never_begins_a_line() -> None:
     assert lines("一二三四五。六", 10) == ["一二三四", "五。六"]
     assert lines("去了（很远）", 6) == ["去了", "（很", "远）"]

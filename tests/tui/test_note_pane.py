@@ -219,3 +219,15 @@ async def test_text_is_laid_out_again_when_the_window_changes(empty: AgenticMemo
         before = len(read(pilot).splitlines())
         await pilot.resize_terminal(160, 36)
         await wait_until(pilot, lambda: len(read(pilot).splitlines()) < before)
+
+
+async def test_words_are_selected_with_the_mouse_and_copied(empty: AgenticMemorySystem) -> None:
+    empty.add("First line of it\n\nSecond line of it")
+    async with browsing(empty) as pilot:
+        await settled(pilot)
+        place = read(pilot).splitlines().index("First line of it")
+        await pilot.mouse_down(page(pilot), offset=(7, place))
+        await pilot.hover(page(pilot), offset=(7, place + 2))
+        await pilot.mouse_up(page(pilot), offset=(7, place + 2))
+        await pilot.press("ctrl+c")
+        assert pilot.app.clipboard.rstrip() == "line of it\n\nSecond"

@@ -259,4 +259,4 @@ async def test_a_narrow_pane_shortens_its_tabs_and_moves_them_into_sight(memory:
         assert "‹" in screen_text(pilot)
         assert " Why " in screen_text(pilot)
         await turn_to(pilot, "similar")
-        assert "Similar" in screen_text(pilot) or "Like" in screen_text(pilot)
+        assert "Similar" in screen_text(pilot) or "Near" in screen_text(pilot)

@@ -47,7 +47,8 @@ class LinkPicker(ModalScreen[None]):
     def __init__(self, desk: Desk, note: MemoryNote) -> None:
         super().__init__()
         self._desk, self._note = desk, note
-        self._saving = False
+        self._saving = self._hurried = False
+        self._listed: str | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(id="linking") as sheet:
@@ -79,6 +80,10 @@ class LinkPicker(ModalScreen[None]):
                 shown.highlighted = 0
             else:
                 shown.add_option(Option(Content("No note holds these words."), disabled=True))
+            self._listed = starting
+            if self._hurried:
+                self._hurried = False
+                self.action_save()
 
     def action_step(self, by: int) -> None:
         shown = self.query_one(OptionList)
@@ -96,6 +101,9 @@ class LinkPicker(ModalScreen[None]):
     @on(Input.Submitted)
     @on(OptionList.OptionSelected)
     def action_save(self) -> None:
+        if self._listed != self.query_one("#wanted", Input).value:
+            self._hurried = True  # typed faster than looked up: what is highlighted is not what is meant
+            return
         chosen = self.query_one(OptionList).highlighted_option
         if chosen is not None and chosen.id is not None and not self._saving:
             self._saving = True

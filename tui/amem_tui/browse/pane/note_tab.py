@@ -52,7 +52,9 @@ def _head(asked: Asked) -> Block:
         Content.styled(str(note.layer).replace("_", "-"), "$muted"),
         *([Content.styled("▪ pinned", "$accent")] if note.pinned else []),
     ]
-    return Block(Content("   ").join(facts))
+    # Each stays on one line.
+    whole = [Content(fact.plain.replace(" ", "\u00a0"), spans=list(fact.spans)) for fact in facts]
+    return Block(Content("   ").join(whole))
 
 
 def _standing(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[Part]:

@@ -21,7 +21,7 @@ NAMES = (
     Name("note", "Note", "Note"),
     Name("links", "Links", "Links"),
     Name("backlinks", "Backlinks", "Back"),
-    Name("similar", "Similar", "Like"),
+    Name("similar", "Similar", "Near"),
     Name("history", "History", "Hist"),
     Name("sources", "Sources", "Src"),
     Name("why", "Why", "Why"),

@@ -120,7 +120,7 @@ def _passage(why: Explanation) -> Iterator[Part]:
 def _leg(leg: LegShare, share: float, most: float) -> Block:
     rank = "" if leg.rank is None else ordinal(leg.rank)
     detail = leg.detail().split("; ")[0] if leg.matched else leg.detail()
-    sum_of = f"  {leg.scaled:.2f} × {leg.weight:.2f}" if leg.speaks else ""
+    sum_of = f" ({leg.scaled:.2f} × {leg.weight:.2f})" if leg.speaks else ""
     return _row(leg.head, rank, share, most, one_line(f"{detail}{sum_of}", 200))
 
 
