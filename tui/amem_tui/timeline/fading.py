@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from amem_tui.line_list import Line
-from amem_tui.phrases import GLYPHS, one_line, plural, title
+from amem_tui.phrases import GLYPHS, plural, title
 
 if TYPE_CHECKING:
     from amem.maintenance.forgetting.preview import FadePreview, Foreseen
@@ -56,5 +57,14 @@ def _line(note: Foreseen) -> Line:
         title=f"{GLYPHS[note.kind]} {title(note.content)}",
         head=((" ", ""), _SIGNS[note.what]),
         tail=((f" {note.now.value:.2f}→{note.then.value:.2f} ", "dim"),),
-        below=one_line(note.why),
+        below=_why(note),
     )
+
+
+def _why(note: Foreseen) -> str:
+    """What makes it so strong then, in a few words; the curve beside the list has all of it."""
+    then = note.then
+    used = "never recalled" if not then.recalls else f"recalled {then.recalls}x"
+    if math.isinf(then.stability_days):
+        return f"does not decay, {used}"
+    return f"{then.retention:.0%} kept after {plural(round(then.age_days), 'day')}, {used}"
