@@ -120,8 +120,10 @@ class Listed(Opening):
         self.bar.tell(f"{listing.counted(contents.count, contents.total)} ")
         self._subtitle()
         row = notes.row
-        if asked.fresh or self._wanted is None:
+        left = self._wanted in self._leaving and (row is None or row.id != self._wanted)
+        if asked.fresh or left or self._wanted is None:
             self._trail.clear()
+            self._leaving.clear()
             if row is not None:
                 self._want(row.id)
             else:

@@ -33,6 +33,8 @@ class Opening(Selecting):
         self._wanted: str | None = None
         self._trail: list[str] = []
         self._own: set[str] = set()
+        #: Notes that are being deleted here: whatever moves up under the cursor is opened in their place.
+        self._leaving: set[str] = set()
         self._gone = False
         self._stale = self._opening = False
 
@@ -89,7 +91,7 @@ class Opening(Selecting):
         words, gone = "", False
         if dossier is None:
             words, gone = await self.ask(partial(farewell, self.memory, id, self._desk.zone))
-        if self._wanted != id:  # another note is wanted by now, and shown next
+        if self._wanted != id or (dossier is None and id in self._leaving):  # another one is shown next
             return
         self._gone = gone
         if dossier is None:
@@ -102,9 +104,9 @@ class Opening(Selecting):
             await self._pane.show(dossier, found, self._question())
 
     def _forget(self, ids: Sequence[str]) -> None:
-        if self._wanted in ids:  # whatever moves up under the cursor is opened next
+        self._leaving = set(ids)
+        if self._wanted in ids:
             self._trail.clear()
-            self._wanted = self._desk.note = None
 
     @on(NoteList.Moved)
     def _moved(self, event: NoteList.Moved) -> None:

@@ -74,10 +74,12 @@ class SearchLine(Horizontal):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.mode: Mode = "search"
+        self._prompt = Static(id="search-mode")
+        self._input = _Typing(id="search", compact=True, select_on_focus=True)
 
     def compose(self) -> ComposeResult:
-        yield Static(id="search-mode")
-        yield _Typing(id="search", compact=True, select_on_focus=True)
+        yield self._prompt
+        yield self._input
 
     def on_mount(self) -> None:
         self._label()
@@ -91,7 +93,7 @@ class SearchLine(Horizontal):
         """Type in this mode, from this text on."""
         self.put(mode, text)
         self.set_class(False, "-idle")
-        self._input.focus()
+        self.screen.set_focus(self._input)
 
     def put(self, mode: Mode, text: str) -> None:
         """Let this stand there, as if it had been typed."""
@@ -105,13 +107,9 @@ class SearchLine(Horizontal):
         idle = not (self._input.value or self._input.has_focus)
         prompt, colour, what = _PROMPTS[self.mode]
         label = Content(" ") if idle else Content.assemble((prompt, f"bold {colour}"))
-        self.query_one("#search-mode", Static).update(label)
+        self._prompt.update(label)
         self._input.placeholder = _IDLE if idle else what
         self.set_class(idle, "-idle")
-
-    @property
-    def _input(self) -> Input:
-        return self.query_one(_Typing)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:

@@ -31,7 +31,7 @@ class Selecting(ReadingScreen):
         raise NotImplementedError
 
     def _forget(self, ids: Sequence[str]) -> None:
-        """These notes are gone: unmark them, and close the open one if it is among them."""
+        """These notes are about to go: unmark them, and leave the open one if it is among them."""
         raise NotImplementedError
 
     def _chosen(self) -> list[str]:
@@ -66,7 +66,8 @@ class Selecting(ReadingScreen):
             question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
             if await self.app.push_screen_wait(DeleteScreen(question, titles)):
                 self._forget(ids)
-                await self._desk.carry_out(partial(changes.delete_notes, self.memory, ids))
+                if not await self._desk.carry_out(partial(changes.delete_notes, self.memory, ids)):
+                    self._forget([])
 
     @work(group="change")
     async def action_pin(self) -> None:

@@ -99,11 +99,11 @@ class _Writer:
             return inside
         asked = bool(self.wanted) or f"more {name}" in self.opened
         shown = inside[: _MANY if asked else _FEW]
+        # What is chosen stays in sight, however few notes carry it.
+        shown += [each for each in inside[len(shown) :] if each.chosen]
         left = len(inside) + more - len(shown)
         if not left or self.wanted:
             return shown
-        # What is chosen stays in sight, however few notes carry it.
-        shown += [each for each in inside[len(shown) :] if each.chosen]
         return [*shown, Line(f"more {name}", f"… {left:,} more{', f finds them' if asked else ''}")]
 
     def _years(self) -> list[Line]:

@@ -1,0 +1,94 @@
+"""Rows of the list: which columns there is room for, and that every line is exactly as wide as the list."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from amem_tui.browse.conditions import Condition, Conditions
+from amem_tui.browse.row_line import laid_out
+from amem_tui.browse.rows import Row, author
+from rich.cells import cell_len
+
+from amem.note import Kind, Status
+
+TITLES = (
+    "Green tea at 80 degrees, never boiling, and not for longer than two minutes",
+    "芝麻是只六岁的橘白猫，怕吸尘器，也怕下雨天打雷的声音，喜欢睡在窗台上",
+    "🐱🐱 emoji 🫖 in the middle 👩‍👩‍👧 of a title that is long enough to be cut somewhere",
+    "مرحبا بالعالم، هذه ملاحظة باللغة العربية طويلة بما يكفي",
+    "e\u0301a\u0300 combining",
+    "",
+)
+ROW = Row(
+    "id", Kind.DECISION, "", datetime(2026, 3, 4, tzinfo=UTC), level=3, links=12, pinned=True, waiting=True,
+)  # fmt: skip
+
+
+def text(row: Row, width: int, **told: int) -> str:
+    return "".join(piece for piece, _ in laid_out(row, width, marked=False, year=told.get("year", 2026)))
+
+
+@pytest.mark.parametrize("width", [12, 20, 26, 30, 38, 45, 60, 100, 200])
+@pytest.mark.parametrize("title", TITLES)
+def test_every_line_is_exactly_as_wide_as_the_list(title: str, width: int) -> None:
+    for row in (ROW, replace(ROW, pinned=False, score=0.5), replace(ROW, links=123_456, status=Status.SUPERSEDED)):
+        assert cell_len(text(replace(row, title=title), width)) == width
+
+
+def test_columns_drop_out_one_by_one_as_the_list_gets_narrow() -> None:
+    row = replace(ROW, title="Green tea " * 20, pinned=False, waiting=False, long_term=True)
+    wide = text(row, 80)
+    assert all(part in wide for part in ("● =", "▁▃▅", " L ", "12↔", "2026-03-04"))
+    assert "2026-03-04" not in text(row, 46)
+    assert "03-04" in text(row, 46)
+    assert "12↔" not in text(row, 38)
+    assert "▅" in text(row, 38)
+    assert "●" not in text(row, 33)
+    assert "▅" not in text(row, 35)
+    assert "03-04" not in text(row, 30)
+    assert text(row, 46).count("Green tea") == 2
+
+
+def test_dates_of_other_years_show_the_year_where_there_is_room_for_one_of_both() -> None:
+    row = replace(ROW, title="Old", at=datetime(2019, 3, 4, tzinfo=UTC))
+    assert "2019-03-04" in text(row, 90)
+    assert " 2019 " in text(row, 40)
+    assert "03-04" in text(row, 40, year=2019)
+
+
+def test_people_agents_and_machines_look_different() -> None:
+    assert [author(actor) for actor in ("user", "user:ana", "agent:x", "agent", "offline", "")] == [
+        "person", "person", "agent", "agent", "machine", "machine",
+    ]  # fmt: skip
+    looks = [
+        laid_out(replace(ROW, author=who), 60, marked=False, year=2026)[1] for who in ("person", "agent", "machine")
+    ]
+    assert len({text for text, _ in looks}) == len({look for _, look in looks}) == 3
+
+
+def test_what_was_superseded_looks_so() -> None:
+    pieces = laid_out(replace(ROW, title="Old", status=Status.SUPERSEDED), 60, marked=True, year=2026)
+    assert any(look == "note-list--superseded" and "Old" in text for text, look in pieces)
+    assert pieces[0][0] == "✓"
+
+
+def test_a_period_ends_where_the_next_begins() -> None:
+    def bounds(value: str) -> tuple[str, str]:
+        found = Conditions((Condition("period", value, value),)).filter(UTC)
+        return str(found.since)[:10], str(found.until)[:10]
+
+    assert bounds("2026") == ("2026-01-01", "2027-01-01")
+    assert bounds("2026-12") == ("2026-12-01", "2027-01-01")
+    assert bounds("2024-02") == ("2024-02-01", "2024-03-01")
+    assert bounds("9999-12") == ("9999-12-01", "None")
+
+
+def test_one_topic_takes_the_place_of_another_and_tags_add_up() -> None:
+    topics = Conditions().toggled(Condition("topic", "a", "A")).toggled(Condition("topic", "b", "B"))
+    assert topics.filter(UTC).part_of == "b"
+    tags = Conditions().toggled(Condition("tag", "a", "a")).toggled(Condition("tag", "b", "b"))
+    assert tags.filter(UTC).tags == ("a", "b")
+    assert tags.words == "#a · #b"
+    assert tags.toggled(Condition("tag", "a", "a")).filter(UTC).tags == ("b",)
