@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.app import NotesApp
-from amem_tui.keymap import every_key, own_keys
+from amem_tui.keymap import as_textual_wants, every_key, own_keys
 from amem_tui.log.screen import LogScreen
 from amem_tui.shell.help import HelpScreen
 from driving import screen_text, wait_until
@@ -108,3 +108,11 @@ async def test_own_keys_work_and_are_what_the_bar_the_footer_and_help_show(
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, HelpScreen) and "f7" in screen_text(pilot))
         await pilot.press("escape", "f7")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, LogScreen))
+
+
+def test_actions_that_share_a_key_keep_it_when_one_of_them_gets_another() -> None:
+    staying = as_textual_wants(own_keys({"graph.enter": "f9"}))
+    assert staying["graph.enter"] == "f9"
+    assert staying["graph.centre"] == "enter"
+    assert "graph.near" not in staying
+    assert as_textual_wants({}) == {}

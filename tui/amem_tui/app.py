@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -14,7 +15,7 @@ from textual.worker import WorkerFailed
 
 from amem.errors import AmemError, InvalidInput, StorageGone
 from amem_tui.desk import CollectionChanged, Desk, words
-from amem_tui.keymap import own_keys, room_keys
+from amem_tui.keymap import as_textual_wants, own_keys, room_keys
 from amem_tui.notes_screen import NotesScreen
 from amem_tui.room_bar import RoomBar
 from amem_tui.rooms import ROOMS, START
@@ -32,10 +33,12 @@ from amem_tui.shell.unreadable import GoOn, Retry, UnreadableScreen
 from amem_tui.themes import THEMES, known_theme, muted, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
+    from textual.actions import ActionParseResult
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.dom import DOMNode
     from textual.screen import Screen
     from textual.theme import Theme
 
@@ -92,7 +95,7 @@ class NotesApp(App[None]):
         yield Static(Content("Opening…"), id="opening")
 
     def on_mount(self) -> None:
-        self.set_keymap(self._own_keys)
+        self.set_keymap(as_textual_wants(self._own_keys))
         for theme in THEMES:
             self.register_theme(theme)
         self.theme = self._first_theme
@@ -111,6 +114,8 @@ class NotesApp(App[None]):
             self.exit(return_code=1)
             return
         self._opened.append(memory)
+        # All that was imported stays: a search for garbage that walks through it would hold up keys for a moment.
+        gc.freeze()
         self._settle(Desk(self, memory))
 
     def _settle(self, desk: Desk) -> None:
@@ -325,6 +330,17 @@ class NotesApp(App[None]):
         if action in _ABOVE_ALL and isinstance(self.screen, ModalScreen):
             return action == "switch_collection" and isinstance(self.screen, UnreadableScreen)
         return self._desk is not None
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Do what a key says; keys that were typed faster than a room could be furnished do nothing in it."""
+        if isinstance(default_namespace, NotesScreen) and not default_namespace.is_mounted:
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
 
     def action_visit(self, room: str) -> None:
         self.visit(room)

@@ -78,6 +78,17 @@ def own_keys(wanted: Mapping[str, str]) -> dict[str, str]:
     return {name: _spelt(keys) for name, keys in wanted.items()}
 
 
+def as_textual_wants(own: Mapping[str, str]) -> dict[str, str]:
+    """A person's keys as a keymap of Textual.
+
+    Textual takes a key from all that share it when one of them gets another: those that keep it are named as well.
+    """
+    known = every_key()
+    left = {key for name in own for key in known[name].key.split(",")}
+    staying = {name: binding.key for name, binding in known.items() if left & set(binding.key.split(","))}
+    return staying | dict(own)
+
+
 def _refuse_clashes(wanted: Mapping[str, str], known: Mapping[str, Binding]) -> None:
     """Where both keys are as they come, a room may take one of the app's; a person's own are to be told apart."""
     taken = {name: _spelt(wanted.get(name, binding.key)).split(",") for name, binding in known.items()}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.app import ComposeResult
+    from textual.binding import ActiveBinding
 
     from amem.memory_system import AgenticMemorySystem
     from amem_tui.desk import Desk
@@ -65,6 +66,11 @@ class NotesScreen(Screen[None]):
     @on(RoomTab.Chosen)
     def _visit(self, event: RoomTab.Chosen) -> None:
         self._desk.rooms.visit(event.room)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys that do something now: none before there is something to do it with."""
+        return super().active_bindings if self.is_mounted else {}
 
     @property
     def desk(self) -> Desk:

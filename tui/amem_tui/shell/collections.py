@@ -56,7 +56,7 @@ class CollectionsScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self._ask_name("")
-        self.query_one("#found").focus()
+        self.set_focus(self.query_one("#found"))
         self._list()
 
     @work(exclusive=True, group="list")
@@ -109,9 +109,9 @@ class CollectionsScreen(ModalScreen[None]):
             said = f"Copy {self._here} to a collection called" if what == "copy" else "A new collection called"
             asked.update(Content(clean(said)))
             name.value = f"{self._here}-copy" if what == "copy" else ""
-            name.focus()
+            self.set_focus(name)
         else:
-            self.query_one("#found").focus()
+            self.set_focus(self.query_one("#found"))
 
     @on(Input.Submitted, "#name")
     def _named(self, event: Input.Submitted) -> None:

@@ -50,8 +50,10 @@ class NoteForm(ModalScreen[None]):
         self._desk, self._note, self._at_once = desk, note, at_once
         self._held = "" if note is None else note.content
         self._text = self._held if text is None else text
-        self._saving = self._asked = False
+        self._ready = self._saving = self._asked = False
         self._conflict: AmemError | None = None
+        self._owned: dict[str, str] = {}
+        self._before: dict[str, Any] = {}
 
     def compose(self) -> ComposeResult:
         note = self._note
@@ -95,8 +97,8 @@ class NoteForm(ModalScreen[None]):
             self._before["content"] = self._held
         draft = self.query_one("#form-draft", TextArea)
         draft.move_cursor(draft.document.end)
-        draft.focus()
-        self._owned: dict[str, str] = {}
+        self.set_focus(draft)
+        self._ready = True
         self._sign_fields()
         if self._note is not None:
             self._ask_who(self._note.id)
@@ -121,6 +123,8 @@ class NoteForm(ModalScreen[None]):
     @on(Checkbox.Changed)
     @on(TextArea.Changed)
     def _typed(self) -> None:
+        if not self._ready:  # fields say what they begin with before all of them are there
+            return
         self._asked = False
         if self._conflict is None:
             self._notice("")
@@ -128,7 +132,7 @@ class NoteForm(ModalScreen[None]):
 
     def _sign_fields(self) -> None:
         """A gold ◆ before what a machine filled in; a green ● before what is the person's, from their first key on."""
-        changed = self._given() if hasattr(self, "_before") else {}
+        changed = self._given()
         for name in ("kind", *_LINES):
             sign = self.query_one(f"#of-{name}", Static)
             filled = self._note is not None and bool(getattr(self._note, name))
@@ -159,7 +163,7 @@ class NoteForm(ModalScreen[None]):
 
     @property
     def _touched(self) -> bool:
-        return self._values() != self._before
+        return self._ready and self._values() != self._before
 
     # -- saving --------------------------------------------------------------------------------------------------
 
@@ -212,6 +216,8 @@ class NoteForm(ModalScreen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A choice between two versions is offered when there are two."""
+        if not self._ready:
+            return action == "leave"
         if action == "other_version":
             return isinstance(self._conflict, StaleNote)
         return action != "as_new" or self._conflict is not None

@@ -61,7 +61,7 @@ class NoteSwitcher(ModalScreen[None]):
             yield found
 
     def on_mount(self) -> None:
-        self.query_one(Input).focus()
+        self.set_focus(self.query_one(Input))
         self._find("")
 
     @on(Input.Changed, "#words")
