@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -99,7 +100,7 @@ def test_each_hop_leaves_room_for_the_next_and_takes_back_what_that_does_not_nee
 
 def test_a_neighbour_that_was_left_out_does_not_come_back_as_a_farther_one(memory: AgenticMemorySystem) -> None:
     centre, ids = hub(memory, 30)
-    for one, other in zip(ids, ids[1:], strict=False):
+    for one, other in pairwise(ids):
         memory.link(one, other)
     graph = memory.graph(centre, 2, limit=10)
     assert set(graph.hops.values()) == {0, 1}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from amem.note import Status
 from amem.storage.reach import TELLING
+from amem_tui.cells import fit
 from amem_tui.graph.types import COLOURS, called
 from amem_tui.phrases import GLYPHS, day, maker, one_line, plural, title
 
@@ -19,27 +21,33 @@ if TYPE_CHECKING:
     from amem.note import Link
 
 _NAMED = 46
+#: From this width on the first line has room for more than the date.
+_ROOMY = 70
 
 
-def about_note(graph: LocalGraph, id: str, zone: tzinfo) -> Content:
-    """Its title and date, then its links to what is drawn: to the centre first, then the most telling."""
+def about_note(graph: LocalGraph, id: str, zone: tzinfo, width: int) -> Content:
+    """Its title and date in `width` cells, then its links to what is drawn: to the centre first, then the telling."""
     card = graph.cards[id]
-    head: list[Content | str | tuple[str, str]] = [
-        (f"{GLYPHS[card.kind]} ", "$secondary"),
-        (title(card.text), "bold"),
-        (f"  {day(card.at, zone).strip()}  {card.kind}", "$muted"),
-    ]
+    about: list[Content | str | tuple[str, str]] = [(f"  {day(card.at, zone).strip()}", "$muted")]
+    if width >= _ROOMY:
+        about += [(f"  {card.kind}", "$muted"), "  ", maker(card.author)]
     if card.status is not Status.ACTIVE:
-        head.append((f"  {card.status}", "$warning"))
+        about.append((f"  {card.status}", "$warning"))
     if card.pinned:
-        head.append(("  ▪ pinned", "$accent"))
+        about.append(("  ▪ pinned", "$accent"))
+    said = Content.assemble(*about)
+    name = title(card.text)
+    shown = fit(name, max(8, min(cell_len(name), width - said.cell_length - 2)))
+    head = Content.assemble((f"{GLYPHS[card.kind]} ", "$secondary"), (shown, "bold"), said)
     mine = [link for link in graph.links if id in (link.source, link.target)]
     mine.sort(
         key=lambda link: (graph.centre not in (link.source, link.target), TELLING.index(link.type), -link.confidence)
     )
-    lines = [Content.assemble(*head, "  ", maker(card.author)), *(_link(graph, link, id) for link in mine)]
+    lines = [head, *(_link(graph, link, id) for link in mine)]
     if not mine and not card.links:
         lines.append(Content.styled("Nothing is linked to this note yet.", "$muted"))
+    elif not mine:
+        lines.append(Content.styled("It has no link of the types that are shown.", "$muted"))
     elif card.links > len(mine):
         more = plural(card.links - len(mine), "more link")
         lines.append(Content.styled(f"{more}, to notes that are not drawn", "$muted"))
@@ -69,7 +77,9 @@ def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
         if id in (one, other):
             there = names[other if one == id else one]
             lines.append(
-                Content.assemble(("— ", "$muted"), one_line(there, _NAMED), (f"  {number:,} in common", "$muted"))
+                Content.assemble(
+                    ("— ", "$muted"), one_line(there, _NAMED), (f"  {number:,} links and shared notes", "$muted")
+                )
             )
     return Content("\n").join(lines)
 

@@ -151,7 +151,7 @@ def _placed(scene: Scene, around: Mapping[str, float], width: int, height: int, 
     for node in sorted(scene.nodes.values(), key=lambda node: node.hop):
         across, down = (0.0, 0.0) if node.id == scene.centre else points[node.id]
         reach = reaches[node.hop]
-        radius = _radius(node, largest, height)
+        radius = _radius(node, largest, height, len(scene.nodes))
         label = min(natural(node), beginning, width)
         anchor = 0.5 if node.weight else (1 - across) / 2
         x, y = middle[0] + across * reach[0], middle[1] + down * stretch * reach[1] + shift * reaches[max(reaches)][1]
@@ -216,11 +216,12 @@ def _reaches(scene: Scene, width: int, height: int) -> dict[int, tuple[float, fl
     return found
 
 
-def _radius(node: Node, largest: int, height: int) -> float:
+def _radius(node: Node, largest: int, height: int, count: int) -> float:
     """Of the circle around what stands for several notes: its area goes with their number."""
     if not node.weight or height < 12:
         return 0.0
-    return max(1.0, sqrt(node.weight / max(1, largest)) * min(4.4, height / 6))
+    widest = min(4.4, height / 6) * min(1.0, sqrt(12 / count))
+    return max(1.0, sqrt(node.weight / max(1, largest)) * widest)
 
 
 def _grown(scene: Scene, spots: Mapping[str, Spot], width: int) -> dict[str, Spot]:
@@ -230,7 +231,7 @@ def _grown(scene: Scene, spots: Mapping[str, Spot], width: int) -> dict[str, Spo
     rows = _Rows(width, height)
     for spot in spots.values():
         rows.hold(spot.row, spot.left, spot.right)
-    longest = max(_LONGEST, _OF_FEW - 2 * len(spots))
+    longest = min(max(_LONGEST, _OF_FEW - 2 * len(spots)), max(width // 4, width * 3 // (3 + len(spots))))
     wanted = {id: min(natural(scene.nodes[id]), longest + (_CENTRAL if id == scene.centre else 0)) for id in spots}
     growing = list(spots)
     while growing:

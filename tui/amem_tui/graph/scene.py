@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 LOOSE = "no topic"
 #: So many topics stand around the largest, the others around them.
 _FIRST_RING = 8
-#: Of each topic's ties so many are always drawn: all of them would be a thicket.
-_TIES_DRAWN = 2
+#: Of each topic's ties so many are always drawn, one where topics are many: all of them would be a thicket.
+_TIES_DRAWN, _MANY = 2, 12
+#: Of a topic that is chosen so many are.
+_TIES_KNOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,8 @@ def scene_of_topics(seen: TopicMap) -> Scene | None:
     if seen.loose:
         hop = max(1, *(node.hop for node in nodes.values()))
         nodes[LOOSE] = Node(LOOSE, "in no topic", "·", hop=hop, faded=True, weight=seen.loose)
-    strongest = _strongest(seen)
-    edges = tuple(Edge(*ends, count=number, quiet=ends not in strongest) for ends, number in sorted(seen.ties.items()))
+    drawn, known = _strongest(seen, _TIES_DRAWN if len(seen.topics) <= _MANY else 1), _strongest(seen, _TIES_KNOWN)
+    edges = tuple(Edge(*ends, count=seen.ties[ends], quiet=ends not in drawn) for ends in sorted(drawn | known))
     centre = seen.topics[0].id
     return Scene(centre, nodes, edges, _reached(nodes, edges, centre))
 
@@ -111,8 +113,8 @@ def voice(card: Card) -> str:
     return {"user": "person", "agent": "agent"}.get(who, "machine")
 
 
-def _strongest(seen: TopicMap) -> set[tuple[str, str]]:
-    """The ties by which each topic has most in common with another, for the size of both."""
+def _strongest(seen: TopicMap, most: int) -> set[tuple[str, str]]:
+    """The ties by which each topic has most in common with so many others, for the size of both."""
     size = {topic.id: max(1, topic.notes) for topic in seen.topics}
     found: set[tuple[str, str]] = set()
     for id in size:
@@ -121,7 +123,7 @@ def _strongest(seen: TopicMap) -> set[tuple[str, str]]:
             for (one, other), number in seen.ties.items()
             if id in (one, other)
         ]
-        found |= {(one, other) for _, one, other in sorted(mine, reverse=True)[:_TIES_DRAWN]}
+        found |= {(one, other) for _, one, other in sorted(mine, reverse=True)[:most]}
     return found
 
 

@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
 #: Below so many columns or rows there is a tree in the place of the picture.
 _NARROW, _LOW = 70, 18
+#: From so many rows on there is room for more below the picture.
+_HIGH = 30
 #: At most so many notes, and so many cells for each.
-_MOST, _FEWEST, _CELLS, _TOPIC_CELLS = 40, 12, 40, 120
+_MOST, _FEWEST, _CELLS, _TOPIC_CELLS = 40, 12, 60, 120
 
 _NOTHING_OPEN = """No note is open.
 
@@ -46,7 +48,7 @@ Open one in Browse (b) and come back: what it is linked to is drawn here.
 o shows the topics of the whole collection."""
 _GONE = """This note is not here any more.
 
-backspace goes back to the note before it; the log (l) says who deleted it, and can undo that."""
+The log (l) says who deleted it, and can undo that."""
 _NO_TOPICS = """No topics yet.
 
 Maintenance finds them where notes hang together: run it in Health (H), or with
@@ -101,6 +103,7 @@ class GraphScreen(NotesScreen):
         self._came_for: str | None = None
         self._reading: Worker[None] | None = None
         self._again = False
+        self._asked_for = (0, 0)
 
     def furnish(self) -> ComposeResult:
         yield TypeRow(id="types")
@@ -141,8 +144,9 @@ class GraphScreen(NotesScreen):
             view = self._view
             if view.topics and self._sight.topics is None:
                 self.bar.tell("Counting topics… ")
+            self._asked_for = limit, topics = self._limit, self._topics
             with self._desk.refusals(lambda words: self._show(Sight(hint=words), turn=False)):
-                self._show(await self.ask(partial(seen, self.memory, view, self._limit, self._topics)), turn=turn)
+                self._show(await self.ask(partial(seen, self.memory, view, limit, topics)), turn=turn)
             turn = False
 
     def _show(self, sight: Sight, *, turn: bool) -> None:
@@ -167,7 +171,7 @@ class GraphScreen(NotesScreen):
         about = Content("")
         if self._chosen is not None and sight.scene is not None and self._chosen in sight.scene.nodes:
             if sight.graph is not None:
-                about = about_note(sight.graph, self._chosen, zone)
+                about = about_note(sight.graph, self._chosen, zone, self.size.width - 3)
             elif sight.topics is not None:
                 about = about_topic(sight.topics, self._chosen, zone)
         self.query_one("#about", Static).update(about)
@@ -178,9 +182,8 @@ class GraphScreen(NotesScreen):
 
     @on(events.Resize)
     def _resized(self) -> None:
-        before = self._limit, self._topics
         self._shape()
-        if before != (self._limit, self._topics) and self._sight.scene is not None:
+        if self._asked_for != (self._limit, self._topics) and self._sight.scene is not None:
             self.reload()
 
     def _shape(self) -> None:
@@ -190,7 +193,8 @@ class GraphScreen(NotesScreen):
             "-tree"
         )
         self.set_class(tree, "-tree")
-        self.set_class(self.size.height < 24, "-short")
+        self.set_class(self.size.height < _HIGH, "-low")
+        self.set_class(self.size.height < _LOW, "-short")
         if moved:
             self._shown.focus()
 
@@ -202,13 +206,17 @@ class GraphScreen(NotesScreen):
     def _limit(self) -> int:
         if self.has_class("-tree"):
             return _MOST
-        return max(_FEWEST, min(_MOST, self.size.width * (self.size.height - 12) // _CELLS))
+        return max(_FEWEST, min(_MOST, self._canvas_cells // _CELLS))
 
     @property
     def _topics(self) -> int:
         if self.has_class("-tree"):
             return _MOST
-        return max(_FEWEST // 2, min(_MOST, self.size.width * (self.size.height - 11) // _TOPIC_CELLS))
+        return max(_FEWEST // 2, min(_MOST, self._canvas_cells // _TOPIC_CELLS))
+
+    @property
+    def _canvas_cells(self) -> int:
+        return self.size.width * max(1, self.size.height - (12 if self.size.height >= _HIGH else 9))
 
     # -- choosing ----------------------------------------------------------------------------------------------
 
@@ -246,6 +254,10 @@ class GraphScreen(NotesScreen):
     def action_home(self) -> None:
         if self._sight.scene is not None:
             self._choose(self._sight.scene.centre)
+
+    def action_scroll_about(self, pages: int) -> None:
+        box = self.query_one("#about-box", VerticalScroll)
+        box.scroll_relative(y=pages * max(1, box.size.height - 1), animate=False)
 
     # -- going -------------------------------------------------------------------------------------------------
 

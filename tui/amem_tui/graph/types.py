@@ -31,6 +31,15 @@ COLOURS: Mapping[LinkType, str] = {
     LinkType.PART_OF: "$foreground",
 }
 _SAMPLES = {braille.SOLID: "⠤⠤⠤", braille.DASHED: "⠤ ⠤", braille.LONG_DASHED: "⠤⠤ ", braille.DOTTED: "⠠ ⠄"}
+_HALF = {
+    LinkType.RELATED: "relate",
+    LinkType.SUPPORTS: "support",
+    LinkType.CONTRADICTS: "contra",
+    LinkType.SUPERSEDES: "supers",
+    LinkType.CAUSED_BY: "cause",
+    LinkType.DERIVED_FROM: "derive",
+    LinkType.PART_OF: "part",
+}
 _SHORT = {
     LinkType.RELATED: "rel",
     LinkType.SUPPORTS: "sup",
@@ -99,7 +108,7 @@ class TypeRow(Static, can_focus=True):
 
     def _words(self) -> list[Content]:
         """One for each type, as long as there is room for all."""
-        for words in (self._sampled, self._named, self._shortened):
+        for words in (self._sampled, self._named, self._halved, self._shortened):
             found = [words(type) for type in TELLING]
             if sum(each.cell_length for each in found) <= self.size.width:
                 break
@@ -114,6 +123,9 @@ class TypeRow(Static, can_focus=True):
 
     def _named(self, type: LinkType) -> Content:
         return Content.assemble(" ", self._coloured(called(type), type), " ")
+
+    def _halved(self, type: LinkType) -> Content:
+        return Content.assemble(" ", self._coloured(_HALF[type], type), " ")
 
     def _shortened(self, type: LinkType) -> Content:
         return Content.assemble(" ", self._coloured(_SHORT[type], type), " ")
