@@ -11,6 +11,7 @@ from chat_home import Home, Talker, aside, over, room, say, spoken, talking
 from driving import opened, screen_text, toasts, wait_until
 from textual import events
 from textual.selection import SELECT_ALL
+from textual.widgets import Input
 
 from amem.testing import FakeOllama
 
@@ -116,7 +117,7 @@ async def test_a_note_is_forgotten_from_the_panel_or_by_its_words_and_comes_back
         await wait_until(pilot, lambda: TEA in aside(pilot))
         await pilot.press("escape", "p", "home", "d")
         await wait_until(pilot, lambda: "Forgot" in toasts(pilot))
-        await wait_until(pilot, lambda: f"{TEA}  forgotten" in aside(pilot))
+        await wait_until(pilot, lambda: f"forgotten  {TEA}" in aside(pilot))
         assert [note.content for note in memory.list()] == [CAT]
         await pilot.press("p", "u")
         await wait_until(pilot, lambda: memory.count() == 2)
@@ -213,3 +214,31 @@ async def test_with_nothing_in_it_the_room_says_what_it_is_for(home: Home) -> No
         await pilot.press("escape", "s")
         await choosing(pilot)
         assert "There is no chat yet" in screen_text(pilot)
+
+
+async def test_while_one_writes_the_palette_offers_what_has_a_letter(home: Home) -> None:
+    async with talking(home.open()) as pilot:
+        assert "Incognito" not in screen_text(pilot)
+        await pilot.press("ctrl+p")
+        await wait_until(pilot, lambda: bool(pilot.app.screen.query(Input)))
+        await pilot.press(*"incogn")
+        await wait_until(pilot, lambda: "Incognito" in screen_text(pilot))
+        await pilot.pause(0.3)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "INCOGNITO" in screen_text(pilot))
+        assert room(pilot)._talk.incognito
+
+
+async def test_a_line_of_the_panel_is_opened_by_a_click_and_a_note_deleted_meanwhile_is_said(home: Home) -> None:
+    memory = home.open()
+    tea = memory.add(TEA).id
+    memory.add(CAT)
+    async with talking(memory) as pilot:
+        await say(pilot, "How hot must green tea be?")
+        await wait_until(pilot, lambda: TEA in aside(pilot))
+        memory.delete(tea)
+        lines = aside(pilot).splitlines()
+        row = next(place for place, line in enumerate(lines) if TEA in line)
+        await pilot.click(room(pilot)._panel, offset=(6, row + 1))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
+        await wait_until(pilot, lambda: "Deleted by" in screen_text(pilot))

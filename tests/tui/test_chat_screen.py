@@ -60,7 +60,7 @@ async def test_the_panel_says_what_was_recalled_and_why_and_opens_the_note(home:
         await say(pilot, "How hot must green tea be?")
         await wait_until(pilot, lambda: TEA in aside(pilot))
         lines = aside(pilot)
-        assert "shown to the model, best first" in lines
+        assert "Shown to the model, best first" in lines
         assert "by words (" in lines.replace("\n  ", " ")
         score = next(each.score for each in room(pilot)._transcript.exchanges[-1].recalled if each.text == TEA)
         assert f"{score:.2f} {TEA}" in lines

@@ -9,7 +9,6 @@ from amem_tui.app import NotesApp
 from amem_tui.chat.screen import ChatScreen
 from driving import settled, wait_until
 
-from amem.conversation.reply import Learnt
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind
 from amem.settings import Settings
@@ -48,10 +47,8 @@ def chatted(tmp_path: Path) -> Iterator[AgenticMemorySystem]:
     ) as memory:
         memory.add("Green tea at 80 degrees, never boiling", kind=Kind.PREFERENCE)
         memory.add("芝麻是只六岁的橘白猫，怕吸尘器 🐱")
-        learnt: list[Learnt] = []
-        with memory.assistant(chat=ScriptedChat(ANSWER, name="ollama/llama3.2"), on_learnt=learnt.append) as talk:
-            for piece in talk.stream("How hot must green tea be?"):
-                pass
+        with memory.assistant(chat=ScriptedChat(ANSWER, name="ollama/llama3.2")) as talk:
+            talk.say("How hot must green tea be?")
             talk.wait(10)
             for piece in talk.stream("And black tea? I like it strong."):
                 if piece.text:

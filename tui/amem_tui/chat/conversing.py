@@ -61,6 +61,7 @@ class ConversingScreen(NotesScreen):
         self._transcript = Transcript(desk.zone)
         self._composer = Composer()
         self._panel = Panel(desk.zone)
+        self._who, self._problem = Static(id="who"), Static(id="problem")
         self._session: str | None = None
         self._opened = False
         self._stale = False
@@ -73,11 +74,11 @@ class ConversingScreen(NotesScreen):
         self._why_unlearnt = ""
 
     def furnish(self) -> ComposeResult:
-        yield Static(id="who")
+        yield self._who
         with Horizontal(id="chat"):
             with Vertical(id="talking"):
                 yield self._transcript
-                yield Static(id="problem")
+                yield self._problem
                 yield self._composer
             yield self._panel
 
@@ -144,12 +145,11 @@ class ConversingScreen(NotesScreen):
             parts.insert(
                 0, Content.assemble((" INCOGNITO ", "bold $warning"), "nothing is stored or learnt; x ends it")
             )
-        self.query_one("#who", Static).update(Content("   ").join(parts))
-        problem = self.query_one("#problem", Static)
-        problem.set_class(bool(found.problem), "-said")
+        self._who.update(Content("   ").join(parts))
+        self._problem.set_class(bool(found.problem), "-said")
         hint = one_line(found.hint)
         todo = f"\n{hint[:1].upper()}{hint[1:]}." if hint else ""
-        problem.update(
+        self._problem.update(
             Content(f"No model answers: {one_line(found.problem)}.{todo} Until then notes are only looked up.")
         )
         self.refresh_bindings()
@@ -186,6 +186,8 @@ class ConversingScreen(NotesScreen):
         while True:
             began = monotonic()
             await asyncio.sleep(pause)
+            if not self.app.is_running or not self.is_attached:
+                raise asyncio.CancelledError  # nobody looks any more; what comes is kept all the same
             # Coming back late means that drawing takes long: leave keys more room in between.
             late = monotonic() - began - pause
             pause = min(_LONGEST_TICK, max(_TICK, 3 * late))
@@ -212,7 +214,7 @@ class ConversingScreen(NotesScreen):
     def _show_recalled(self, exchange: Exchange, recalled: tuple[Recalled, ...]) -> None:
         exchange.waits(recalled, 0)
         if self._transcript.looked_at is exchange:
-            self._panel.show(Aside(recalled=recalled), waiting=not self._talk.incognito)
+            self._panel.show(Aside(recalled=recalled))
 
     async def _end(self, exchange: Exchange, reply: Reply) -> None:
         await exchange.finish(reply, self.memory.named)

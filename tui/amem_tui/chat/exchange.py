@@ -47,6 +47,10 @@ class Exchange(Vertical):
         self.state = TurnState.ASKED if turn is None else turn.state
         self.recalled: tuple[Recalled, ...] = ()
         self._zone = zone
+        # Held: while the browser closes they can no more be looked up.
+        self._question = Prose(_lines_kept(question), classes="question")
+        self._answer = Prose("" if turn is None else turn.answer, classes="answer")
+        self._over_it, self._by, self._below = (Static(classes=each) for each in ("notice", "head by", "ending"))
         self._shown = "" if turn is None else turn.answer
 
     @property
@@ -64,11 +68,11 @@ class Exchange(Vertical):
     def compose(self) -> ComposeResult:
         at = "" if self.turn is None else moment(self.turn.at, self._zone)
         yield Static(Content.assemble(maker("user"), (f"  {at}", "$muted")), classes="head")
-        yield Prose(_lines_kept(self.question), classes="question")
-        yield Static(classes="notice")
-        yield Static(classes="head by")
-        yield Prose(self._shown, classes="answer")
-        yield Static(classes="ending")
+        yield self._question
+        yield self._over_it
+        yield self._by
+        yield self._answer
+        yield self._below
 
     def on_mount(self) -> None:
         if self.turn is not None:
@@ -97,6 +101,8 @@ class Exchange(Vertical):
             text = text.lstrip("\n")
             self._ending(Content(""))
         self._shown += text
+        if not self.has_class("-answered"):
+            self._answered_by("")
         await self._answer.tell(self._shown)
 
     async def finish(self, reply: Reply, named: Named) -> None:
@@ -114,18 +120,14 @@ class Exchange(Vertical):
         if before is None or (before.answer, before.state, before.question) == (turn.answer, turn.state, turn.question):
             return
         self.question, self._shown, self.state = turn.question, turn.answer, turn.state
-        await self.query_one(".question", Prose).tell(_lines_kept(turn.question))
+        await self._question.tell(_lines_kept(turn.question))
         await self._answer.tell(turn.answer)
         self._end(turn.state, turn.model, turn.error)
-
-    @property
-    def _answer(self) -> Prose:
-        return self.query_one(".answer", Prose)
 
     # -- parts -------------------------------------------------------------------------------------------------
 
     def _end(self, state: TurnState, model: str, error: str, hint: str = "") -> None:
-        self.query_one(".by", Static).update(maker(model or "model") if self._shown.strip() else Content(""))
+        self._answered_by(model)
         if state is TurnState.ANSWERED:
             self._ending(Content(""))
             return
@@ -138,14 +140,18 @@ class Exchange(Vertical):
             parts.append(Content.assemble(("Nothing you typed is lost: a asks again.", "$muted")))
         self._ending(Content("\n").join(parts))
 
+    def _answered_by(self, model: str) -> None:
+        """Who answers, once there is an answer."""
+        self._by.update(maker(model or "model"))
+        self.set_class(bool(self._shown.strip()), "-answered")
+
     def _notice(self, notice: str) -> None:
-        self.query_one(".notice", Static).update(Content.assemble((one_line(notice, 400), "$warning")))
-        self.query_one(".notice").set_class(bool(notice), "-said")
+        self._over_it.update(Content.assemble((one_line(notice, 400), "$warning")))
+        self._over_it.set_class(bool(notice), "-said")
 
     def _ending(self, said: Content) -> None:
-        ending = self.query_one(".ending", Static)
-        ending.update(said)
-        ending.set_class(bool(said.plain), "-said")
+        self._below.update(said)
+        self._below.set_class(bool(said.plain), "-said")
 
     @on(events.Click)
     def _choose(self) -> None:

@@ -27,3 +27,9 @@ KEYS = (
     Binding("escape", "unfocus", "Leave the input", key_display="esc", id="chat.unfocus"),
     Binding("escape", "leave", "Back", key_display="esc", id="chat.leave"),
 )
+
+#: Actions whose keys are letters, and so wait until one has left the input; and those that only work in it.
+LETTERS = frozenset(
+    "write again undo panel chats incognito model forget remember copy turn down up leave".split()  # noqa: SIM905
+)
+WHILE_TYPING = frozenset(("send", "new_line", "again_now", "unfocus"))

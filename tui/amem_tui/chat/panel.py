@@ -109,14 +109,14 @@ class Panel(OptionList):
         elif aside.in_memory:
             options.append(_words("✓ marks what an answer can rest on.", "$muted"))
         for group in grouped(aside.recalled):
-            options.append(_heading(group.title))
+            options.append(_heading(group.title[0].upper() + group.title[1:]))
             for each in group.notes:
                 id = f"recalled {each.part} {each.note}"
                 self._notes[id] = each.note
                 options.append(Option(self._line(each, whole=group.whole), id=id))
         if not aside.recalled:
             said = "Nothing was recalled." if aside.number else "Notes that come to mind for a question, and why."
-            options += [_heading("recalled"), *_sentence(said, self._width)]
+            options += [_heading("Recalled"), *_sentence(said, self._width)]
         return options
 
     def _line(self, each: Recalled, *, whole: bool) -> Content:
@@ -136,7 +136,7 @@ class Panel(OptionList):
         options: list[Option] = []
         lessons = [(taught, each) for taught in aside.taught for each in taught.notes]
         links = sum(taught.links for taught in aside.taught)
-        options.append(_heading(f"learnt, {plural(links, 'link')}" if links else "learnt"))
+        options.append(_heading(f"Learnt, {plural(links, 'link')}" if links else "Learnt"))
         for taught, each in lessons:
             id = f"learnt {taught.operation} {each.note}"
             self._notes[id], self._learnt[id] = each.note, each
@@ -163,8 +163,8 @@ def _lesson(each: Learned) -> Content:
     how = "taken back" if each.undone else str(each.lesson)
     return Content.assemble(
         (f"{sign} ", "$muted" if each.undone else colour),
+        (f"{how}  ", "$muted"),
         (said, "$muted strike" if each.undone else ""),
-        (f"  {how}", "$muted"),
     )
 
 

@@ -17,8 +17,9 @@ from amem_tui.browse.pane.page import Page
 from amem_tui.chat import reading
 from amem_tui.chat.by_hand import ByHandScreen
 from amem_tui.chat.chooser import Chooser
+from amem_tui.chat.commands import RoomCommands
 from amem_tui.chat.exchange import Exchange
-from amem_tui.chat.keys import KEYS
+from amem_tui.chat.keys import KEYS, LETTERS, WHILE_TYPING
 from amem_tui.chat.panel import Panel
 from amem_tui.chat.reading import Chat
 from amem_tui.chat.transcript import Transcript
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
 
     from amem.settings import Settings
 
-#: What has a letter for a key, and so waits until one has left the input.
-_LETTERS = frozenset(
-    "write again undo panel chats incognito model forget remember copy turn down up leave".split()  # noqa: SIM905
-)
-_TYPING = frozenset(("send", "new_line", "again_now", "unfocus"))
-
 
 class ChatScreen(ByHandScreen):
     """The chat used last goes on, unless another is begun or chosen."""
@@ -43,11 +38,21 @@ class ChatScreen(ByHandScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
     CSS_PATH = "chat.tcss"
 
+    COMMANDS = {RoomCommands}  # noqa: RUF012 (Textual declares it so)
+
+    @property
+    def typing(self) -> bool:
+        """Whether letters go into the input."""
+        return self._composer.has_focus
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered."""
-        typing = self._composer.has_focus
-        if (action in _LETTERS and typing) or (action in _TYPING and not typing):
+        if action in (LETTERS if self.typing else WHILE_TYPING):
             return False
+        return self.works(action)
+
+    def works(self, action: str) -> bool:
+        """Whether the action would do something, wherever the cursor is."""
         answering = self._answering is not None
         match action:
             case "stop":
@@ -62,9 +67,7 @@ class ChatScreen(ByHandScreen):
                 return self._panel.undoable is not None
             case "remember":
                 return bool(self.get_selected_text()) and not self._talk.incognito
-            case "copy":
-                return self._transcript.looked_at is not None
-            case "turn":
+            case "copy" | "turn":
                 return bool(self._transcript.exchanges)
         return True
 

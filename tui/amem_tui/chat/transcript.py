@@ -36,22 +36,20 @@ class Transcript(VerticalScroll):
     def __init__(self, zone: tzinfo) -> None:
         super().__init__(id="transcript")
         self._zone = zone
+        self._turns = Vertical(id="turns")
+        self._above, self._greeting = Static(id="earlier"), Static(id="greeting")
         self._earlier: list[Turn] = []
         self.exchanges: list[Exchange] = []
         self.chosen: Exchange | None = None
 
     def compose(self) -> ComposeResult:
         # As high as the view at least: an anchored view would put fewer lines at its bottom.
-        with Vertical(id="turns"):
-            yield Static(id="earlier")
-            yield Static(id="greeting")
+        with self._turns:
+            yield self._above
+            yield self._greeting
 
     def on_mount(self) -> None:
         self.anchor()
-
-    @property
-    def _turns(self) -> Vertical:
-        return self.query_one("#turns", Vertical)
 
     @property
     def last(self) -> Exchange | None:
@@ -65,9 +63,8 @@ class Transcript(VerticalScroll):
 
     def greet(self, words: Content) -> None:
         """Say something where there is no turn yet."""
-        greeting = self.query_one("#greeting", Static)
-        greeting.update(words)
-        greeting.display = not self.exchanges
+        self._greeting.update(words)
+        self._greeting.display = not self.exchanges
 
     async def show(self, turns: Sequence[Turn]) -> None:
         """Show another chat."""
@@ -111,7 +108,7 @@ class Transcript(VerticalScroll):
             return
         more = [Exchange(each.question, self._zone, each) for each in self._earlier[-_AT_ONCE:]]
         del self._earlier[-_AT_ONCE:]
-        await self._turns.mount_all(more, after=self.query_one("#greeting"))
+        await self._turns.mount_all(more, after=self._greeting)
         self.exchanges = more + self.exchanges
         self._settle()
 
@@ -142,8 +139,7 @@ class Transcript(VerticalScroll):
         self.post_message(self.EarlierWanted())
 
     def _settle(self) -> None:
-        earlier = self.query_one("#earlier", Static)
         count = plural(len(self._earlier), "earlier turn")
-        earlier.update(Content.assemble((f"▲ {count}: [ goes back to them", "$muted")))
-        earlier.display = bool(self._earlier)
-        self.query_one("#greeting", Static).display = not self.exchanges
+        self._above.update(Content.assemble((f"▲ {count}: [ goes back to them", "$muted")))
+        self._above.display = bool(self._earlier)
+        self._greeting.display = not self.exchanges
