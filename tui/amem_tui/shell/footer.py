@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -14,19 +15,30 @@ from amem_tui.shell.key_lists import display
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import Binding
+    from textual.screen import Screen
 
 _HELP = "keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A key that does something now; `last` stands at the right."""
+
+    key: str
+    shown: str
+    what: str
+    last: bool = False
 
 
 class KeyHint(Static):
     """A key and what it does; a click presses it."""
 
-    def __init__(self, binding: Binding, shown: str, *, last: bool = False) -> None:
+    def __init__(self, hint: Hint) -> None:
         super().__init__(
-            Content.assemble((shown, "bold $footer-key-foreground"), " ", Content(binding.description)),
-            classes="-last" if last else "",
+            Content.assemble((hint.shown, "bold $footer-key-foreground"), " ", Content(hint.what)),
+            classes="-last" if hint.last else "",
         )
-        self._key = binding.key
+        self._key = hint.key
 
     @on(events.Click)
     def _press(self) -> None:
@@ -38,8 +50,18 @@ class KeyFooter(Footer):
 
     def __init__(self) -> None:
         super().__init__(compact=True, show_command_palette=False)
+        self._shown: tuple[Hint, ...] = ()
 
     def compose(self) -> ComposeResult:
+        self._shown = self._hints()
+        yield from (KeyHint(hint) for hint in self._shown)
+
+    def bindings_changed(self, screen: Screen[object]) -> None:
+        """Make the line anew, but only where it reads differently: screens say so at every key that is pressed."""
+        if screen is self.screen and self._hints() != self._shown:
+            super().bindings_changed(screen)
+
+    def _hints(self) -> tuple[Hint, ...]:
         own = {binding.action: place for place, (_, binding) in enumerate(self.screen._bindings)}
         active = [each for each in self.screen.active_bindings.values() if each.binding.show and each.enabled]
         active.sort(key=lambda each: own.get(each.binding.action, len(own)))
@@ -54,14 +76,16 @@ class KeyFooter(Footer):
             if room < 0:
                 break
             shown[binding.action] = binding
-        for binding in shown.values():
-            yield KeyHint(binding, display(self.app, binding))
-        if help_key is not None:
-            yield KeyHint(help_key, display(self.app, help_key), last=True)
+        hints = [self._hint(binding) for binding in shown.values()]
+        return (*hints, *(() if help_key is None else (self._hint(help_key, last=True),)))
+
+    def _hint(self, binding: Binding, *, last: bool = False) -> Hint:
+        return Hint(binding.key, display(self.app, binding), binding.description, last)
 
     @on(events.Resize)
     def _fit(self) -> None:
-        self.call_after_refresh(self.recompose)
+        if self._hints() != self._shown:
+            self.call_after_refresh(self.recompose)
 
     def _width(self, binding: Binding) -> int:
         return cell_len(display(self.app, binding)) + cell_len(binding.description) + 3

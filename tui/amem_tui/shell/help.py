@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -97,9 +98,11 @@ def _keys(group: KeyGroup) -> Content:
 
 
 def _signs(legend: Sequence[tuple[str, str]]) -> Content:
+    others = legend or _OTHERS
+    room = 2 + max(cell_len(sign) for sign, *_ in (*_MAKERS, *others))
     lines = [_heading("Signs")]
-    lines += [Content.assemble((fit(sign, 3), f"bold {colour}"), what) for sign, colour, what in _MAKERS]
-    lines += [Content.assemble((fit(sign, 3), "bold"), what) for sign, what in legend or _OTHERS]
+    lines += [Content.assemble((fit(sign, room), f"bold {colour}"), what) for sign, colour, what in _MAKERS]
+    lines += [Content.assemble((fit(sign, room), "bold"), what) for sign, what in others]
     kinds = [f"{glyph} {kind}" for kind, glyph in GLYPHS.items()]
     for first in range(0, len(kinds), 3):
         lines.append(Content.assemble(("".join(fit(each, 14) for each in kinds[first : first + 3]), "$secondary")))

@@ -35,6 +35,7 @@ _LINES = {
     "context": "one sentence on what it is about",
 }
 _UNDECIDED = "the analyst decides"
+_PINNED = {False: "not pinned", True: "pinned"}
 
 
 class NoteForm(ModalScreen[None]):
@@ -76,7 +77,8 @@ class NoteForm(ModalScreen[None]):
                     id="form-kind",
                     compact=True,
                 )
-                yield Checkbox("pinned", value=note is not None and note.pinned, id="form-pinned", compact=True)
+                pinned = note is not None and note.pinned
+                yield Checkbox(_PINNED[pinned], value=pinned, id="form-pinned", compact=True)
             yield from self._line("tags")
             with Collapsible(title="details", id="details", collapsed=True), VerticalScroll(id="more"):
                 yield from self._line("keywords")
@@ -129,6 +131,10 @@ class NoteForm(ModalScreen[None]):
         if self._conflict is None:
             self._notice("")
         self._sign_fields()
+
+    @on(Checkbox.Changed, "#form-pinned")
+    def _pinned(self, event: Checkbox.Changed) -> None:
+        event.checkbox.label = _PINNED[event.value]
 
     def _sign_fields(self) -> None:
         """A gold ◆ before what a machine filled in; a green ● before what is the person's, from their first key on."""
