@@ -141,6 +141,7 @@ async def test_history_shows_what_changed_word_by_word_newest_first(memory: Agen
         pane(pilot).focus_inside()
         await pilot.press("enter")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, HistoryScreen))
+        await settled(pilot)
 
 
 async def test_a_note_without_a_source_says_so(memory: AgenticMemorySystem) -> None:

@@ -61,6 +61,7 @@ class NotePane(Vertical):
         super().__init__(id=id)
         self._desk = desk
         self._asked: Asked | None = None
+        self._offered = (False, False)
         self.dossier: Dossier | None = None
 
     def compose(self) -> ComposeResult:
@@ -93,6 +94,7 @@ class NotePane(Vertical):
         self.query_one("#hint", Static).update(Content(hint))
         self.set_class(True, "-empty")
         self.border_title, self.border_subtitle = "Note", ""
+        self._offer()
 
     async def show(self, dossier: Dossier, found: str = "", question: Query | str = "") -> None:
         """Show a note; `found` is why it was found if it was, `question` what was asked then, for the page that tells.
@@ -105,8 +107,8 @@ class NotePane(Vertical):
         await self._turn_page(keep=same)
 
     def focus_inside(self) -> None:
-        """Give the keyboard to the page."""
-        self.page.focus()
+        """Give the keyboard to the page, at once: the next key may be on its way."""
+        self.screen.set_focus(self.page)
 
     def action_step_tab(self, by: int) -> None:
         """Open the next page, or the one before; the first follows the last."""
@@ -160,7 +162,14 @@ class NotePane(Vertical):
         self.border_title = Content(title(asked.note.content))
         self.query_one(TabStrip).mark(tab, asked.dossier.counts)
         await self.page.show(parts, keep=keep, choose=tab != "note")
-        self.screen.refresh_bindings()
+        self._offer()
+
+    def _offer(self) -> None:
+        """Have the footer drawn anew where other keys work than before; it takes longer than moving the cursor may."""
+        offered = (self.dossier is not None, self.chosen_link is not None)
+        if offered != self._offered:
+            self._offered = offered
+            self.screen.refresh_bindings()
 
     # -- following ---------------------------------------------------------------------------------------------
 
@@ -174,7 +183,7 @@ class NotePane(Vertical):
     def _tell_where(self, event: Page.Chose) -> None:
         event.stop()
         self.border_subtitle = Content(_whereto(event.aim))
-        self.screen.refresh_bindings()
+        self._offer()
 
     @on(Page.Followed)
     def _follow(self, event: Page.Followed) -> None:

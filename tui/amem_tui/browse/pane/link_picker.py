@@ -60,7 +60,7 @@ class LinkPicker(ModalScreen[None]):
             yield Static(Content("enter links   ctrl+t type   tab reason   escape cancels"), id="keys")
 
     def on_mount(self) -> None:
-        self.query_one("#wanted").focus()
+        self.set_focus(self.query_one("#wanted"))
         self._look("")
 
     @on(Input.Changed, "#wanted")

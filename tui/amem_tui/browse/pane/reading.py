@@ -19,10 +19,9 @@ class ReadingScreen(NotesScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Without a note there are no pages, and without a chosen link there is none to take away."""
-        if action in ("tab", "link"):
-            return self._pane.dossier is not None
-        if action == "unlink":
-            return self._pane.chosen_link is not None
+        if action in ("tab", "link", "unlink"):
+            shown = self.query(NotePane)  # none before the screen is furnished
+            return any(pane.chosen_link if action == "unlink" else pane.dossier for pane in shown)
         return super().check_action(action, parameters)
 
     def action_tab(self, by: int) -> None:
