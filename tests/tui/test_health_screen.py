@@ -13,7 +13,6 @@ from amem_tui.app import NotesApp
 from amem_tui.health.asking import CycleScreen, GoOnScreen
 from amem_tui.health.screen import HealthScreen
 from amem_tui.line_list import LineList
-from conftest import CAT
 from driving import opened, said, screen_text, settled, toasts, wait_until
 from visiting import enter, in_room, visiting
 
@@ -99,8 +98,43 @@ async def test_one_look_tells_notes_models_and_maintenance(memory: AgenticMemory
         assert "Analyse what waits" not in screen_text(pilot)
 
 
-async def test_maintenance_is_run_reported_opened_and_undone(aged: AgenticMemorySystem) -> None:
+async def test_an_empty_collection_is_well_and_a_full_check_says_what_it_found_and_repair_asks_first(
+    empty: AgenticMemorySystem,
+) -> None:
+    async with visiting(empty, "H", "health") as pilot:
+        assert "0 notes" in words(pilot)
+        await pilot.press("enter", "u", "e", "x", "m", "enter")
+        await wait_until(pilot, lambda: "nothing to do" in toasts(pilot) and not at_work(pilot))
+        assert report(pilot) == []
+        await pilot.press("f")
+        await wait_until(pilot, lambda: "Full check" in words(pilot) and not at_work(pilot))
+        assert "no damage found" in words(pilot)
+        assert "every link resolves" in words(pilot)
+        for no in ("escape", "n"):
+            await pilot.press("F")
+            await wait_until(pilot, lambda: isinstance(pilot.app.screen, GoOnScreen))
+            assert "No note is changed." in screen_text(pilot)
+            await pilot.press(no)
+            await wait_until(pilot, lambda: in_room(pilot, "health"))
+            assert not at_work(pilot)
+        await pilot.press("F")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, GoOnScreen))
+        await pilot.press("y")
+        await wait_until(pilot, lambda: in_room(pilot, "health") and not at_work(pilot))
+        await settled(pilot)
+
+
+async def test_maintenance_is_rehearsed_run_reported_opened_and_undone(aged: AgenticMemorySystem) -> None:
     async with visiting(aged, "H", "health") as pilot:
+        before = aged.pulse()
+        await pilot.press("d")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, CycleScreen))
+        await pilot.press("w")
+        await wait_until(pilot, lambda: report(pilot) == [f"faded: {CHAT}"])
+        assert "weekly maintenance, if it ran now nothing was changed" in words(pilot, "#run-words")
+        assert aged.pulse() == before
+        assert aged.health().last is None
+        assert health(pilot).check_action("undo_run", ()) is False
         await pilot.press("m")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, CycleScreen))
         await pilot.press("j", "j", "k", "escape")
@@ -108,9 +142,10 @@ async def test_maintenance_is_run_reported_opened_and_undone(aged: AgenticMemory
         assert aged.health().last is None
         await pilot.press("m")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, CycleScreen))
-        await pilot.press("n")
-        await wait_until(pilot, lambda: "1 faded into the archive" in toasts(pilot))
-        await wait_until(pilot, lambda: report(pilot) == [f"faded: {CHAT}"])
+        await pilot.press("m")
+        await wait_until(pilot, lambda: "monthly maintenance: 1 faded into the archive" in toasts(pilot))
+        await wait_until(pilot, lambda: "✓ fade" in words(pilot, "#run-words"))
+        assert report(pilot) == [f"faded: {CHAT}"]
         assert "✓ fade 1 faded into the archive" in words(pilot, "#run-words")
         assert "never recalled" in words(pilot, "#why")
         assert pilot.app.focused is pilot.app.screen.query_one(LineList)
@@ -128,28 +163,14 @@ async def test_the_last_report_outlives_the_browser_that_ran_it(
     aged.maintain(cycle="weekly")
     aged.close()
     again = open_home()
-    async with visiting(again, "H", "health", (80, 24)) as pilot:
-        await pilot.press("tab")
+    async with visiting(again, "H", "health") as pilot:
         await wait_until(pilot, lambda: report(pilot) == [f"faded: {CHAT}"])
         assert "weekly maintenance 2026-06-02 09:00" in words(pilot, "#run-words")
+        await pilot.click("#run-lines", offset=(4, 0))
+        await wait_until(pilot, lambda: in_room(pilot, "browse") and opened(pilot) == CHAT)
+        await enter(pilot, "H", "health")
         await pilot.press("u")
         await wait_until(pilot, lambda: again.count() == 4)
-
-
-async def test_a_dry_run_shows_the_same_and_changes_nothing(aged: AgenticMemorySystem) -> None:
-    async with visiting(aged, "H", "health") as pilot:
-        before = aged.pulse()
-        await pilot.press("d")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, CycleScreen))
-        await pilot.press("m")
-        await wait_until(pilot, lambda: report(pilot) == [f"faded: {CHAT}"])
-        assert "monthly maintenance, if it ran now nothing was changed" in words(pilot, "#run-words")
-        assert aged.pulse() == before
-        assert aged.health().last is None
-        assert "Undo the run" not in screen_text(pilot)
-        await pilot.press("d", "w")
-        await wait_until(pilot, lambda: "weekly maintenance, if" in words(pilot, "#run-words"))
-        assert aged.pulse() == before
 
 
 async def test_a_run_goes_on_while_one_is_elsewhere_and_tells_its_end(aged: AgenticMemorySystem) -> None:
@@ -217,26 +238,6 @@ async def test_a_run_of_another_process_is_named_and_respected(
         assert aged.health().last is None
 
 
-async def test_a_full_check_says_what_it_found_and_repair_asks_first(memory: AgenticMemorySystem) -> None:
-    async with visiting(memory, "H", "health") as pilot:
-        await pilot.press("f")
-        await wait_until(pilot, lambda: "Full check" in words(pilot) and not at_work(pilot))
-        assert "no damage found" in words(pilot)
-        assert "every link resolves" in words(pilot)
-        for no in ("escape", "n"):
-            await pilot.press("F")
-            await wait_until(pilot, lambda: isinstance(pilot.app.screen, GoOnScreen))
-            assert "No note is changed." in screen_text(pilot)
-            await pilot.press(no)
-            await wait_until(pilot, lambda: in_room(pilot, "health"))
-            assert not at_work(pilot)
-        await pilot.press("F")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, GoOnScreen))
-        await pilot.press("y")
-        await wait_until(pilot, lambda: in_room(pilot, "health") and not at_work(pilot))
-        await settled(pilot)
-
-
 # -- models --------------------------------------------------------------------------------------------------------
 
 
@@ -277,15 +278,6 @@ async def test_what_waits_is_analysed_and_what_fails_says_why(tmp_path: Path) ->
             await wait_until(pilot, lambda: health(pilot).check_action("retry", ()) is False)
 
 
-async def test_a_model_that_is_down_is_told_with_what_to_do(tmp_path: Path) -> None:
-    with FakeOllama() as ollama:
-        host = ollama.host
-    with with_model(tmp_path, host) as memory:
-        async with visiting(memory, "H", "health") as pilot:
-            await wait_until(pilot, lambda: "no Ollama answers at" in words(pilot))
-            assert "ollama serve" in words(pilot)
-
-
 async def test_a_server_that_never_answers_keeps_nobody_waiting(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -301,15 +293,15 @@ async def test_a_server_that_never_answers_keeps_nobody_waiting(tmp_path: Path) 
                 await wait_until(pilot, lambda: in_room(pilot, "browse"))
                 await pilot.press("H")
                 await wait_until(pilot, lambda: "no Ollama answers at" in words(pilot))
+                assert "ollama serve" in words(pilot)
 
 
 # -- sizes ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 12)])
-async def test_a_small_terminal_shows_one_side_at_a_time(aged: AgenticMemorySystem, size: tuple[int, int]) -> None:
+async def test_a_small_terminal_shows_one_side_at_a_time(aged: AgenticMemorySystem) -> None:
     aged.maintain()
-    async with visiting(aged, "H", "health", size) as pilot:
+    async with visiting(aged, "H", "health", (40, 12)) as pilot:
         assert "active" in screen_text(pilot)
         assert "nightly maintenance" not in screen_text(pilot)
         await pilot.press("tab")
@@ -321,19 +313,3 @@ async def test_a_small_terminal_shows_one_side_at_a_time(aged: AgenticMemorySyst
         await pilot.press("m")
         await wait_until(pilot, lambda: "weekly" in screen_text(pilot))
         await pilot.press("escape")
-
-
-async def test_an_empty_collection_is_well(empty: AgenticMemorySystem) -> None:
-    async with visiting(empty, "H", "health") as pilot:
-        assert "0 notes" in words(pilot)
-        await pilot.press("enter", "u", "e", "x", "m", "enter")
-        await wait_until(pilot, lambda: "nothing to do" in toasts(pilot))
-        assert report(pilot) == []
-
-
-async def test_a_click_opens_the_note_of_a_line(aged: AgenticMemorySystem) -> None:
-    aged.maintain()
-    async with visiting(aged, "H", "health") as pilot:
-        await pilot.click("#run-lines", offset=(4, 0))
-        await wait_until(pilot, lambda: in_room(pilot, "browse") and opened(pilot) == CHAT)
-        assert CAT in [note.content for note in aged.list()]

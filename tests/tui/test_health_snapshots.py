@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-SIZES = [(120, 36), (60, 20)]
+STATES = [("maintenance", (120, 36)), ("state", (60, 20)), ("maintenance", (60, 20))]
 
 
 @pytest.fixture
@@ -39,8 +39,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[AgenticMemorySystem]:
     memory.close()
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["wide", "small"])
-@pytest.mark.parametrize("side", ["state", "maintenance"])
+@pytest.mark.parametrize(("side", "size"), STATES, ids=["wide", "small", "small-maintenance"])
 def test_a_collection_that_was_maintained(
     kept: AgenticMemorySystem, side: str, size: tuple[int, int], snap_compare: Callable[..., bool]
 ) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
 
-SIZES = [(120, 36), (60, 20)]
+STATES = [("fading", (120, 36)), ("calendar", (60, 20)), ("fading", (60, 20))]
 
 
 @pytest.fixture
@@ -41,8 +41,7 @@ def year(empty: AgenticMemorySystem) -> AgenticMemorySystem:
     return empty
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["wide", "small"])
-@pytest.mark.parametrize("pane", ["calendar", "fading"])
+@pytest.mark.parametrize(("pane", "size"), STATES, ids=["wide", "small", "small-fading"])
 def test_a_year_of_notes(
     year: AgenticMemorySystem, pane: str, size: tuple[int, int], snap_compare: Callable[..., bool]
 ) -> None:

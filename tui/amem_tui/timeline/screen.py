@@ -205,7 +205,9 @@ class TimelineScreen(NotesScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered."""
         if action == "open":
-            return (self._at == "heat" and self._of_day.count > 0) or self._under_cursor is not None
+            # The footer may ask before there is anything in the room.
+            there = any(shown.count for shown in self.query("#day-notes").results(LineList))
+            return (self._at == "heat" and there) or self._under_cursor is not None
         if action == "pin":
             return self._pinnable is not None
         return True
