@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _REVIEWS, _NOTES = tables.reviews, tables.notes
 
 
+#: The states in which operations of these actions leave an item.
+_DECISIONS = {"accept": "accepted", "reject": "rejected"}
+
+
 class Reviews:
     """The review queue of one transaction; one open item per note, a newer proposal replaces an older one."""
 
@@ -98,15 +102,27 @@ class Reviews:
         return found
 
     def withdraw(self, operation: int, by: int) -> None:
-        """Undo's part: close what `operation` had proposed, open again what it had decided."""
+        """The part of undo and redo: close what `operation` had proposed, open again what it had decided.
+
+        What is open again remembers by which undo: redoing decides it as before.
+        """
         self._run(
             update(_REVIEWS)
             .where(_REVIEWS.c.operation == operation, _REVIEWS.c.state == "open")
             .values(state="withdrawn", decided_by=by)
         )
         for item in self._read(_REVIEWS.c.decided_by == operation):
-            if item.state in ("accepted", "rejected", "withdrawn") and not self._has_open(item.note):
-                self._run(update(_REVIEWS).where(_REVIEWS.c.id == item.id).values(state="open", decided_by=None))
+            if item.state == "open":
+                self._decide_again(item.id, operation)
+            elif item.state in ("accepted", "rejected", "withdrawn") and not self._has_open(item.note):
+                self._run(update(_REVIEWS).where(_REVIEWS.c.id == item.id).values(state="open", decided_by=by))
+
+    def _decide_again(self, review: int, undone_by: int) -> None:
+        """Decide an item as the operation did that this undo had taken back."""
+        decided = self._session.operations.get(undone_by).undoes
+        action = "" if decided is None else self._session.operations.get(decided).action
+        if action in _DECISIONS:
+            self.decide(review, _DECISIONS[action], decided or 0)
 
     def _has_open(self, id: str) -> bool:
         return bool(self._read(_NOTES.c.id == id, _REVIEWS.c.state == "open"))

@@ -11,7 +11,7 @@ from storing import change, put
 from amem.clock import zone
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import Link, LinkType, Status
-from amem.storage import rollback, undo
+from amem.storage import redo, rollback, undo
 from amem.storage.logbook import actors, doings, log_order, operations_of
 from amem.storage.successions import succession, supersessions
 from amem.storage.versions import differences, would_roll_back
@@ -188,3 +188,24 @@ def test_a_chain_of_successors_is_told_from_any_of_its_notes_in_order_of_time(st
         assert supersessions(session, 10) == []
         with pytest.raises(NoteNotFound):
             succession(session, "nobody")
+
+
+@pytest.mark.parametrize(("action", "state"), [("accept", "accepted"), ("reject", "rejected")])
+def test_a_decision_that_is_undone_and_redone_is_a_decision_again(store: Store, action: str, state: str) -> None:
+    with store.write() as session:
+        id = put(session, "Tea.")
+        review = session.reviews.propose(
+            id, {"context": ("", "x")}, operation=session.begin("evolve", "m"), base_version=1, reason="so",
+            confidence=0.5, made_by="m", days=30,
+        )  # fmt: skip
+        decided = session.begin(action, "user")
+        if action == "accept":
+            session.notes.change(id, {"context": "x"}, decided)
+        session.reviews.decide(review, state, decided)
+        undo(session, "user", decided)
+        assert [each.id for each in session.reviews.open()] == [review]
+        redo(session, "user")
+        assert session.reviews.open() == []
+        assert [each.state for each in session.reviews.of([review])] == [state]
+        undo(session, "user", decided)
+        assert [each.id for each in session.reviews.open()] == [review]

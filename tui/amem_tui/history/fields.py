@@ -13,7 +13,7 @@ from amem_tui.history.differing import inline, items, sides
 from amem_tui.phrases import moment, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import tzinfo
 
 _TIMES = ("at", "valid_from", "valid_to")
@@ -81,8 +81,12 @@ def compared(
     changes: Mapping[str, tuple[Any, Any]], zone: tzinfo, titles: Mapping[str, str], *, around: int | None = None
 ) -> list[FieldChange]:
     """The changed fields, those that say most first. `around` leaves out what is unchanged of a long text."""
-    ordered = sorted(changes, key=lambda field: _ORDER.index(field) if field in _ORDER else len(_ORDER))
-    return [_compared(field, *changes[field], zone, titles, around) for field in ordered]
+    return [_compared(field, *changes[field], zone, titles, around) for field in ordered(changes)]
+
+
+def ordered(fields: Iterable[str]) -> list[str]:
+    """Fields, those that say most first."""
+    return sorted(fields, key=lambda field: _ORDER.index(field) if field in _ORDER else len(_ORDER))
 
 
 def _compared(

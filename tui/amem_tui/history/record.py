@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound
 from amem.note import Status
+from amem_tui.history.causes import told
 from amem_tui.history.fields import FieldChange, compared
 from amem_tui.phrases import title
 
@@ -32,6 +33,7 @@ class Record:
     status: Status = Status.ACTIVE
     versions: tuple[Version, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
+    causes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def newest(self) -> int:
@@ -54,7 +56,8 @@ def read_record(memory: AgenticMemorySystem, id: str) -> Record:
     if id not in cards:
         return Record(id)
     titles = {each: title(card.text) for each, card in cards.items()}
-    return Record(id, titles[id], cards[id].status, tuple(reversed(versions)), titles)
+    causes = told(memory, (each.cause for each in versions))
+    return Record(id, titles[id], cards[id].status, tuple(reversed(versions)), titles, causes)
 
 
 def read_change(

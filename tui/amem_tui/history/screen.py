@@ -6,7 +6,8 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import events, on, work
+from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import OptionList
@@ -16,7 +17,7 @@ from amem.note import Status
 from amem_tui import changes
 from amem_tui.history.asking import AskScreen
 from amem_tui.history.changes_view import ChangesView, field_blocks, said
-from amem_tui.history.fields import name
+from amem_tui.history.fields import name, ordered
 from amem_tui.history.keys import KEYS
 from amem_tui.history.lines import Lines
 from amem_tui.history.record import Record, read_change, read_record
@@ -25,6 +26,8 @@ from amem_tui.notes_screen import NotesScreen
 from amem_tui.phrases import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -43,10 +46,14 @@ class HistoryScreen(NotesScreen):
 
     ROOM = "history"
     CSS_PATH = "history.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
+    #: Where there is nothing to roll back to, the key for it must not lead to another room.
+    BINDINGS: ClassVar[list[BindingType]] = [*KEYS, Binding("r", "stay", show=False)]
     AUTO_FOCUS = "#version-list"
 
     _record: Record | None = None
+    #: A note whose history somebody asked for though it is not, and may not be, open.
+    _asked: str | None = None
+    _to_newest = False
     _with_now = False
     _whole = False
 
@@ -70,23 +77,37 @@ class HistoryScreen(NotesScreen):
 
     # -- what is shown -------------------------------------------------------------------------------------------
 
+    def turn_to(self, id: str) -> None:
+        """Show the history of this note, deleted or not, for as long as one stays in the room."""
+        self._asked = id
+        self.reload()
+
+    @on(events.ScreenSuspend)
+    def _left(self) -> None:
+        if self not in self.app.screen_stack:  # and not merely covered by a question
+            self._asked = None
+
     def reload(self) -> None:
         self._reload()
 
     @work(exclusive=True, group="history")
-    async def _reload(self, *, newest: bool = False) -> None:
-        """Read the versions anew; the cursor stays on its version, or goes to the newest."""
-        id = self._desk.note
+    async def _reload(self) -> None:
+        """Read the versions anew; the cursor stays on its version, or goes to the newest after a change made here."""
+        id = self._asked or self._desk.note
         with self._desk.refusals():
             record = None if id is None else await self.ask(partial(read_record, self.memory, id))
             other = record is None or self._record is None or record.id != self._record.id
             self._record = record
-            lines = [] if record is None else record.versions
-            options = [Option(version_line(each, self._desk.zone), id=str(each.version)) for each in lines]
-            self._versions.fill(options, keep=options[0].id if options and (newest or other) else None)
+            options = [] if record is None else [self._line(record, each) for each in record.versions]
+            self._versions.fill(options, keep=options[0].id if options and (self._to_newest or other) else None)
+            self._to_newest = False
             self._head(record)
             self._show()
         self.refresh_bindings()
+
+    def _line(self, record: Record, version: Version) -> Option:
+        line = version_line(version, record.causes[version.cause], self._desk.zone)
+        return Option(line, id=str(version.version))
 
     def _head(self, record: Record | None) -> None:
         count = 0 if record is None else record.newest
@@ -116,8 +137,9 @@ class HistoryScreen(NotesScreen):
                 read = partial(read_change, with_now=self._with_now, whole=self._whole)
                 found = await self.ask(partial(read, self.memory, record, version, self._desk.zone))
                 self._view.border_title = Content(self._sides(version))
-                fields = field_blocks(found) or [said(Content.styled(self._nothing(), "$muted"))]
-                blocks = [said(change_head(version, self._desk.zone)), *fields]
+                fields = field_blocks(found, beside=self._with_now or version.version > 1)
+                head = change_head(version, record.causes[version.cause], self._desk.zone)
+                blocks = [said(head), *(fields or [said(Content.styled(self._nothing(), "$muted"))])]
                 await self._view.show(blocks, about=(record.id, version.version, self._with_now))
         self.refresh_bindings()
 
@@ -138,8 +160,9 @@ class HistoryScreen(NotesScreen):
             return version is not None
         if action == "undo_version":
             return version is not None and version.action not in _NOT_UNDONE
-        if action == "roll_back":
-            return version is not None and record is not None and version.version < record.newest
+        if action in ("roll_back", "stay"):
+            earlier = version is not None and record is not None and version.version < record.newest
+            return earlier == (action == "roll_back")
         if action == "read":
             return version is not None and record is not None and record.status is not Status.DELETED
         return True
@@ -151,6 +174,9 @@ class HistoryScreen(NotesScreen):
     def action_whole(self) -> None:
         self._whole = not self._whole
         self._show()
+
+    def action_stay(self) -> None:
+        """Do nothing."""
 
     def action_read(self) -> None:
         if self._record is not None:
@@ -164,8 +190,7 @@ class HistoryScreen(NotesScreen):
     async def action_undo_version(self) -> None:
         version = self._chosen
         if version is not None:
-            await self._desk.carry_out(partial(changes.undo, self.memory, version.operation))
-            self._reload(newest=True)
+            await self._carry_out(partial(changes.undo, self.memory, version.operation))
 
     @work(group="change")
     async def action_roll_back(self) -> None:
@@ -177,8 +202,11 @@ class HistoryScreen(NotesScreen):
             if not would:
                 self._desk.say(f"Nothing would change: the note is as it was in version {version.version}.")
                 return
-            fields = ", ".join(name(field) for field in would)
+            fields = ", ".join(name(field) for field in ordered(would))
             details = Content(f"It sets back {fields}. That makes a new version, which u undoes.")
             if await self.app.push_screen_wait(AskScreen(f"Roll back to version {version.version}?", details)):
-                await self._desk.carry_out(partial(changes.roll_back, self.memory, record.id, version.version))
-                self._reload(newest=True)
+                await self._carry_out(partial(changes.roll_back, self.memory, record.id, version.version))
+
+    async def _carry_out(self, change: Callable[[], str]) -> None:
+        self._to_newest = await self._desk.carry_out(change)
+        self.reload()

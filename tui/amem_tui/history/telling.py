@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from amem.storage import Version
 
 
-def version_line(version: Version, zone: tzinfo) -> Content:
-    """Two lines for the list: when and by whom, then what for."""
+def version_line(version: Version, cause: str, zone: tzinfo) -> Content:
+    """Two lines for the list: when and by whom, then what for (the `cause` in words)."""
     sure = "" if version.confidence is None else f" {version.confidence:.0%} sure"
     head = Content.assemble(
         (f" v{version.version:<4}", "bold"), (f"{moment(version.at, zone)} ", "$muted"), maker(version.actor)
     )
-    cause = f": {one_line(version.cause, 80)}" if version.cause else ""
-    return Content("\n").join([head, Content.assemble((f"      {version.action}{sure}{cause}", "$muted"))])
+    why = f": {one_line(cause, 80)}" if cause else ""
+    return Content("\n").join([head, Content.assemble((f"      {version.action}{sure}{why}", "$muted"))])
 
 
-def change_head(version: Version, zone: tzinfo) -> Content:
+def change_head(version: Version, cause: str, zone: tzinfo) -> Content:
     """Who did it, when, why, how sure, and what the model was asked."""
     lines = [
         Content.assemble(
@@ -33,8 +33,8 @@ def change_head(version: Version, zone: tzinfo) -> Content:
             (f"  {moment(version.at, zone)}  operation {version.operation}", "$muted"),
         )
     ]
-    if version.cause:
-        lines.append(Content(one_line(version.cause, 400)))
+    if cause:
+        lines.append(Content(one_line(cause, 400)))
     if version.proposed_by:
         sure = "" if version.confidence is None else f", {version.confidence:.0%} sure"
         lines.append(Content.assemble(("proposed by ", "$muted"), maker(version.proposed_by), (sure, "$muted")))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from amem.note import Status
+from amem_tui.history.causes import told
 from amem_tui.history.changes_view import field_blocks, said
 from amem_tui.history.fields import compared
 from amem_tui.phrases import maker, moment, one_line, title
@@ -23,27 +24,34 @@ if TYPE_CHECKING:
 
 #: More notes and links than anybody reads of one operation.
 _MOST = 20
+#: Of so many notes that one operation made all is told, of more the titles.
+_IN_FULL = 2
 _AROUND = 80
 
 
-def read_doings(memory: AgenticMemorySystem, operation: int) -> tuple[Doings, dict[str, Card]]:
-    """What it did, and cards of all notes that takes part. Raises OperationNotFound."""
+def read_doings(memory: AgenticMemorySystem, operation: int) -> tuple[Doings, dict[str, Card], str]:
+    """What it did, cards of all notes that have a part in it, and its cause in words. Raises OperationNotFound."""
     found = memory.doings(operation, most=_MOST)
     ids = [*found.changes, *found.flagged, *found.witnessed, *(each.note for each in found.reviews)]
     ids += [end for each in found.links for end in (each.source, each.target)]
     for changes in found.changes.values():
         ids += [id for id in changes.get("superseded_by", ()) if id is not None]
-    return found, memory.cards_of(list(dict.fromkeys(ids)))
+    (cause,) = told(memory, [found.operation.cause]).values()
+    return found, memory.cards_of(list(dict.fromkeys(ids))), cause
 
 
-def detail_blocks(found: Doings, cards: Mapping[str, Card], zone: tzinfo) -> list[Widget]:
+def detail_blocks(found: Doings, cards: Mapping[str, Card], cause: str, zone: tzinfo) -> list[Widget]:
     """Its head, then note by note what changed, then links and proposals."""
     titles = {id: title(card.text) for id, card in cards.items()}
-    blocks: list[Widget] = [said(_head(found, zone))]
+    blocks: list[Widget] = [said(_head(found, cause, zone))]
+    made = [id for id in found.changes if id in found.operation.created]
+    if len(made) > _IN_FULL:
+        blocks.append(said(Content("\n").join([_named("wrote", id, cards) for id in made])))
     for id, changes in found.changes.items():
-        made = id in found.operation.created
-        blocks.append(said(_named("wrote" if made else "changed", id, cards), "field-name"))
-        blocks += field_blocks(compared(_telling(changes, made), zone, titles, around=_AROUND), beside=False)
+        if id in made and len(made) > _IN_FULL:
+            continue
+        blocks.append(said(_named("wrote" if id in made else "changed", id, cards), "field-name"))
+        blocks += field_blocks(compared(_telling(changes, id in made), zone, titles, around=_AROUND), beside=False)
     lines = [_link(each, titles) for each in found.links]
     lines += [_line("proposed for" if each.operation == found.operation.id else "decided on", each.note, titles)
               for each in found.reviews]  # fmt: skip
@@ -59,7 +67,7 @@ def detail_blocks(found: Doings, cards: Mapping[str, Card], zone: tzinfo) -> lis
     return blocks
 
 
-def _head(found: Doings, zone: tzinfo) -> Content:
+def _head(found: Doings, cause: str, zone: tzinfo) -> Content:
     each = found.operation
     lines = [
         Content.assemble(
@@ -69,8 +77,8 @@ def _head(found: Doings, zone: tzinfo) -> Content:
             (f"  {moment(each.at, zone)}  operation {each.id}", "$muted"),
         )
     ]
-    if each.cause:
-        lines.append(Content(one_line(each.cause, 400)))
+    if cause:
+        lines.append(Content(one_line(cause, 400)))
     if each.parent is not None:
         lines.append(Content.styled(f"set off by operation {each.parent}", "$muted"))
     if each.prompts:

@@ -95,17 +95,16 @@ class LogList(ScrollView, can_focus=True):
         return set() if self.outline is None else self.outline.toggled
 
     def show(self, outline: Outline) -> None:
-        """Replace what is listed; the cursor stays on its operation, or where it was. On the newest, it stays there."""
+        """Replace what is listed. The cursor stays on its operation, and whoever is on top sees what is new there."""
         before, self.outline = self.chosen, outline
-        newest = self.cursor <= 1 and self.scroll_y == 0
+        on_top = self.scroll_y == 0
         offset = self.cursor - round(self.scroll_y)
         self._stale, self._asked = set(self._rows), set()
-        place = outline.place(before.id) if before is not None and not newest else None
-        if place is None:
-            place = 1 if newest else self.cursor
+        place = None if before is None else outline.place(before.id)
+        place = self.cursor if place is None else place
         self._resized()
         self.set_reactive(LogList.cursor, self._nearest(max(0, min(place, len(outline.lines) - 1)), 1))
-        self.scroll_to(y=max(0, self.cursor - offset), animate=False, immediate=True)
+        self.scroll_to(y=0 if on_top else max(0, self.cursor - offset), animate=False, immediate=True)
         self._reveal()
         self.refresh()
 
@@ -147,12 +146,13 @@ class LogList(ScrollView, can_focus=True):
             self.cursor = self.outline.above(self.cursor)
 
     def on_click(self, event: events.Click) -> None:
-        place = event.y + round(self.scroll_y)
+        at = event.get_content_offset(self)
+        place = -1 if at is None else at.y + round(self.scroll_y)
         line = self._line(place)
-        if line is None or not line.id:
+        if line is None or not line.id or at is None:
             return
         same, self.cursor = place == self.cursor, place
-        if line.steps and event.x in self._fold_marks(line):
+        if line.steps and at.x in self._fold_marks(line):
             self.toggle()
         elif same:
             self.post_message(self.Opened())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amem_tui.history.causes import told
 from amem_tui.phrases import maker, one_line, plural, title
 
 if TYPE_CHECKING:
@@ -45,11 +46,12 @@ def read_rows(memory: AgenticMemorySystem, ids: Sequence[int], zone: tzinfo) -> 
     parents = {each.id: each for each in memory.operations([each.parent for each in found if each.parent is not None])}
     about = {each.id: _first(each) or _first(parents.get(each.parent or 0)) for each in found}
     cards = memory.cards_of(list(dict.fromkeys(id for id in about.values() if id is not None)))
+    causes = told(memory, (each.cause for each in found if about[each.id] not in cards))
     rows = {}
     for each in found:
         id = about[each.id]
         card = None if id is None else cards.get(id)
-        words = one_line(each.cause) if card is None else title(card.text)
+        words = one_line(causes[each.cause]) if card is None else title(card.text)
         rows[each.id] = Row(each, each.at.astimezone(zone).strftime("%H:%M"), words, id)
     return rows
 

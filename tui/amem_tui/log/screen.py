@@ -13,6 +13,7 @@ from textual.content import Content
 from amem.note import Status
 from amem_tui import changes
 from amem_tui.history.changes_view import ChangesView
+from amem_tui.history.screen import HistoryScreen
 from amem_tui.log.choosing import ChooseScreen
 from amem_tui.log.detail import detail_blocks, read_doings
 from amem_tui.log.keys import KEYS
@@ -106,9 +107,9 @@ class LogScreen(NotesScreen):
             await self._view.say(_NEVER if everything else _NOTHING.format(when=self._when(self._since), who=who))
             return
         with self._desk.refusals():
-            found, cards = await self.ask(partial(read_doings, self.memory, line.id))
+            found, cards, cause = await self.ask(partial(read_doings, self.memory, line.id))
             self._view.border_title = Content(f"Operation {line.id}")
-            await self._view.show(detail_blocks(found, cards, self._desk.zone), about=line.id)
+            await self._view.show(detail_blocks(found, cards, cause, self._desk.zone), about=line.id)
 
     # -- keys ----------------------------------------------------------------------------------------------------
 
@@ -160,8 +161,9 @@ class LogScreen(NotesScreen):
             if card is None:
                 self._desk.say("That note was destroyed for good.")
             elif card.status is Status.DELETED:
-                self._desk.note = row.note
                 self._desk.rooms.visit("history")
+                if isinstance(self.app.screen, HistoryScreen):
+                    self.app.screen.turn_to(row.note)
             else:
                 self._desk.rooms.read_note(row.note)
 

@@ -47,6 +47,7 @@ class ReviewScreen(NotesScreen):
     _waiting: Waiting | None = None
     _dispute: Dispute | None = None
     _chain_of: str | None = None
+    _to_chain = False
     _whole = False
 
     def furnish(self) -> ComposeResult:
@@ -102,7 +103,9 @@ class ReviewScreen(NotesScreen):
             for name, words in _SECTIONS.items():
                 count = waiting.counts[name]
                 tabs.get_tab(name).label = Content(f"{words} {count:,}" if count else words)
-                self.query_one(f"#{name}-list", Lines).fill(telling.options(name, waiting, self._chain_of))
+                keep = f"chain {self._chain_of}" if self._to_chain and name == "conflicts" else None
+                self.query_one(f"#{name}-list", Lines).fill(telling.options(name, waiting, self._chain_of), keep=keep)
+            self._to_chain = False
             self.bar.tell(f"{waiting.total:,} to decide " if waiting.total else "Nothing waits ")
             if first and waiting.total and not waiting.counts["rewrites"]:
                 self._go_to(next(name for name in _SECTIONS if waiting.counts[name]))
@@ -167,7 +170,9 @@ class ReviewScreen(NotesScreen):
     # -- keys ----------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered."""
+        """Only what works now is offered; at first, before anything is there, what needs nothing."""
+        if self._waiting is None:
+            return action in ("leave", "undo", "redo", "visit")
         if action in ("decide", "whole"):
             return self._section == "rewrites" and self._review is not None
         if action == "hold":
@@ -198,18 +203,10 @@ class ReviewScreen(NotesScreen):
         self._show()
 
     def action_succession(self) -> None:
-        self._chain_of = self._desk.note
+        """Put the chain of the open note on top of the conflicts, with the cursor on it."""
+        self._chain_of, self._to_chain = self._desk.note, True
         self._go_to("conflicts")
-        self._succession()
-
-    @work(exclusive=True, group="review")
-    async def _succession(self) -> None:
-        """Put the chain of the open note on top, with the cursor on it."""
-        with self._desk.refusals():
-            waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
-            options = telling.options("conflicts", waiting, self._chain_of)
-            self.query_one("#conflicts-list", Lines).fill(options, keep=f"chain {self._chain_of}")
-            self._show()
+        self.reload()
 
     def action_read(self) -> None:
         """Open the note; in a conflict go to its notes first."""
