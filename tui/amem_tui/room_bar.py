@@ -58,4 +58,5 @@ class RoomBar(Horizontal):
 
     def tell(self, facts: str | Content) -> None:
         """Say something about the room: how many notes, what is going on."""
-        self.query_one("#facts", Static).update(Content(facts) if isinstance(facts, str) else facts)
+        # Its width is what the tabs leave: nothing moves when the words change.
+        self.query_one("#facts", Static).update(Content(facts) if isinstance(facts, str) else facts, layout=False)

@@ -57,9 +57,14 @@ class KeyFooter(Footer):
         yield from (KeyHint(hint) for hint in self._shown)
 
     def bindings_changed(self, screen: Screen[object]) -> None:
-        """Make the line anew, but only where it reads differently: screens say so at every key that is pressed."""
-        if screen is self.screen and self._hints() != self._shown:
-            super().bindings_changed(screen)
+        """Look what the keys do now; screens say at every key that is pressed that it may have changed."""
+        if screen is self.screen and screen.app.app_focus:
+            self.call_after_refresh(self._renew)
+
+    async def _renew(self) -> None:
+        """Make the line anew where it reads differently."""
+        if self.is_attached and self._hints() != self._shown:
+            await self.recompose()
 
     def _hints(self) -> tuple[Hint, ...]:
         own = {binding.action: place for place, (_, binding) in enumerate(self.screen._bindings)}
@@ -84,8 +89,7 @@ class KeyFooter(Footer):
 
     @on(events.Resize)
     def _fit(self) -> None:
-        if self._hints() != self._shown:
-            self.call_after_refresh(self.recompose)
+        self.call_after_refresh(self._renew)
 
     def _width(self, binding: Binding) -> int:
         return cell_len(display(self.app, binding)) + cell_len(binding.description) + 3
