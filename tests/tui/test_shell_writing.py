@@ -61,8 +61,9 @@ async def closed(pilot: Pilot[None]) -> None:
     await wait_until(pilot, lambda: not isinstance(pilot.app.screen, NoteForm))
 
 
-async def edit(pilot: Pilot[None], note: MemoryNote) -> None:
-    pilot.app.write_note(note)
+async def edit(pilot: Pilot[None]) -> None:
+    """Edit the note that is open, the newest."""
+    await pilot.press("e")
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, NoteForm) and pilot.app.screen.is_mounted)
     await pilot.pause()
 
@@ -102,7 +103,7 @@ async def test_what_a_machine_filled_in_is_signed_until_the_person_changes_it(
     memory: AgenticMemorySystem, size: tuple[int, int]
 ) -> None:
     async with browsing(memory, size) as pilot:
-        await edit(pilot, memory.list()[0])
+        await edit(pilot)
         await wait_until(pilot, lambda: "◆ tags" in sign(pilot, "tags"))
         assert "◆ kind" in sign(pilot, "kind")
         assert field(pilot, "tags").has_class("-machine")
@@ -161,7 +162,7 @@ async def test_escape_asks_once_before_it_throws_text_away(memory: AgenticMemory
 
 async def test_edit_changes_the_text_and_leaves_a_version(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
-        await edit(pilot, memory.list()[0])
+        await edit(pilot)
         assert text(pilot).text == KETTLE
         await pilot.press("!", "ctrl+s")
         await wait_until(pilot, lambda: opened(pilot) == KETTLE + "!")
@@ -172,7 +173,7 @@ async def test_edit_changes_the_text_and_leaves_a_version(memory: AgenticMemoryS
 async def test_an_edit_of_nothing_changes_nothing(memory: AgenticMemorySystem) -> None:
     before = memory.pulse()
     async with browsing(memory) as pilot:
-        await edit(pilot, memory.list()[0])
+        await edit(pilot)
         await pilot.press("ctrl+s")
         await closed(pilot)
         assert "Nothing was changed" in toasts(pilot)
@@ -182,7 +183,7 @@ async def test_an_edit_of_nothing_changes_nothing(memory: AgenticMemorySystem) -
 async def test_what_others_changed_elsewhere_in_the_note_stays_beside_an_edit(memory: AgenticMemorySystem) -> None:
     id = memory.list()[0].id
     async with browsing(memory) as pilot:
-        await edit(pilot, memory.list()[0])
+        await edit(pilot)
         field(pilot, "tags").value = "kettle"
         memory.acting_as("agent").update(id, content="Another green tea")
         await pilot.press("ctrl+s")
@@ -195,7 +196,7 @@ async def test_what_others_changed_elsewhere_in_the_note_stays_beside_an_edit(me
 async def test_an_edit_never_overwrites_what_another_wrote_meanwhile(memory: AgenticMemorySystem) -> None:
     id = memory.list()[0].id
     async with browsing(memory) as pilot:
-        await edit(pilot, memory.list()[0])
+        await edit(pilot)
         await pilot.press("!")
         memory.acting_as("agent").update(id, content="Another text")
         await pilot.press("ctrl+s")
@@ -214,7 +215,7 @@ async def test_an_edit_never_overwrites_what_another_wrote_meanwhile(memory: Age
 async def test_having_seen_the_other_version_one_may_put_ones_own_in_its_place(memory: AgenticMemorySystem) -> None:
     id = memory.list()[0].id
     async with browsing(memory) as pilot:
-        await edit(pilot, memory.list()[0])
+        await edit(pilot)
         await pilot.press("!")
         memory.acting_as("agent").update(id, content="Another text")
         await pilot.press("ctrl+s")
@@ -231,7 +232,7 @@ async def test_having_seen_the_other_version_one_may_put_ones_own_in_its_place(m
 async def test_a_note_deleted_while_it_is_edited_can_be_saved_as_a_new_one(memory: AgenticMemorySystem) -> None:
     id = memory.list()[0].id
     async with browsing(memory) as pilot:
-        await edit(pilot, memory.list()[0])
+        await edit(pilot)
         await pilot.press("!")
         memory.delete(id)
         await pilot.press("ctrl+s")
@@ -245,7 +246,7 @@ async def test_control_characters_of_a_note_never_reach_the_terminal_from_the_fo
     empty.add("Harmless\x1b]0;owned\x07 looking\x9b2J\n\tindented", tags=["a\x1b[31m"], context="c\x1b[2J")
     before = empty.pulse()
     async with browsing(empty) as pilot:
-        await edit(pilot, empty.list()[0])
+        await edit(pilot)
         assert not any(char in screen_text(pilot) for char in "\x1b\x07\x9b")
         await pilot.press("ctrl+s")
         await closed(pilot)
@@ -312,10 +313,10 @@ async def test_a_note_edited_elsewhere_is_saved_when_the_editor_ends(
 ) -> None:
     editor("path.write_text('Rewritten\\n')")
     async with browsing(memory) as pilot:
-        pilot.app.write_elsewhere(memory.list()[0])
+        await pilot.press("E")
         await wait_until(pilot, lambda: opened(pilot) == "Rewritten")
         editor("pass")
-        pilot.app.write_elsewhere(memory.list()[0])
+        await pilot.press("E")
         await wait_until(pilot, lambda: "The text is as it was" in toasts(pilot))
 
 
@@ -325,7 +326,7 @@ async def test_an_editor_that_fails_loses_nothing(
 ) -> None:
     editor(f"path.write_text('Half a thought'); {end}")
     async with browsing(memory) as pilot:
-        pilot.app.write_elsewhere(memory.list()[0])
+        await pilot.press("E")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, NoteForm))
         await pilot.pause()
         assert text(pilot).text == "Half a thought"

@@ -15,10 +15,10 @@ from amem_tui.shell.mishaps import FILE_NAME, written_down
 from amem_tui.shell.note_form import NoteForm
 from amem_tui.shell.unreadable import UnreadableScreen
 from conftest import KETTLE
-from driving import browsing, listed, opened, screen_text, titles, toasts, wait_until
+from driving import browsing, listed, opened, screen_text, settled, titles, toasts, wait_until
 from textual.widgets import TextArea
 
-from amem.errors import StorageBusy, StorageFull
+from amem.errors import InvalidInput, StorageBusy, StorageFull
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,10 +194,39 @@ async def test_an_unexpected_exception_is_said_and_written_down_and_the_browser_
             app._exception_event.clear()
             await pilot.press("l")
             await wait_until(pilot, lambda: len(app.screen_stack) > 2)
+            await settled(pilot)
     log = home / FILE_NAME
     assert "RuntimeError" in log.read_text(encoding="utf-8")
     assert "break_down" in log.read_text(encoding="utf-8")
     assert log.stat().st_mode & 0o077 == 0
+
+
+async def test_a_refusal_that_nobody_took_is_said_as_one(memory: AgenticMemorySystem) -> None:
+    async def refused() -> None:
+        raise InvalidInput("that will not do", hint="do this instead")
+
+    async with browsing(memory) as pilot:
+        pilot.app.run_worker(refused())
+        await wait_until(pilot, lambda: "that will not do\ndo this instead" in toasts(pilot))
+
+
+async def test_what_stops_the_browser_ends_it_with_a_sentence_instead_of_a_traceback(
+    memory: AgenticMemorySystem, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def break_down() -> None:
+        raise RuntimeError("nobody foresaw")
+
+    app = NotesApp(memory)
+    with written_down(memory.settings.home), pytest.raises(RuntimeError, match="nobody foresaw"):  # noqa: PT012
+        async with app.run_test(size=(80, 24)) as pilot:
+            await wait_until(pilot, lambda: bool(app.screen.query(NoteList)) and listed(pilot).count == 3)
+            app.call_later(break_down)
+            await wait_until(pilot, lambda: not app.is_running)
+    assert app.return_code == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "RuntimeError: nobody foresaw" in told
+    assert "Traceback" not in told
+    assert "break_down" in (memory.settings.home / FILE_NAME).read_text(encoding="utf-8")
 
 
 async def test_the_loop_that_follows_the_collection_survives_what_nobody_foresaw(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -100,10 +102,19 @@ class NotesApp(App[None]):
             self.register_theme(theme)
         self.theme = self._first_theme
         self.theme_changed_signal.subscribe(self, self._theme_chosen)
+        self._heed_signals()
         if self._desk is None:
             self._begin()
         else:
             self._settle(self._desk)
+
+    def _heed_signals(self) -> None:
+        """Whoever ends the program by a signal gets the terminal back as it was."""
+        if self.is_headless:
+            return
+        for name in ("SIGTERM", "SIGHUP"):
+            with suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):  # as on Windows
+                asyncio.get_running_loop().add_signal_handler(getattr(signal, name), self.exit)
 
     @work(group="collection", exclusive=True)
     async def _begin(self) -> None:
@@ -306,6 +317,9 @@ class NotesApp(App[None]):
         cause = error.error if isinstance(error, WorkerFailed) else error
         if isinstance(cause, AmemError) and self._desk is not None and isinstance(error, WorkerFailed):
             self._desk.refuse(cause)
+            return
+        if not self._running:  # on the way out, where rooms lose their widgets before their last messages
+            write_down(cause)
             return
         if self._exception is None:  # whoever drives the app in a test hears of it
             self._exception = error
