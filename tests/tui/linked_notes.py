@@ -67,9 +67,9 @@ def hub(memory: AgenticMemorySystem, spokes: int) -> str:
     """A note that points to very many others, all in one write; its id. It is the newest."""
     with memory._store.write() as session:
         operation = session.begin("import", "user")
-        centre = MemoryNote("The hub of it all", at=NOW, recorded_at=NOW)
+        centre = MemoryNote("The hub of it all", id="hub", at=NOW, recorded_at=NOW)
         for number in range(spokes):
-            note = MemoryNote(f"Spoke {number} of many", at=NOW, recorded_at=NOW)
+            note = MemoryNote(f"Spoke {number} of many", id=f"spoke-{number:05}", at=NOW, recorded_at=NOW)
             session.notes.insert(note, operation, reliability=0.5, text_hash=b"")
             session.links.put(Link(centre.id, note.id, LinkType.RELATED, "", 1.0, "user", NOW), operation)
         session.notes.insert(centre, operation, reliability=0.5, text_hash=b"")

@@ -116,15 +116,13 @@ def voice(card: Card) -> str:
 def _strongest(seen: TopicMap, most: int) -> set[tuple[str, str]]:
     """The ties by which each topic has most in common with so many others, for the size of both."""
     size = {topic.id: max(1, topic.notes) for topic in seen.topics}
-    found: set[tuple[str, str]] = set()
-    for id in size:
-        mine = [
-            (number / (size[one] * size[other]), one, other)
-            for (one, other), number in seen.ties.items()
-            if id in (one, other)
-        ]
-        found |= {(one, other) for _, one, other in sorted(mine, reverse=True)[:most]}
-    return found
+    rank = {topic.id: place for place, topic in enumerate(seen.topics)}
+    # Among equals the larger topics: ids of their notes say nothing, and would make another picture of the same.
+    ties = sorted(
+        seen.ties,
+        key=lambda ends: (-seen.ties[ends] / (size[ends[0]] * size[ends[1]]), sorted(rank[id] for id in ends)),
+    )
+    return {ends for id in size for ends in [ends for ends in ties if id in ends][:most]}
 
 
 def _reached(nodes: Mapping[str, Node], edges: tuple[Edge, ...], centre: str) -> dict[str, str]:
