@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -25,8 +25,10 @@ from amem_tui.shell.collections import CollectionsScreen
 from amem_tui.shell.help import HelpScreen
 from amem_tui.shell.key_lists import display, keys_everywhere, keys_here
 from amem_tui.shell.keys import KEYS
+from amem_tui.shell.keys_in_order import KeysInOrder
 from amem_tui.shell.mishaps import in_words, write_down
 from amem_tui.shell.note_form import NoteForm
+from amem_tui.shell.one_key_at_a_time import OneKeyAtATime
 from amem_tui.shell.opening import open_collection
 from amem_tui.shell.own_editor import write_in_editor
 from amem_tui.shell.palette import PROVIDERS
@@ -53,7 +55,7 @@ _ABOUT_NOTES = frozenset({"visit", "new", "switch_note", "switch_collection", "c
 _ABOVE_ALL = frozenset({"switch_note", "switch_collection", "command_palette"})
 
 
-class NotesApp(App[None]):
+class NotesApp(OneKeyAtATime[None]):
     """Browse `memory`, which stays the caller's to close, or the collection of `settings`, which the app opens itself.
 
     `opening` opens a collection by its settings, `create` whether the first may be made; others' writes are looked
@@ -143,6 +145,11 @@ class NotesApp(App[None]):
     async def on_unmount(self) -> None:
         # Before the threads are waited for, so that what a model is asked for is called off and nobody waits for it.
         await asyncio.to_thread(self.close)
+
+    @property
+    def takes_keys(self) -> bool:
+        """What is typed while a collection is being opened waits for it, but for leaving."""
+        return super().takes_keys and (self._desk is not None or self.failure is not None)
 
     @property
     def desk(self) -> Desk:

@@ -1,0 +1,66 @@
+"""Keys in the order they were pressed: each is done with before the next goes to whatever has the keyboard by then.
+
+Textual hands every key at once to the widget that has the keyboard now. Where keys come faster than they are worked
+off, as in a fast typist's "/kettle" on a busy machine, the letters would go to the list that "/" was about to leave.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from textual import events
+from textual.app import App
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from textual.message_pump import MessagePump
+
+Result = TypeVar("Result")
+
+#: Seconds to wait for a key whose widget went away with it: a dialog that it closed.
+_PATIENCE = 0.25
+
+
+class Echo(Message, bubble=True):
+    """Follows a key through the same queues; when it has reached the app, the key is done with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived = asyncio.Event()
+
+
+class OneKeyAtATime(App[Result], Generic[Result]):
+    """An app that loses no key that was typed ahead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._typed: asyncio.Queue[events.Key] = asyncio.Queue()
+        self._typing: asyncio.Task[None] | None = None
+
+    async def on_event(self, event: events.Event) -> None:
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            return await super().on_event(event)
+        self._typed.put_nowait(event)
+        if self._typing is None or self._typing.done():
+            self._typing = asyncio.create_task(self._work_off())
+            self._typing.add_done_callback(self._told)
+
+    async def _work_off(self) -> None:
+        while not self._typed.empty():
+            key = self._typed.get_nowait()
+            there: MessagePump = self.focused or self.screen
+            await super().on_event(key)
+            echo = Echo()
+            if there.post_message(echo):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(echo.arrived.wait(), _PATIENCE)
+
+    def _told(self, typing: asyncio.Task[None]) -> None:
+        """What fails in a task that nobody waits for would otherwise not be heard of."""
+        if not typing.cancelled() and isinstance(error := typing.exception(), Exception):
+            self._handle_exception(error)
+
+    def on_echo(self, echo: Echo) -> None:
+        echo.arrived.set()
