@@ -38,6 +38,7 @@ _REST = 0.04
 _NO_NOTE = "No note is open.\n\nOpen one in Browse (b), then come back: its history is here."
 _DESTROYED = "This note was destroyed for good, and its history with it."
 #: By its number in the log such an operation cannot be taken back: it is itself a reversal, or final.
+_NEEDS_A_VERSION = ("compare", "whole", "undo_version", "roll_back", "read")
 _NOT_UNDONE = ("undo", "redo", "reindex")
 
 
@@ -154,7 +155,9 @@ class HistoryScreen(NotesScreen):
     # -- keys ----------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered."""
+        """Only what works now is offered; before anything is there, what needs nothing."""
+        if not self.query(Lines):
+            return action not in _NEEDS_A_VERSION
         version, record = self._chosen, self._record
         if action in ("compare", "whole"):
             return version is not None

@@ -36,6 +36,7 @@ _EVERYBODY = "everybody"
 _NEVER = "Nothing has happened yet."
 _NOTHING = "Nothing has happened {when}{who}.\n\ns looks further back, a at what others did."
 #: What cannot be taken back by its number.
+_NEEDS_A_LINE = ("undo_one", "read", "fold", "unfold", "fold_away")
 _NOT_UNDONE = ("undo", "redo", "purge", "reindex")
 
 
@@ -114,7 +115,9 @@ class LogScreen(NotesScreen):
     # -- keys ----------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered."""
+        """Only what works now is offered; before anything is there, what needs nothing."""
+        if not self.query(LogList):
+            return action not in _NEEDS_A_LINE
         line, row = self._list.chosen, self._list.row
         if action == "undo_one":
             return row is not None and not row.operation.undone and row.operation.action not in _NOT_UNDONE
