@@ -144,10 +144,17 @@ async def test_history_shows_what_changed_word_by_word_newest_first(memory: Agen
         await settled(pilot)
 
 
-async def test_a_note_without_a_source_says_so(memory: AgenticMemorySystem) -> None:
+async def test_pages_with_nothing_on_them_say_so_kindly(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
-        await turn_to(pilot, "sources")
-        assert "there is no source behind it" in flat(pilot)
+        await go_to(pilot, CAT)
+        for tab, words in (
+            ("links", "No note is linked from here. + links one."),
+            ("backlinks", "No note links here."),
+            ("sources", "there is no source behind it"),
+            ("why", "No link says what this note rests on. Search (/)"),
+        ):
+            await turn_to(pilot, tab)
+            assert words in flat(pilot)
 
 
 async def test_sources_are_shown_word_for_word_with_the_sentence_that_was_taken(empty: AgenticMemorySystem) -> None:
@@ -214,14 +221,6 @@ async def test_why_tells_leg_by_leg_while_a_search_is_on_and_else_what_the_note_
         assert "kettle" in flat(pilot)
         assert "meaning" in flat(pilot)
         assert f"= {why.score:.3f}" in flat(pilot)
-
-
-async def test_why_says_kindly_that_nothing_is_known(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        await go_to(pilot, CAT)
-        await turn_to(pilot, "why")
-        assert "No link says what this note rests on." in flat(pilot)
-        assert "Search (/)" in flat(pilot)
 
 
 async def test_a_page_that_cannot_be_read_says_so_and_the_others_work(

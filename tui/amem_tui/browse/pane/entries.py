@@ -51,7 +51,7 @@ def heading(text: str) -> Block:
 def bar(share: float, width: int = _BAR) -> Content:
     """A bar for a share of 0..1; what exceeds 1 fills it."""
     full = max(0, min(width, round(share * width)))
-    return Content.assemble(("▰" * full, "$primary"), ("▱" * (width - full), "$panel-lighten-2"))
+    return Content.assemble(("▰" * full, "$primary"), ("▱" * (width - full), "$foreground 25%"))
 
 
 def card_title(card: Card | None, id: str, width: int = 90) -> Content:

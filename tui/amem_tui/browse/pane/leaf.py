@@ -139,7 +139,7 @@ class Rule:
 
     def lines(self, width: int) -> Iterator[Line]:
         """One line."""
-        yield Line(Content.styled("─" * width, "$panel-lighten-2"))
+        yield Line(Content.styled("─" * width, "$foreground 25%"))
 
 
 Part = Block | Table | Rule

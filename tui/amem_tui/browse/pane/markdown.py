@@ -152,7 +152,7 @@ class _Reader:
                 self._leads.append(self._bullet())
             case "blockquote_open":
                 yield from self._apart()
-                bar = Content.styled("▌ ", "$primary-darken-1")
+                bar = Content.styled("▌ ", "$primary 60%")
                 self._leads.append((bar, bar))
                 self._spoken = False
             case "list_item_close" | "blockquote_close":
@@ -198,7 +198,7 @@ class _Reader:
         language = token.info.split()[0] if token.info.split() else ""
         coloured = bool(language) and len(code) <= _COLOURED
         text = highlight(code, language=language) if coloured else Content(code)
-        edge = Content.styled("│ ", "$panel-lighten-2")
+        edge = Content.styled("│ ", "$foreground 25%")
         first, rest = self._first() + edge, self._rest() + edge
         if said := clean(token.info).strip():
             yield Block(Content.styled(said, "$muted italic"), (), first, rest)

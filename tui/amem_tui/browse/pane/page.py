@@ -231,6 +231,8 @@ class Page(ScrollView, can_focus=True):
             for at, start, end in self._sheet.choices[self._chosen].spans:
                 if at == number and line.whole:
                     base = self.get_visual_style("page--chosen")
+                    # The cursor's own colour is readable on it in every theme.
+                    text = text.stylize(base) if self.has_focus else text
                 elif at == number:
                     text = text.stylize(self.get_visual_style("page--chosen"), start, end)
         selected = None if self.text_selection is None else self.text_selection.get_span(number)

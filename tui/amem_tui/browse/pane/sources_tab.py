@@ -43,7 +43,7 @@ def _source(source: Source, asked: Asked, note: MemoryNote) -> Iterator[Part]:
         (f"  {one_line(' '.join(part for part in where if part), 80)}", "$muted"),
     )
     yield Block(head)
-    edge = Content.styled("│ ", "$panel-lighten-2")
+    edge = Content.styled("│ ", "$foreground 25%")
     yield Block(_quoted(source.text, note), first=edge, rest=edge)
     yield space()
 

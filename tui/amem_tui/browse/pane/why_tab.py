@@ -113,7 +113,7 @@ def _passage(why: Explanation) -> Iterator[Part]:
             text = text.stylize("bold $accent", start, end)
         before = "… " if why.content[: part.start].strip() else ""
         after = " …" if why.content[part.end :].strip() else ""
-        edge = Content.styled("│ ", "$panel-lighten-2")
+        edge = Content.styled("│ ", "$foreground 25%")
         yield Block(Content.assemble((before, "$muted"), text, (after, "$muted")), first=edge, rest=edge)
 
 
