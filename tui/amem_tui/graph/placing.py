@@ -24,6 +24,8 @@ _GAP = 2
 _BEGINNINGS = (18, 14, 10, 7, 3)
 #: The longest label where there are many, and of a few; the centre's may be so much longer.
 _LONGEST, _OF_FEW, _CENTRAL = 30, 60, 10
+#: How much of the width is left for labels beside the last ring: of up to so many notes, and of more.
+_MARGINS, _MARGIN = ((6, 0.38), (12, 0.3)), 0.16
 #: A ring is drawn apart by no more than this.
 _STRETCH = 1.7
 #: How much sooner rings reach the top and the bottom than the sides.
@@ -204,7 +206,11 @@ def _reaches(scene: Scene, width: int, height: int) -> dict[int, tuple[float, fl
     hops = [node.hop for node in scene.nodes.values()]
     deepest = max(hops, default=0)
     weighty = any(node.weight for node in scene.nodes.values())
-    across = (width - 1) / 2 - (8 if weighty else min(22.0, max(6.0, width * 0.16)))
+    outermost = [natural(node) for node in scene.nodes.values() if node.hop == deepest]
+    # A few may be named at length.
+    share = next((share for count, share in _MARGINS if len(hops) <= count), _MARGIN)
+    room = min(width * share, max(outermost, default=0))
+    across = (width - 1) / 2 - (8 if weighty else max(6.0, room))
     down = (height - 1) / 2 - (1 if weighty else 0)
     found = {0: (0.0, 0.0)}
     for hop in range(1, deepest + 1):
@@ -231,11 +237,12 @@ def _grown(scene: Scene, spots: Mapping[str, Spot], width: int) -> dict[str, Spo
     rows = _Rows(width, height)
     for spot in spots.values():
         rows.hold(spot.row, spot.left, spot.right)
-    longest = min(max(_LONGEST, _OF_FEW - 2 * len(spots)), max(width // 4, width * 3 // (3 + len(spots))))
+    longest = min(max(_LONGEST, _OF_FEW - 2 * len(spots)), max(width // 4, width * 4 // (3 + len(spots))))
     wanted = {id: min(natural(scene.nodes[id]), longest + (_CENTRAL if id == scene.centre else 0)) for id in spots}
-    growing = list(spots)
-    while growing:
-        growing = [id for id in growing if found[id].width < wanted[id] and _grow(found, id, rows, scene)]
+    # The centre first: what stands beside it would leave it no room.
+    for growing in ([id for id in spots if id == scene.centre], list(spots)):
+        while growing:
+            growing = [id for id in growing if found[id].width < wanted[id] and _grow(found, id, rows, scene)]
     return found
 
 
@@ -247,7 +254,9 @@ def _grow(found: dict[str, Spot], id: str, rows: _Rows, scene: Scene) -> bool:
     before, after = spot.port - spot.left, spot.right - 1 - spot.port
     balanced = scene.nodes[id].weight or abs(before - after) <= 1
     leftward = before <= after if balanced else before > after
-    for left in (spot.left - 1, spot.left) if leftward else (spot.left, spot.left - 1):
+    lefts = [spot.left - 1, spot.left] if leftward else [spot.left, spot.left - 1]
+    # Towards the middle are its lines: it goes over these only for as much as it takes to be read at all.
+    for left in lefts if balanced or spot.width < _BEGINNINGS[0] else lefts[:1]:
         if rows.free(spot.row, left, left + spot.width + 1):
             found[id] = replace(spot, left=left, width=spot.width + 1)
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,74 +12,30 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from amem.errors import NoteNotFound
 from amem.note import LinkType
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.keys import KEYS
 from amem_tui.graph.panel import about_note, about_topic
-from amem_tui.graph.scene import LOOSE, scene_of, scene_of_topics
+from amem_tui.graph.scene import LOOSE
+from amem_tui.graph.sight import Sight, View, facts, seen
 from amem_tui.graph.tree import GraphTree
 from amem_tui.graph.types import TypeRow
 from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import plural
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.worker import Worker
 
-    from amem.maintenance.topics.topic import TopicMap
-    from amem.memory_system import AgenticMemorySystem
-    from amem.neighbourhood import LocalGraph
     from amem_tui.desk import Desk
     from amem_tui.graph.moving import Way
-    from amem_tui.graph.scene import Scene
 
 #: Below so many columns or rows there is a tree in the place of the picture.
 _NARROW, _LOW = 70, 18
 #: From so many rows on there is room for more below the picture.
 _HIGH = 30
 #: At most so many notes, and so many cells for each.
-_MOST, _FEWEST, _CELLS, _TOPIC_CELLS = 40, 12, 60, 120
-
-_NOTHING_OPEN = """No note is open.
-
-Open one in Browse (b) and come back: what it is linked to is drawn here.
-o shows the topics of the whole collection."""
-_GONE = """This note is not here any more.
-
-The log (l) says who deleted it, and can undo that."""
-_NO_TOPICS = """No topics yet.
-
-Maintenance finds them where notes hang together: run it in Health (H), or with
-
-  amem maintain
-
-A topic of your own gathers the notes that speak of it:
-
-  amem topic "my garden" --declare
-
-o goes back to the note."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What is looked at: the graph around `centre`, or all `topics`."""
-
-    centre: str | None = None
-    depth: int = 1
-    hidden: frozenset[LinkType] = frozenset()
-    topics: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What there is to see: a scene and what it was made of, or a sentence in its place."""
-
-    scene: Scene | None = None
-    graph: LocalGraph | None = None
-    topics: TopicMap | None = None
-    hint: str = ""
+_MOST, _FEWEST, _CELLS, _TOPIC_CELLS = 40, 10, 60, 120
 
 
 class GraphScreen(NotesScreen):
@@ -115,7 +71,7 @@ class GraphScreen(NotesScreen):
 
     def on_mount(self) -> None:
         self._shape()
-        self._shown.focus()
+        self.set_focus(self._shown)
 
     # -- what is seen ------------------------------------------------------------------------------------------
 
@@ -144,9 +100,9 @@ class GraphScreen(NotesScreen):
             view = self._view
             if view.topics and self._sight.topics is None:
                 self.bar.tell("Counting topics… ")
-            self._asked_for = limit, topics = self._limit, self._topics
+            self._asked_for = self._limits
             with self._desk.refusals(lambda words: self._show(Sight(hint=words), turn=False)):
-                self._show(await self.ask(partial(seen, self.memory, view, limit, topics)), turn=turn)
+                self._show(await self.ask(partial(seen, self.memory, view, *self._asked_for)), turn=turn)
             turn = False
 
     def _show(self, sight: Sight, *, turn: bool) -> None:
@@ -162,7 +118,7 @@ class GraphScreen(NotesScreen):
             self.query_one(GraphTree).show(sight.scene, self._chosen)
         counts = Counter(link.type for link in sight.graph.links) if sight.graph is not None else Counter[LinkType]()
         self.query_one(TypeRow).show(counts, self._view.hidden)
-        self.bar.tell(f"{_facts(sight, self._view)} ")
+        self.bar.tell(f"{facts(sight, self._view)} ")
         self._tell()
 
     def _tell(self) -> None:
@@ -183,47 +139,39 @@ class GraphScreen(NotesScreen):
     @on(events.Resize)
     def _resized(self) -> None:
         self._shape()
-        if self._asked_for != (self._limit, self._topics) and self._sight.scene is not None:
+        if self._asked_for != self._limits and self._sight.scene is not None:
             self.reload()
 
     def _shape(self) -> None:
         """A picture, or a tree where there is no room for one."""
+        if not self.query("#about"):
+            return  # a screen may learn its size before it is furnished
         tree = self.size.width < _NARROW or self.size.height < _LOW
-        moved = self.focused in (self.query_one(GraphCanvas), self.query_one(GraphTree)) and tree != self.has_class(
-            "-tree"
-        )
+        moved = isinstance(self.focused, GraphCanvas | GraphTree) and tree != self.has_class("-tree")
         self.set_class(tree, "-tree")
         self.set_class(self.size.height < _HIGH, "-low")
         self.set_class(self.size.height < _LOW, "-short")
         if moved:
-            self._shown.focus()
+            self.set_focus(self._shown)
 
     @property
     def _shown(self) -> GraphCanvas | GraphTree:
         return self.query_one(GraphTree) if self.has_class("-tree") else self.query_one(GraphCanvas)
 
     @property
-    def _limit(self) -> int:
+    def _limits(self) -> tuple[int, int]:
+        """How many notes there is room for, and how many topics."""
         if self.has_class("-tree"):
-            return _MOST
-        return max(_FEWEST, min(_MOST, self._canvas_cells // _CELLS))
-
-    @property
-    def _topics(self) -> int:
-        if self.has_class("-tree"):
-            return _MOST
-        return max(_FEWEST // 2, min(_MOST, self._canvas_cells // _TOPIC_CELLS))
-
-    @property
-    def _canvas_cells(self) -> int:
-        return self.size.width * max(1, self.size.height - (12 if self.size.height >= _HIGH else 9))
+            return _MOST, _MOST
+        cells = self.size.width * (self.size.height - (12 if self.size.height >= _HIGH else 9))
+        return max(_FEWEST, min(_MOST, cells // _CELLS)), max(_FEWEST, min(_MOST, cells // _TOPIC_CELLS))
 
     # -- choosing ----------------------------------------------------------------------------------------------
 
     @on(GraphCanvas.Chosen)
     @on(GraphTree.Chosen)
     def _clicked(self, event: GraphCanvas.Chosen | GraphTree.Chosen) -> None:
-        self._shown.focus()
+        self.set_focus(self._shown)
         self._choose(event.id)
         if event.entered:
             if self.check_action("centre", ()):
@@ -241,7 +189,7 @@ class GraphScreen(NotesScreen):
             if way in ("left", "right"):
                 self.query_one(TypeRow).move(1 if way == "right" else -1)
             else:
-                self._shown.focus()
+                self.set_focus(self._shown)
         else:
             self._choose(self._shown.beyond(way))
 
@@ -295,10 +243,10 @@ class GraphScreen(NotesScreen):
 
     @property
     def _on_types(self) -> bool:
-        return self.focused is self.query_one(TypeRow)
+        return isinstance(self.focused, TypeRow)
 
     def action_types(self) -> None:
-        (self._shown if self._on_types else self.query_one(TypeRow)).focus()
+        self.set_focus(self._shown if self._on_types else self.query_one(TypeRow))
 
     @on(TypeRow.Toggled)
     def action_hide(self) -> None:
@@ -317,7 +265,7 @@ class GraphScreen(NotesScreen):
 
     def action_leave(self) -> None:
         if self._on_types:
-            self._shown.focus()
+            self.set_focus(self._shown)
         else:
             super().action_leave()
 
@@ -346,30 +294,3 @@ class GraphScreen(NotesScreen):
             case "all_types":
                 return bool(view.hidden) and not view.topics
         return True
-
-
-def seen(memory: AgenticMemorySystem, view: View, limit: int, most_topics: int) -> Sight:
-    """What a view shows of the collection as it is now, at most so many notes or topics. Takes as long as it takes."""
-    if view.topics:
-        topics = memory.topic_map(most_topics)
-        scene = scene_of_topics(topics)
-        return Sight(hint=_NO_TOPICS) if scene is None else Sight(scene, topics=topics)
-    if view.centre is None:
-        return Sight(hint=_NOTHING_OPEN)
-    try:
-        types = [type for type in LinkType if type not in view.hidden]
-        graph = memory.graph(view.centre, view.depth, limit=limit, types=types)
-    except NoteNotFound:
-        return Sight(hint=_GONE)
-    return Sight(scene_of(graph), graph=graph)
-
-
-def _facts(sight: Sight, view: View) -> str:
-    if sight.graph is not None:
-        shown, left = len(sight.graph.cards), sum(sight.graph.left_out.values())
-        of = f"{shown} of {plural(shown + left, 'note')}" if left else plural(shown, "note")
-        return f"{of} · {plural(view.depth, 'hop')}"
-    if sight.topics is not None:
-        shown, left = len(sight.topics.topics), sight.topics.more
-        return f"{shown} of {plural(shown + left, 'topic')}" if left else plural(shown, "topic")
-    return ""
