@@ -161,7 +161,7 @@ def _received(receipt: Receipt) -> str:
 
 def _reversed(memory: AgenticMemorySystem, report: UndoReport, verb: str) -> str:
     lines = [f"{verb} {_what(memory, report.undone)}"]
-    if not report.reverted:
+    if report.kept and not report.reverted:
         lines.append("Nothing was left of it to take back.")
     if report.kept:
         named = _titles(memory, [kept.note for kept in report.kept[:_TOLD]])

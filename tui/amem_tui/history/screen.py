@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 _REST = 0.04
 _NO_NOTE = "No note is open.\n\nOpen one in Browse (b), then come back: its history is here."
 _DESTROYED = "This note was destroyed for good, and its history with it."
-#: By its number in the log such an operation cannot be taken back: it is itself a reversal, or final.
 _NEEDS_A_VERSION = ("compare", "whole", "undo_version", "roll_back", "read")
+#: By its number in the log such an operation cannot be taken back: it is itself a reversal, or final.
 _NOT_UNDONE = ("undo", "redo", "reindex")
 
 

@@ -35,8 +35,8 @@ _SINCE = {"all": "From the beginning", "today": "Today", "7d": "The last 7 days"
 _EVERYBODY = "everybody"
 _NEVER = "Nothing has happened yet."
 _NOTHING = "Nothing has happened {when}{who}.\n\ns looks further back, a at what others did."
-#: What cannot be taken back by its number.
 _NEEDS_A_LINE = ("undo_one", "read", "fold", "unfold", "fold_away")
+#: What cannot be taken back by its number.
 _NOT_UNDONE = ("undo", "redo", "purge", "reindex")
 
 
