@@ -98,6 +98,7 @@ async def test_arrows_move_by_day_and_week_and_the_days_notes_follow(memory: Age
         await pilot.press("home")
         await wait_until(pilot, lambda: of_day(pilot) == ["+ Long ago"] or of_day(pilot) == ["• Long ago"])
         assert "Thu 29 Feb 2024: 1 note" in screen_text(pilot)
+        await wait_until(pilot, lambda: chosen(pilot) == "Long ago")
         await pilot.press("full_stop")
         await wait_until(pilot, lambda: of_day(pilot) == [])
         assert "No notes on this day." in screen_text(pilot)

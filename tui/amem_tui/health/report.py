@@ -32,10 +32,10 @@ _LABEL = 11
 _SIGNS = {"promoted": "good", "demoted": "agent", "faded": "watch", "superseded": "watch"}
 
 
-def run_words(state: State, zone: tzinfo) -> Content:
-    """The run that is open, the one that was last, phase by phase, and what is due."""
+def run_words(state: State, zone: tzinfo, *, ours: bool) -> Content:
+    """The run that is open, unless it is `ours` and shown above, and the one that was last, phase by phase."""
     health, lines = state.health, []
-    if health.open is not None:
+    if health.open is not None and not ours:
         lines.append(_open_words(health.open, zone, gone=state.gone))
     last = health.last
     if last is None:

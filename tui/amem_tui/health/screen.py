@@ -112,7 +112,10 @@ class HealthScreen(NotesScreen):
         zone = self._desk.zone
         words = [*state_words(self._state, self._models, zone), *self._below]
         self.query_one(Sayings).show(words)
-        head, lines = self._rehearsal or (run_words(self._state, zone), run_lines(self._state))
+        head, lines = self._rehearsal or (
+            run_words(self._state, zone, ours=self._errand is not None),
+            run_lines(self._state),
+        )
         self.query_one("#run-words", Static).update(head)
         shown = self.query_one(LineList)
         place = shown.cursor if shown.count == len(lines) else 0

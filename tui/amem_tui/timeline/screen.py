@@ -118,6 +118,8 @@ class TimelineScreen(NotesScreen):
         await asyncio.sleep(_REST)
         with self._desk.refusals():
             await self._show_day()
+            if self._of_day.line is not None:
+                self._choose(self._of_day.line.key)
 
     async def _show_day(self) -> None:
         """List the notes of the day under the cursor; the first of them is chosen where no other note is."""

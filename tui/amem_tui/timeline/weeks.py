@@ -42,13 +42,13 @@ class Days:
         return date.fromordinal(max(self.first.toordinal(), min(ordinal, self.last.toordinal())))
 
     def shade(self, day: date) -> int:
-        """A place in SHADES: up to four notes by their number, beyond that each shade stands for a multiple."""
+        """A place in SHADES: by the number of notes up to four, beyond that by its root: a day of one stays faint."""
         count = self.counts.get(day, 0)
         if count == 0:
             return 0
         if self.fullest <= 4:
             return count
-        return min(4, 1 + int(4 * math.log(count) / math.log(self.fullest + 1)))
+        return 1 + int(4 * math.sqrt((count - 1) / self.fullest))
 
 
 def days_of(counts: Mapping[date, int], today: date) -> Days:
