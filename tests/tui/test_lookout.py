@@ -1,0 +1,68 @@
+"""Questions that take long: one at a time, the last word heard, and nobody waited for at the end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+from amem_tui.lookout import Lookout, apart
+
+
+async def test_what_is_wanted_during_a_look_is_looked_at_after_it_and_only_once() -> None:
+    looks: list[int] = []
+    going = asyncio.Event()
+
+    async def look() -> None:
+        looks.append(len(looks))
+        await going.wait()
+
+    lookout = Lookout(look)
+    assert lookout.want()
+    keeping = asyncio.create_task(lookout.keep())
+    await asyncio.sleep(0)
+    assert looks == [0]
+    assert not lookout.want()
+    assert not lookout.want(now=True)
+    going.set()
+    await keeping
+    assert looks == [0, 1]
+    assert lookout.want()
+
+
+async def test_a_look_that_fails_leaves_the_next_one_free() -> None:
+    async def look() -> None:
+        raise ValueError("out of paper")
+
+    lookout = Lookout(look)
+    lookout.want()
+    with pytest.raises(ValueError, match="paper"):
+        await lookout.keep()
+    assert lookout.want()
+
+
+async def test_work_apart_answers_or_fails_as_it_would_here() -> None:
+    assert await apart(lambda: threading.current_thread().daemon)
+
+    def fail() -> None:
+        raise ValueError("out of paper")
+
+    with pytest.raises(ValueError, match="paper"):
+        await apart(fail)
+
+
+def test_the_loop_ends_without_waiting_for_work_apart() -> None:
+    held, ended = threading.Event(), threading.Event()
+
+    def work() -> None:
+        held.wait(30)
+        ended.set()
+
+    async def begin() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(apart(work), 0.01)
+
+    asyncio.run(begin())
+    assert not ended.is_set()
+    held.set()
+    assert ended.wait(30)
