@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem_tui.history import record
 from amem_tui.history.asking import AskScreen
 from amem_tui.history.changes_view import ChangesView
 from amem_tui.history.lines import Lines
-from amem_tui.history.record import MOST
 from amem_tui.history.screen import HistoryScreen
 from conftest import KETTLE, TEA
 from driving import browsing, opened, options, said, screen_text, settled, toasts, wait_until
@@ -16,6 +16,7 @@ from textual.widgets import Static
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import pytest
     from textual.pilot import Pilot
 
     from amem.memory_system import AgenticMemorySystem
@@ -229,16 +230,18 @@ async def test_a_long_text_is_shown_around_its_change_and_whole_on_request(memor
         await wait_until(pilot, lambda: "word3 " not in shown(pilot))
 
 
-async def test_of_very_many_versions_the_newest_are_listed_and_the_rest_is_said(memory: AgenticMemorySystem) -> None:
+async def test_of_very_many_versions_the_newest_are_listed_and_the_rest_is_said(
+    memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "MOST", 20)
     id = memory.list()[-1].id
-    for place in range(MOST + 5):
-        memory.update(id, importance=place / 1000)
+    for place in range(25):
+        memory.update(id, importance=place / 100)
     async with browsing(memory) as pilot:
         await enter(pilot, id)
-        assert len(versions(pilot)) == MOST
-        text = screen_text(pilot)
-        assert f"{MOST + 6} versions" in text
-        assert f"the newest {MOST}" in text
+        assert len(versions(pilot)) == 20
+        assert "26 versions" in screen_text(pilot)
+        assert "the newest 20" in screen_text(pilot)
 
 
 async def test_in_a_small_terminal_the_change_stands_below_as_one_text(memory: AgenticMemorySystem) -> None:

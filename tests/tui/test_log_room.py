@@ -291,11 +291,11 @@ async def test_what_others_write_appears_on_top_and_the_cursor_stays(
 
 async def test_a_long_log_is_read_a_screenful_at_a_time(memory: AgenticMemorySystem) -> None:
     tea = memory.list()[-1].id
-    for place in range(600):
+    for place in range(250):
         memory.pin(tea, place % 2 == 0)
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        assert len(log._rows) < 300
+        assert len(log._rows) < 200
         await pilot.press("pagedown", "pageup", "end")
         await wait_until(pilot, lambda: has(pilot, "add", TEA[:12]))
         await pilot.press("k", "j", "home")
