@@ -194,7 +194,7 @@ class NotePane(Vertical):
             case ToVersion():
                 self._desk.rooms.visit("history")
             case Named(name):
-                self._desk.say(f"No note is called “{one_line(name, 60)}” (yet).")
+                self._look_up(name)
             case Address(url):
                 self.app.copy_to_clipboard(url)
                 self._desk.say(f"Copied {one_line(url, 100)}")
@@ -202,6 +202,17 @@ class NotePane(Vertical):
                 assert self._asked is not None
                 self._asked = replace(self._asked, unfolded=self._asked.unfolded ^ {what})
                 self._open_page(keep=True)
+
+    @work(group="name")
+    async def _look_up(self, name: str) -> None:
+        """Follow a name: a note of that name may have come since the page was read."""
+        inside = None if self.dossier is None else self.dossier.note.id
+        with self._desk.refusals():
+            found = await self._desk.ask(partial(self._desk.memory.named, [name], inside))
+            if name in found:
+                self.post_message(self.Followed(found[name]))
+            else:
+                self._desk.say(f"No note is called “{one_line(name, 60)}” (yet).")
 
 
 def _whereto(aim: Aim | None) -> str:
@@ -212,7 +223,7 @@ def _whereto(aim: Aim | None) -> str:
         case ToVersion():
             return "enter: all versions side by side"
         case Named(name):
-            return f"no note is called “{one_line(name, 40)}”"
+            return f"enter looks for “{one_line(name, 40)}”"
         case Address(url):
             return f"enter copies {one_line(url, 60)}"
         case Unfold():

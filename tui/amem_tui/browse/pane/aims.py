@@ -19,7 +19,7 @@ class ToNote:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Named:
-    """What a ``[[name]]`` means; a page that is shown holds none that means a note."""
+    """What a ``[[name]]`` means, where no note was found that it means, or none was looked for yet."""
 
     name: str
 

@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
-from markdown_it import MarkdownIt
 from textual.content import Content
 from textual.highlight import highlight
 
-from amem.interop.wikilinks import wikilink_at
-from amem_tui.browse.pane.aims import Address, Aim, Named, ToNote
+from amem_tui.browse.pane.inline import inline, names, parser
 from amem_tui.browse.pane.leaf import Block, Part, Place, Rule, Table
 from amem_tui.phrases import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 #: A text longer than this is shown as it was written: nobody reads its formatting, and it would take seconds.
 LONGEST = 60_000
 _COLOURED = 8_000
-#: More links than these are not looked up when a note is opened.
+#: More names than these are looked up when they are followed, not when the note is opened.
 _MOST_NAMES = 200
-_LINK = "$primary underline"
-_NOWHERE = "$muted italic"
 _HEADINGS = ("bold $primary", "bold $primary", "bold $secondary", "bold $secondary", "bold", "bold")
-_MARKS = {"em": "italic", "strong": "bold", "s": "strike"}
 _BULLETS = "•◦▪"
 #: A text nested more deeply, or with more brackets in one paragraph (each of which the parser looks for a partner
 #: for), is shown as it was written.
@@ -50,11 +43,13 @@ def parts_of(text: str, named: Callable[[Sequence[str]], Mapping[str, str]] | No
         return _plain(shown, _TOO_LONG)
     if any(stretch.count("[") > _MOST_BRACKETS for stretch in _STRETCHES.split(shown)):
         return _plain(shown, _TANGLED)
-    tokens = _parser().parse(shown)
+    tokens = parser(_DEEPEST + 2).parse(shown)
     if any(token.level >= _DEEPEST for token in tokens):  # what lies deeper the parser leaves out
         return _plain(shown, _TANGLED)
-    wanted = list(dict.fromkeys(_names(tokens)))[:_MOST_NAMES]
-    meant = named(wanted) if named is not None and wanted else {}
+    wanted = list(dict.fromkeys(names(tokens)))[:_MOST_NAMES]
+    meant: dict[str, str | None] = {}
+    if named is not None and wanted:
+        meant = {**dict.fromkeys(wanted), **named(wanted)}
     return list(_Reader(tokens, meant).read())
 
 
@@ -69,42 +64,10 @@ def _plain(text: str, why: str) -> list[Part]:
     return [said, _space(Content()), *(Block(Content(line)) for line in text.split("\n"))]
 
 
-def _parser() -> MarkdownIt:
-    # No words of a note may be hidden from whoever reads it: neither as HTML nor as the definition of a reference.
-    parser = MarkdownIt("gfm-like", {"html": False, "maxNesting": _DEEPEST + 2}).disable("reference")
-    parser.inline.ruler.before("link", "wikilink", _wikilink)
-    return parser
-
-
-def _wikilink(state: StateInline, silent: bool) -> bool:
-    """A rule of the parser: ``[[name]]``, by the rules an import reads it by."""
-    if not state.src.startswith("[[", state.pos):
-        return False
-    found = wikilink_at(state.src, state.pos)
-    if found is None or found.end > state.posMax:
-        return False
-    if not silent:
-        token = state.push("wikilink", "", 0)
-        token.content, token.meta = found.words, {"target": found.target}
-    state.pos = found.end
-    return True
-
-
-def _names(tokens: Sequence[Token]) -> Iterator[str]:
-    """The names that links of the text go by."""
-    for token in tokens:
-        for child in token.children or ():
-            aim = _leads_to(str(child.attrs.get("href", ""))) if child.type == "link_open" else None
-            if child.type == "wikilink":
-                yield str(child.meta["target"])
-            elif isinstance(aim, Named):
-                yield aim.name
-
-
 class _Reader:
     """Goes through the parser's tokens once; `first` and `rest` are what stands before the lines of the block."""
 
-    def __init__(self, tokens: Sequence[Token], meant: Mapping[str, str]) -> None:
+    def __init__(self, tokens: Sequence[Token], meant: Mapping[str, str | None]) -> None:
         self._tokens, self._meant = tokens, meant
         self._at = 0
         self._leads: list[tuple[Content, Content]] = []
@@ -217,75 +180,6 @@ class _Reader:
                     right.append("right" in str(token.attrs.get("style", "")))
                 rows[-1].append(Block(*inline(self._next(), self._meant)))
         return Table(tuple(rows[0]), tuple(map(tuple, rows[1:])), tuple(right), indent)
-
-
-def inline(token: Token, meant: Mapping[str, str]) -> tuple[Content, tuple[Place, ...]]:
-    """The text of one inline token and the places in it that lead elsewhere; `meant` has ids of notes by name."""
-    parts: list[Content | str | tuple[str, str]] = []
-    places: list[Place] = []
-    styles: list[str] = []
-    opened: list[tuple[int, Aim]] = []
-    at = 0
-
-    def say(text: str, *more: str) -> None:
-        nonlocal at
-        shown = clean(text)  # again, since a number in the text (&#8238;) may have stood for a character
-        parts.append((shown, " ".join([*styles, *more])))
-        at += len(shown)
-
-    for child in token.children or ():
-        mark = child.type.rpartition("_")[0]
-        if child.type in ("text", "text_special", "html_inline"):
-            say(child.content)
-        elif child.type == "softbreak":
-            say(" ")
-        elif child.type == "hardbreak":
-            say("\n")
-        elif child.type == "code_inline":
-            say(child.content, "$accent")
-        elif child.type == "wikilink":
-            start, aim = at, _known(Named(str(child.meta["target"])), meant)
-            say(child.content, _NOWHERE if isinstance(aim, Named) else _LINK)
-            if isinstance(aim, Named):
-                say("?", "$warning")
-            places.append(Place(start, at, aim))
-        elif child.type == "image":
-            start = at
-            say(f"▣ {child.content or 'image'}", "$secondary")
-            if url := str(child.attrs.get("src", "")):
-                places.append(Place(start, at, _leads_to(url)))
-        elif child.type == "link_open":
-            aim = _known(_leads_to(str(child.attrs.get("href", ""))), meant)
-            opened.append((at, aim))
-            styles.append(_NOWHERE if isinstance(aim, Named) else _LINK)
-        elif child.type == "link_close":
-            start, aim = opened.pop()
-            styles.pop()
-            if isinstance(aim, Named):
-                say("?", "$warning")
-            if at > start:
-                places.append(Place(start, at, aim))
-        elif mark in _MARKS:
-            if child.nesting > 0:
-                styles.append(_MARKS[mark])
-            else:
-                styles.pop()
-        elif child.content:
-            say(child.content)
-    return Content.assemble(*parts), tuple(places)
-
-
-def _known(aim: Aim, meant: Mapping[str, str]) -> Aim:
-    """The note that a name means, where it means one."""
-    return ToNote(meant[aim.name]) if isinstance(aim, Named) and aim.name in meant else aim
-
-
-def _leads_to(url: str) -> Aim:
-    """A relative link to a Markdown file names a note, as it does in a vault; all else is an address outside."""
-    bare = url.partition("#")[0]
-    if "://" not in bare and bare.lower().endswith((".md", ".markdown")):
-        return Named(clean(unquote(bare)))
-    return Address(clean(url))
 
 
 def _space(lead: Content) -> Block:
