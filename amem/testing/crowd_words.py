@@ -139,6 +139,8 @@ def said(number: int) -> Said:
     flat = [(kind, tag, line) for kind, some in lines.items() for tag, line in some]
     again, place = divmod(turn, len(flat))
     kind, tag, line = flat[place]
+    if kind is Kind.TOPIC and again:  # of topics there are few
+        kind = Kind.FACT
     people, things = (_RENMEN, _WUPIN) if chinese else (_PEOPLE, _THINGS)
     who, other = people[turn % len(people)], people[(turn * 5 + 1) % len(people)]
     thing = things[(place + 3 * again) % len(things)]

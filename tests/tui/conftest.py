@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 
 from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind, LinkType
 from amem.settings import Settings
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
+from amem.testing.crowd import make_crowd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -82,3 +85,25 @@ def memory(empty: AgenticMemorySystem) -> AgenticMemorySystem:
         empty.add(content)
         clock.advance(timedelta(days=1))
     return empty
+
+
+@pytest.fixture(scope="session")
+def hundred_thousand(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a collection of 100,000 notes, made once however many processes test. Only to be read, or copied."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    home = shared / "hundred-thousand"
+    with FileLock(shared / "hundred-thousand.lock"):
+        if not (home / "made").exists():
+            make_crowd(home, 100_000)
+            (home / "made").touch()
+    return home
+
+
+@pytest.fixture
+def crowd(hundred_thousand: Path) -> Iterator[AgenticMemorySystem]:
+    """The 100,000 notes, open; only to be read."""
+    settings = Settings(home=hundred_thousand, dense_base="exact", timezone="UTC", llm_backend="offline")
+    clock = FrozenClock("2026-03-01T09:00")
+    with AgenticMemorySystem(settings=settings, clock=clock, embedder=HashEmbedder(), create=False) as memory:
+        yield memory
