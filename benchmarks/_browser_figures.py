@@ -1,0 +1,196 @@
+"""What the browser costs whoever sits before it: measured on the real app, key by key."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from _browser_terminal import terminal
+from _ranking_scores import percentile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from _browser_terminal import Terminal
+    from amem_tui.app import NotesApp
+    from amem_tui.browse.note_list import NoteList
+    from amem_tui.browse.note_pane import NotePane
+
+    from amem import AgenticMemorySystem
+
+DIMENSION = 384
+#: A key that is held down comes so many times a second; a quick typist needs so many seconds for a letter.
+_HELD, _TYPED = 1 / 30, 0.12
+KEYS = 150
+WORDS = ("green tea", "running", "kettle week 12", "ops-1000", "postgres", "八十度", "李雷", "the a i", "zzz")
+_REST = 0.3
+
+
+def opened(home: Path, keys: int, words: Sequence[str]) -> dict[str, float]:
+    """All figures of a process that has just begun."""
+    from amem_tui.app import NotesApp
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.settings import Settings
+    from amem.testing import HashEmbedder
+
+    def open_(settings: Settings, *, create: bool = False) -> AgenticMemorySystem:
+        return AgenticMemorySystem(settings=settings, embedder=HashEmbedder(DIMENSION), create=create)
+
+    settings = Settings(home=home, dense_base="exact", timezone="UTC", llm_backend="offline")
+    start = time.perf_counter()
+    app = NotesApp(settings=settings, opening=open_)
+    return asyncio.run(_sat_before(app, start, keys, words))
+
+
+async def _sat_before(app: NotesApp, start: float, keys: int, words: Sequence[str]) -> dict[str, float]:
+    async with terminal(app) as seat:
+        sitting = Sitting(app, seat)
+        found = {"first paint of the list, ms": (await seat.painting.until(sitting.listed) - start) * 1000}
+        await asyncio.sleep(3 * _REST)
+        found["RSS with the list shown, MB"] = memory_now()
+        found |= _both("arrow, held down: key to repaint", await sitting.arrows(keys))
+        found |= _both("page down: key to repaint", await sitting.pages("pagedown", keys))
+        found |= _both("first and last note: key to repaint", await sitting.ends(max(2, keys // 10)))
+        found |= _both("filter as one types: key to list repainted", await sitting.typing(words))
+        found |= _both("opening a note: key to note painted", await sitting.notes(max(2, keys // 5)))
+        found["RSS after all that, without embedder, MB"] = memory_now()
+        found |= _both(
+            "graph of 40 notes: read, laid out, drawn", await asyncio.to_thread(_graph, app.desk.memory, keys // 10)
+        )
+        found["RSS with all vectors read (similar notes), MB"] = await asyncio.to_thread(_similar, app.desk.memory)
+    return found
+
+
+class Sitting:
+    """Somebody at the start screen."""
+
+    def __init__(self, app: NotesApp, seat: Terminal) -> None:
+        self._app = app
+        self._timed = seat.timed
+        self._press = seat.press
+        self._to_type = seat.to_type
+
+    def listed(self) -> bool:
+        """Whether rows are there to be seen."""
+        from amem_tui.browse.note_list import NoteList
+
+        lists = self._app.screen.query(NoteList)
+        return bool(lists) and lists.first().row is not None
+
+    @property
+    def _list(self) -> NoteList:
+        from amem_tui.browse.note_list import NoteList
+
+        return self._app.screen.query_one(NoteList)
+
+    @property
+    def _pane(self) -> NotePane:
+        from amem_tui.browse.note_pane import NotePane
+
+        return self._app.screen.query_one(NotePane)
+
+    async def arrows(self, keys: int) -> list[float]:
+        """The cursor down, and down again, as fast as a held key comes."""
+        return [await self._step("down", self._list.cursor + 1, _HELD) for _ in range(keys)]
+
+    async def pages(self, key: str, keys: int) -> list[float]:
+        """Page after page, as fast as a held key comes: half of the rows that come up were never read before."""
+        found = []
+        for _ in range(keys):
+            place = min(self._list.count - 1, self._list.cursor + max(1, self._list.size.height - 1))
+            found.append(await self._step(key, place, _HELD))
+        return found
+
+    async def ends(self, times: int) -> list[float]:
+        """From one end to the other."""
+        found = []
+        for _ in range(times):
+            found.append(await self._step("end", self._list.count - 1, _REST))
+            found.append(await self._step("home", 0, _REST))
+        return found
+
+    async def _step(self, key: str, place: int, pause: float) -> float:
+        def there() -> bool:
+            return self._list.cursor == place and all(self._list.row_at(each) is not None for each in self._list.seen)
+
+        taken = await self._timed(key, there)
+        await asyncio.sleep(max(0.0, pause - taken / 1000))
+        return taken
+
+    async def typing(self, words: Sequence[str]) -> list[float]:
+        """Letter by letter, until the list shows what holds what is typed so far."""
+        found = []
+        for word in words:
+            await self._to_type("f")
+            for length in range(1, len(word) + 1):
+                typed = word[:length].strip()
+                if typed == word[: length - 1].strip():  # a space changes nothing
+                    await self._key(" ")
+                    continue
+                taken = await self._timed(word[length - 1], lambda typed=typed: f"“{typed}”" in self._heading)
+                found.append(taken)
+                await asyncio.sleep(max(0.0, _TYPED - taken / 1000))
+            await self._timed("escape", lambda: self._heading == "Notes")
+            await asyncio.sleep(_REST)
+        return found
+
+    @property
+    def _heading(self) -> str:
+        return str(self._list.border_title)
+
+    async def notes(self, times: int) -> list[float]:
+        """One note after the other, each read to its end."""
+        found = []
+        for _ in range(times):
+            row = self._list.row_at(self._list.cursor + 7)
+            for _ in range(6):
+                await self._key("down")
+            await asyncio.sleep(2 * _REST)
+            assert row is not None
+            found.append(await self._timed("down", lambda row=row: self._reads(row.id)))
+            await asyncio.sleep(_REST)
+        return found
+
+    def _reads(self, id: str) -> bool:
+        return self._pane.dossier is not None and self._pane.dossier.note.id == id
+
+    async def _key(self, key: str) -> None:
+        self._press(key)
+        await asyncio.sleep(_TYPED)
+
+
+def _graph(memory: AgenticMemorySystem, times: int) -> list[float]:
+    from amem_tui.graph.picture import draw, layout
+
+    shelf = memory.shelf()
+    found: list[float] = []
+    for card in memory.cards(shelf, 0, 100):
+        start = time.perf_counter()
+        around = memory.graph(card.id, 3, limit=40)
+        if len(around.cards) < 40:
+            continue
+        draw(layout(around, 110, 34))
+        found.append((time.perf_counter() - start) * 1000)
+        if len(found) > max(3, times):
+            break
+    return found[1:]
+
+
+def _similar(memory: AgenticMemorySystem) -> float:
+    memory.similar(memory.cards(memory.shelf(), 0, 1)[0].id)
+    return memory_now()
+
+
+def _both(name: str, times: Sequence[float]) -> dict[str, float]:
+    return {f"{name}, p50 ms": percentile(times, 0.5), f"{name}, p95 ms": percentile(times, 0.95)}
+
+
+def memory_now() -> float:
+    """This process's resident memory, MB; not a number where that cannot be asked."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return float("nan")
+    return next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmRSS")) / 1024
