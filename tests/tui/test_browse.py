@@ -8,7 +8,7 @@ import pytest
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import NotePane
 from conftest import CAT, KETTLE, TEA
-from driving import browsing, hint, listed, opened, screen_text, titles, toasts, wait_until
+from driving import browsing, hint, listed, opened, screen_text, settled, titles, toasts, wait_until
 from textual.events import MouseScrollDown
 from textual.widgets import Input
 
@@ -20,9 +20,9 @@ async def test_the_newest_note_is_open_with_what_analysis_made_of_it(memory: Age
     async with browsing(memory) as pilot:
         assert titles(pilot) == [KETTLE, CAT, TEA]
         assert opened(pilot) == KETTLE
-        await wait_until(pilot, lambda: "preference" in screen_text(pilot))
+        await wait_until(pilot, lambda: "2026-03-03" in screen_text(pilot) and "#tea" in screen_text(pilot))
         shown = screen_text(pilot)
-        assert "2026-03-03 09:00" in shown
+        assert "preference" in shown
         assert "About The new kett" in shown
         assert "The, new" in shown
         assert "#tea" in shown
@@ -156,6 +156,10 @@ async def test_a_small_terminal_shows_the_list_or_the_note(memory: AgenticMemory
         await wait_until(pilot, lambda: "芝麻是只六岁" in screen_text(pilot))
         await pilot.press("escape")
         await wait_until(pilot, lambda: listed(pilot).display and pilot.app.focused is listed(pilot))
+        pilot.app.read_note(memory.list()[2].id)
+        await wait_until(pilot, lambda: "Green tea at 80" in screen_text(pilot) and not listed(pilot).display)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: listed(pilot).display and listed(pilot).cursor == 2)
         await pilot.press("f", *"kettle")
         await wait_until(pilot, lambda: titles(pilot) == [KETTLE])
         assert "kettle" in screen_text(pilot).splitlines()[1]
@@ -184,16 +188,50 @@ async def test_control_characters_in_a_note_never_reach_the_terminal(empty: Agen
         assert not any(char in shown for char in "\x1b\x07\x9b")
 
 
-async def test_a_long_collection_is_read_a_page_at_a_time(empty: AgenticMemorySystem) -> None:
-    empty.add_notes([f"cat number {number}" for number in range(450)])
-    async with browsing(empty) as pilot:
-        assert listed(pilot).row_at(300) is None
+async def test_a_hundred_thousand_notes_are_held_a_page_at_a_time(crowd: AgenticMemorySystem) -> None:
+    async with browsing(crowd, notes=len(crowd.shelf())) as pilot:
+        here = listed(pilot)
+        assert f"{len(crowd.shelf()):,} notes" in screen_text(pilot)
+        first = opened(pilot)
+        assert here.row_at(300) is None
         await pilot.press("end")
-        await wait_until(pilot, lambda: opened(pilot) == "cat number 0")
-        await wait_until(pilot, lambda: "450 notes" in screen_text(pilot))
+        await wait_until(pilot, lambda: opened(pilot) not in (first, None))
+        assert here.row_at(here.count - 1) is not None
+        assert here.row_at(50_000) is None
+        last = opened(pilot)
         await pilot.press("pageup", "pageup", "up")
-        await wait_until(pilot, lambda: opened(pilot) is not None and opened(pilot) != "cat number 0")
-        assert listed(pilot).row is not None
+        await wait_until(pilot, lambda: opened(pilot) != last)
+        here.scroll_to(y=50_000, animate=False)
+        await wait_until(pilot, lambda: here.row_at(50_000) is not None)
+        assert sum(here.row_at(place) is not None for place in range(here.count)) <= 1600
+
+
+async def test_a_cursor_that_is_held_down_opens_only_where_it_rests(crowd: AgenticMemorySystem) -> None:
+    async with browsing(crowd, notes=len(crowd.shelf())) as pilot:
+        here = listed(pilot)
+        for _ in range(430):
+            here.action_step(1)
+        assert here.row is None
+        await wait_until(pilot, lambda: here.row is not None and pilot.app._desk.note == here.row.id)
+        await settled(pilot)
+        assert here.cursor == 430
+        assert here.row_at(150) is None
+
+
+async def test_however_fast_one_types_the_last_word_wins(crowd: AgenticMemorySystem) -> None:
+    async with browsing(crowd, notes=len(crowd.shelf())) as pilot:
+        words = crowd.cards(crowd.shelf(), 7, 8)[0].text.split()[:2]
+        expected = len(crowd.shelf(starting=" ".join(words)))
+        assert 0 < expected < listed(pilot).count
+        await pilot.press("f")
+        for text in ("a", "al", "b", "be", "g", words[0], " ".join(words)[:-1], "zebra", " ".join(words)):
+            pilot.app.screen.query_one(Input).value = text
+        await wait_until(pilot, lambda: listed(pilot).count == expected)
+        await settled(pilot)
+        assert listed(pilot).count == expected
+        assert f"{expected:,} of " in screen_text(pilot)
+        await pilot.press("enter", "A")
+        await wait_until(pilot, lambda: f"{min(expected, 1000):,} marked" in screen_text(pilot))
 
 
 async def test_brackets_in_notes_are_text_not_markup(empty: AgenticMemorySystem) -> None:

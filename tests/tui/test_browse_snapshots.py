@@ -11,6 +11,8 @@ from driving import settled
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from textual.pilot import Pilot
+
     from amem.memory_system import AgenticMemorySystem
 
 SIZES = [(120, 36), (60, 20)]
@@ -22,3 +24,33 @@ def test_notes_are_listed_and_one_is_open(
 ) -> None:
     app = NotesApp(memory, follow_every=60)
     assert snap_compare(app, terminal_size=size, run_before=settled)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["wide", "small"])
+def test_a_search_explains_its_hits_and_marked_notes_are_ticked(
+    memory: AgenticMemorySystem, size: tuple[int, int], snap_compare: Callable[..., bool]
+) -> None:
+    app = NotesApp(memory, follow_every=60)
+
+    async def search(pilot: Pilot[None]) -> None:
+        await settled(pilot)
+        await pilot.press("slash", *"green tea", "enter", "space")
+        await settled(pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=search)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["wide", "small"])
+def test_a_filter_keeps_to_what_the_sidebar_says(
+    memory: AgenticMemorySystem, size: tuple[int, int], snap_compare: Callable[..., bool]
+) -> None:
+    app = NotesApp(memory, follow_every=60)
+
+    async def narrow(pilot: Pilot[None]) -> None:
+        await settled(pilot)
+        await pilot.press("s", *["down"] * 3, "enter", "f", *"zebra", "enter")
+        await settled(pilot)
+        await pilot.press("s")
+        await settled(pilot)
+
+    assert snap_compare(app, terminal_size=size, run_before=narrow)

@@ -13,23 +13,33 @@ if TYPE_CHECKING:
 
     from amem_tui.browse.news import News
 
+#: Seconds between two of them.
 _PAUSE = 4.0
 
 
 class Headlines:
-    """Gathers news and tells them at most every few seconds."""
+    """Gathers news and `say`s them at most every few seconds; `later` calls something after so many seconds."""
 
-    def __init__(self, say: Callable[[str], None], now: Callable[[], float] = monotonic) -> None:
-        self._say, self._now = say, now
+    def __init__(self, say: Callable[[str], None], later: Callable[[float, Callable[[], None]], object]) -> None:
+        self._say, self._later = say, later
         self._counts: Counter[str] = Counter()
-        self._said = -_PAUSE
+        self._free = 0.0
+        self._waiting = False
 
     def hear(self, news: News, *, but: Set[str]) -> None:
-        """Take in what is new, and say it unless something was said a moment ago; `but` need not be told of."""
+        """Take in what is new, and say it, now or soon; `but` need not be told of."""
         for actor, ids in news.made.items():
             if unseen := len(set(ids) - but):
                 self._counts[actor] += unseen
-        if self._counts and self._now() - self._said >= _PAUSE:
-            self._say(told(self._counts))
-            self._counts.clear()
-            self._said = self._now()
+        if self._counts and not self._waiting:
+            self._waiting = (left := self._free - monotonic()) > 0
+            if self._waiting:
+                self._later(left, self._tell)
+            else:
+                self._tell()
+
+    def _tell(self) -> None:
+        self._say(told(self._counts))
+        self._counts.clear()
+        self._free = monotonic() + _PAUSE
+        self._waiting = False

@@ -56,7 +56,7 @@ class Listed(Opening):
         self._listing = Listing()
         self._shelf: Shelf | None = None
         self._seen: int | None = None
-        self._headlines = Headlines(self._desk.say)
+        self._headlines = Headlines(self._desk.say, self.set_timer)
         self._facets = Facets()
         self._asked: _Asked | None = None
         self._to_reveal: str | None = None
@@ -99,7 +99,7 @@ class Listed(Opening):
                     row = self._notes.row
                     keep = self._to_reveal or (None if row is None else row.id)
                     asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
-                with self._desk.refusals(self._pane.show_hint):
+                with self._desk.refusals(self._refused):
                     self._show(asked, *await self.ask(partial(_read, self.memory, self._desk.zone, asked, self._seen)))
         finally:
             self._reading = False
@@ -135,6 +135,10 @@ class Listed(Opening):
         self._headlines.hear(news, but=visible | self._own)
         self._seen = news.newest
         self.refresh_bindings()
+
+    def _refused(self, words: str) -> None:
+        self._notes.border_title = Content(self._listing.heading)
+        self._pane.show_hint(words)
 
     def _subtitle(self) -> None:
         marked = f"{len(self._marked()):,} marked · " if self._marked() else ""

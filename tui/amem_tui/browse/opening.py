@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from amem_tui.desk import Desk
 
 #: A cursor that is held down passes notes nobody wants to read; this short rest leaves them unread.
-_REST = 0.04
+REST = 0.04
 
 
 class Opening(Selecting):
@@ -45,6 +45,10 @@ class Opening(Selecting):
     def _reveal(self, id: str) -> None:
         """Put the list's cursor on this note, if it is listed."""
         raise NotImplementedError
+
+    def _rest(self) -> float:
+        """Seconds until the note under the cursor is read."""
+        return REST
 
     def _question(self) -> Query | str:
         """What the list answers; "" when it answers none."""
@@ -75,7 +79,7 @@ class Opening(Selecting):
         try:
             while self._stale:
                 self._stale = False
-                await asyncio.sleep(_REST)
+                await asyncio.sleep(self._rest())
                 if not self._stale:
                     with self._desk.refusals():
                         await self._show_wanted()

@@ -13,6 +13,7 @@ from amem_tui.browse.keys import KEYS
 from amem_tui.browse.marking import Marking
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import NotePane
+from amem_tui.browse.opening import REST
 from amem_tui.browse.row_line import LEGEND
 from amem_tui.browse.search_line import SearchLine
 from amem_tui.browse.sidebar import Sidebar
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 
     from amem_tui.browse.conditions import Conditions
 
+#: Seconds for which a note is left unread while one types, so that reading it does not slow the typing down.
+_TYPING_REST = 0.15
 #: Below so many cells, or lines, there is room for the list or for the note, not for both.
 _SMALL = (60, 18)
+_LETTERS = frozenset(binding.action.partition("(")[0] for binding in KEYS) - {"back"}
 
 
 class BrowseScreen(Marking):
@@ -44,11 +48,14 @@ class BrowseScreen(Marking):
 
     def on_mount(self) -> None:
         self._notes.border_title = Content(self._listing.heading)
-        self._notes.focus()
+        self.set_focus(self._notes)
 
     @on(events.Resize)
     def _fit(self, event: events.Resize) -> None:
         self.set_class(event.size.width < _SMALL[0] or event.size.height < _SMALL[1], "-small")
+
+    def _rest(self) -> float:
+        return _TYPING_REST if self._line.typing else REST
 
     @property
     def _line(self) -> SearchLine:
@@ -78,13 +85,13 @@ class BrowseScreen(Marking):
             self._leave_sidebar()
         else:
             self.add_class("-sidebar")
-            self._sidebar.focus()
+            self.set_focus(self._sidebar)
 
     def _leave_sidebar(self) -> None:
         self.remove_class("-sidebar")
         self._sidebar.narrow("")
         self._follow_listing()
-        self._notes.focus()
+        self.set_focus(self._notes)
 
     # -- searching and filtering -------------------------------------------------------------------------------
 
@@ -113,9 +120,9 @@ class BrowseScreen(Marking):
     @on(SearchLine.Submitted)
     def _submitted(self, event: SearchLine.Submitted) -> None:
         if event.mode == "sidebar":
-            self._sidebar.focus()
+            self.set_focus(self._sidebar)
             return
-        self._notes.focus()
+        self.set_focus(self._notes)
         words = event.text.strip()
         if event.mode == "search" and (words != self._listing.question or self._listing.starting):
             self._start_over(replace(self._listing, question=words, starting=""))
@@ -125,9 +132,9 @@ class BrowseScreen(Marking):
         if event.mode == "sidebar":
             self._sidebar.narrow("")
             self._follow_listing()
-            self._sidebar.focus()
+            self.set_focus(self._sidebar)
         else:
-            self._notes.focus()
+            self.set_focus(self._notes)
             self._ask_nothing()
 
     def _ask_nothing(self) -> None:
@@ -146,7 +153,9 @@ class BrowseScreen(Marking):
     # -- keys --------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered: without an open note there is nothing to edit, delete or pin."""
+        """Only what works now is offered: no letter while one types, and without an open note nothing to do with it."""
+        if self.is_mounted and action in _LETTERS and self._line.typing:
+            return False
         if action in self.NEEDS_A_NOTE:
             return self._desk.note is not None or (action in ("delete", "export") and bool(self._marks))
         if action in ("mark", "mark_all", "order"):
@@ -157,6 +166,16 @@ class BrowseScreen(Marking):
     def _step_inside(self) -> None:
         self.add_class("-reading")
         self._pane.focus_inside()
+
+    @on(events.DescendantFocus)
+    def _stepped_out(self, event: events.DescendantFocus) -> None:
+        if event.widget is self._notes:
+            self.remove_class("-reading")
+
+    def turn_to(self, id: str) -> None:
+        super().turn_to(id)
+        if self.has_class("-small"):  # where there is no room for the list beside it
+            self._step_inside()
 
     def action_back(self) -> None:
         """One step back out: of the note, the sidebar, the search, the marks, the conditions."""

@@ -29,8 +29,9 @@ class _Typing(Input):
     """An input from which the list below is a key away."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down", "leave", "Into the list", show=False),
-        Binding("escape", "clear", "Clear", show=False),
+        Binding("enter", "submit", "List"),
+        Binding("down", "leave", "Into the list"),
+        Binding("escape", "clear", "Clear"),
     ]
 
     @dataclass
@@ -88,6 +89,11 @@ class SearchLine(Horizontal):
     def text(self) -> str:
         """What stands there."""
         return self._input.value
+
+    @property
+    def typing(self) -> bool:
+        """Whether the keyboard is here."""
+        return self._input.has_focus
 
     def begin(self, mode: Mode, text: str) -> None:
         """Type in this mode, from this text on."""
