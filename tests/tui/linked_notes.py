@@ -96,3 +96,20 @@ async def graph_of(pilot: Pilot[None], id: str | None) -> None:
     await pilot.press("g")
     await settled(pilot)
     assert isinstance(pilot.app.screen, GraphScreen)
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """One key after the other, and then what they set off."""
+    await pilot.press(*keys)
+    await rested(pilot)
+
+
+async def rested(pilot: Pilot[None]) -> None:
+    """Until nothing is being read or moved any more."""
+
+    def at_rest() -> bool:
+        return all(worker.is_finished or worker.group == "follow" for worker in pilot.app.workers)
+
+    for _ in range(2):
+        await pilot.pause(0.01)
+        await wait_until(pilot, at_rest)

@@ -8,8 +8,8 @@ import pytest
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.scene import LOOSE
 from amem_tui.graph.screen import GraphScreen
-from driving import said, screen_text, settled, wait_until
-from linked_notes import TEXTS, collection, in_the_graph, move
+from driving import said, screen_text, wait_until
+from linked_notes import TEXTS, collection, in_the_graph, move, press
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,12 +37,6 @@ def canvas(pilot: Pilot[None]) -> GraphCanvas:
     return pilot.app.screen.query_one(GraphCanvas)
 
 
-async def press(pilot: Pilot[None], *keys: str) -> None:
-    """One key after the other, and what they set off."""
-    await pilot.press(*keys)
-    await settled(pilot)
-
-
 async def test_topics_are_drawn_with_their_sizes_and_lead_to_their_notes(
     memory: AgenticMemorySystem, topics: dict[str, str]
 ) -> None:
@@ -55,7 +49,7 @@ async def test_topics_are_drawn_with_their_sizes_and_lead_to_their_notes(
         assert "in no topic 1" in text
         assert canvas(pilot).chosen == topics["cat"]
         assert "3 notes  declared" in said(pilot, "#about")
-        assert "links and shared notes" in said(pilot, "#about")
+        assert "1 link or shared note" in said(pilot, "#about")
         passed = set()
         for _ in range(4):
             await pilot.press("tab")

@@ -9,8 +9,8 @@ from amem_tui.browse.screen import BrowseScreen
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.screen import GraphScreen
 from amem_tui.graph.types import TypeRow
-from driving import said, screen_text, settled, wait_until
-from linked_notes import TEXTS, collection, hub, in_the_graph, move
+from driving import said, screen_text, wait_until
+from linked_notes import TEXTS, collection, hub, in_the_graph, move, press, rested
 
 from amem.note import LinkType
 
@@ -59,12 +59,6 @@ def label(pilot: Pilot[None], words: str) -> Run:
     picture = screen(pilot).query_one(GraphCanvas)._picture
     assert picture is not None
     return next(run for row in picture.rows for run in row if words in run.text)
-
-
-async def press(pilot: Pilot[None], *keys: str) -> None:
-    """One key after the other, and what they set off."""
-    await pilot.press(*keys)
-    await settled(pilot)
 
 
 async def test_the_notes_around_the_open_one_are_drawn_and_their_links_explained(memory: AgenticMemorySystem) -> None:
@@ -157,13 +151,13 @@ async def test_a_note_is_opened_in_browse(memory: AgenticMemorySystem) -> None:
         screen(pilot)._choose(ids["cat"])
         await pilot.press("e")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
-        await settled(pilot)
+        await rested(pilot)
         assert screen_text(pilot).count("芝麻") > 1
         await press(pilot, "g")  # and the graph is the one of that note now
         assert chosen(pilot) == ids["cat"]
         await pilot.press("enter")  # enter on the centre opens it too
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
-        await settled(pilot)
+        await rested(pilot)
         await press(pilot, "g", "escape")
         assert isinstance(pilot.app.screen, BrowseScreen)
 
@@ -194,7 +188,7 @@ async def test_types_of_links_are_hidden_and_shown_one_by_one(memory: AgenticMem
         assert not row.has_focus
         place = str(row.visual).index("related")
         await pilot.click(TypeRow, offset=(place, 0))
-        await settled(pilot)
+        await rested(pilot)
         assert drawn(pilot) == {ids["cat"]}
         await press(pilot, "a")
         assert len(drawn(pilot)) == 4
@@ -218,28 +212,28 @@ async def test_the_mouse_chooses_points_and_goes(memory: AgenticMemorySystem) ->
         assert chosen(pilot) == ids["cat"]
         assert len(drawn(pilot)) == 3
         await pilot.click(GraphCanvas, offset=(spot.left + 2, spot.row), times=2)
-        await settled(pilot)
+        await rested(pilot)
         assert ids["food"] in drawn(pilot)
         spot = canvas.laid_out.spots[ids["cat"]]
         await pilot.click(GraphCanvas, offset=(spot.left + 2, spot.row), times=2)
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
 
 
-async def test_a_hub_of_thousands_shows_forty_and_says_how_many_there_are(memory: AgenticMemorySystem) -> None:
-    id = hub(memory, 2000)
+async def test_a_hub_shows_forty_of_its_notes_and_says_how_many_there_are(memory: AgenticMemorySystem) -> None:
+    id = hub(memory, 1200)
     async with in_the_graph(memory, id) as pilot:
         assert len(drawn(pilot)) == 40
-        assert "40 of 2,001 notes" in screen_text(pilot)
-        assert "1,961 more links, to notes that are not drawn" in about(pilot)
+        assert "40 of 1,201 notes" in screen_text(pilot)
+        assert "1,161 more links, to notes that are not drawn" in about(pilot)
         assert screen(pilot).query_one("#about-box").scroll_y == 0
         await press(pilot, "pagedown")
         assert screen(pilot).query_one("#about-box").scroll_y > 0
         await press(pilot, "pageup")
         assert screen(pilot).query_one("#about-box").scroll_y == 0
         await pilot.resize_terminal(80, 24)
-        await settled(pilot)
+        await rested(pilot)
         assert 12 <= len(drawn(pilot)) < 30
-        assert f"{len(drawn(pilot))} of 2,001 notes" in screen_text(pilot)
+        assert f"{len(drawn(pilot))} of 1,201 notes" in screen_text(pilot)
 
 
 async def test_without_an_open_note_the_graph_says_what_to_do(memory: AgenticMemorySystem) -> None:
@@ -283,7 +277,7 @@ async def test_a_note_deleted_elsewhere_is_said_to_be_gone(memory: AgenticMemory
         assert ids["cat"] in drawn(pilot)
 
 
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 12)])
+@pytest.mark.parametrize("size", [(120, 36), (40, 12)])
 async def test_titles_of_any_length_and_script_keep_to_their_cells(
     memory: AgenticMemorySystem, size: tuple[int, int]
 ) -> None:
@@ -297,7 +291,7 @@ async def test_titles_of_any_length_and_script_keep_to_their_cells(
             await pilot.press("tab")
 
 
-@pytest.mark.parametrize("size", [(60, 20), (40, 12), (120, 16)])
+@pytest.mark.parametrize("size", [(60, 20), (40, 12)])
 async def test_a_small_terminal_shows_a_tree_with_the_same_keys(
     memory: AgenticMemorySystem, size: tuple[int, int]
 ) -> None:
@@ -322,14 +316,14 @@ async def test_a_small_terminal_shows_a_tree_with_the_same_keys(
         await press(pilot, "backspace")
         assert chosen(pilot) == ids["move"]
         await pilot.click("#tree", offset=(8, 2))
-        await settled(pilot)
+        await rested(pilot)
         assert chosen(pilot) == ids["cat"]
         await pilot.click("#tree", offset=(8, 2), times=2)
-        await settled(pilot)
+        await rested(pilot)
         assert screen(pilot)._view.centre == ids["cat"]
         await press(pilot, "f", "right", "space", "escape", "a")
         await pilot.resize_terminal(120, 36)
-        await settled(pilot)
+        await rested(pilot)
         assert screen(pilot).query_one(GraphCanvas).has_focus
         assert not tree.display
         await press(pilot, "e")
@@ -341,7 +335,7 @@ async def test_a_wide_picture_becomes_a_tree_when_the_terminal_shrinks(memory: A
     async with in_the_graph(memory, ids["move"]) as pilot:
         screen(pilot)._choose(ids["cat"])
         await pilot.resize_terminal(50, 15)
-        await settled(pilot)
+        await rested(pilot)
         assert screen(pilot).query_one("#tree").has_focus
         assert chosen(pilot) == ids["cat"]
         assert "├ →" in screen_text(pilot)
