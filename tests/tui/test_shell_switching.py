@@ -289,10 +289,11 @@ async def test_the_frame_is_there_while_the_collection_is_still_being_opened(
     app = NotesApp(settings=memory.settings, opening=slowly)
     async with app.run_test(size=(100, 30)) as pilot:
         await wait_until(pilot, lambda: "Opening" in screen_text(pilot) and "Browse" in screen_text(pilot))
-        await pilot.press("n", "l", "ctrl+k", "ctrl+o", "ctrl+p", "question_mark")
+        await pilot.press("n", *"White")
         assert len(app.screen_stack) == 1
         go_on.set()
-        await listing(pilot, 3)
+        await wait_until(pilot, lambda: isinstance(app.screen, NoteForm))
+        await wait_until(pilot, lambda: app.screen.query_one(TextArea).text == "White")
     app.close()
 
 

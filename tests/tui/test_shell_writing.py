@@ -12,6 +12,7 @@ from amem_tui.shell.note_form import NoteForm
 from amem_tui.shell.other_version import OtherVersionScreen
 from conftest import CAT, KETTLE, TEA, relate
 from driving import browsing, opened, screen_text, titles, toasts, wait_until
+from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.widgets import Checkbox, Collapsible, Input, Select, TextArea
 
@@ -366,3 +367,24 @@ async def test_an_editor_that_is_not_there_is_said(memory: AgenticMemorySystem, 
             await pilot.press("n", *"Mine", "ctrl+e")
             await wait_until(pilot, lambda: "cannot start the editor" in notice(pilot))
             assert text(pilot).text == "Mine"
+
+
+# -- keys typed ahead -------------------------------------------------------------------------------------------------
+
+
+def burst(pilot: Pilot[None], *keys: str) -> None:
+    """Keys without a moment between them, as of a fast typist or a paste."""
+    for key in keys:
+        pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+
+async def test_what_is_typed_without_a_pause_after_n_is_in_the_form(memory: AgenticMemorySystem) -> None:
+    async with browsing(memory) as pilot:
+        burst(pilot, "n", *"Oolong", "ctrl+s")
+        await wait_until(pilot, lambda: opened(pilot) == "Oolong")
+
+
+async def test_rooms_entered_in_a_burst_end_in_the_last(memory: AgenticMemorySystem) -> None:
+    async with browsing(memory) as pilot:
+        burst(pilot, "l", "h", "t", "b", "l")
+        await wait_until(pilot, lambda: getattr(pilot.app.screen, "ROOM", "") == "log")

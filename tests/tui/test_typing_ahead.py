@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conftest import KETTLE
-from driving import browsing, screen_text, titles, wait_until
+from driving import browsing, listed, screen_text, titles, wait_until
 from textual import events
 from textual.widgets import Input
 
@@ -42,8 +42,8 @@ async def test_letters_behind_a_key_that_opens_a_dialog_go_into_the_dialog(memor
 async def test_a_key_that_closes_a_dialog_does_not_hold_up_the_next(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         burst(pilot, "question_mark", "escape", "down", "down")
-        await wait_until(pilot, lambda: pilot.app.screen.query("#notes").first().has_focus)
-        await wait_until(pilot, lambda: getattr(pilot.app.screen.query_one("#notes"), "cursor", 0) == 2)
+        await wait_until(pilot, lambda: len(pilot.app.screen_stack) == 2 and listed(pilot).has_focus)
+        await wait_until(pilot, lambda: listed(pilot).cursor == 2)
 
 
 async def test_what_a_key_sets_off_may_fail_and_is_heard_of(

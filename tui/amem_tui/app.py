@@ -25,7 +25,6 @@ from amem_tui.shell.collections import CollectionsScreen
 from amem_tui.shell.help import HelpScreen
 from amem_tui.shell.key_lists import display, keys_everywhere, keys_here
 from amem_tui.shell.keys import KEYS
-from amem_tui.shell.keys_in_order import KeysInOrder
 from amem_tui.shell.mishaps import in_words, write_down
 from amem_tui.shell.note_form import NoteForm
 from amem_tui.shell.one_key_at_a_time import OneKeyAtATime
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
 
 #: Actions of the app that need an open collection, and those of them whose keys work above any sheet as well.
 _ABOUT_NOTES = frozenset({"visit", "new", "switch_note", "switch_collection", "command_palette", "redo", "keys"})
+_OUT = frozenset({"q", "ctrl+q", "ctrl+c"})
 _ABOVE_ALL = frozenset({"switch_note", "switch_collection", "command_palette"})
 
 
@@ -148,8 +148,12 @@ class NotesApp(OneKeyAtATime[None]):
 
     @property
     def takes_keys(self) -> bool:
-        """What is typed while a collection is being opened waits for it, but for leaving."""
-        return super().takes_keys and (self._desk is not None or self.failure is not None)
+        """What is typed while a collection is being opened waits for it."""
+        return super().takes_keys and self._desk is not None
+
+    def ends(self, key: str) -> bool:
+        """But for leaving."""
+        return self._desk is None and key in _OUT
 
     @property
     def desk(self) -> Desk:

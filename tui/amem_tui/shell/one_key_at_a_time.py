@@ -21,6 +21,8 @@ Result = TypeVar("Result")
 
 #: Seconds to wait for a key whose widget went away with it: a dialog that it closed.
 _PATIENCE = 0.25
+#: Seconds between two looks whether a screen is there.
+_AGAIN = 0.01
 
 
 class Echo(Message, bubble=True):
@@ -39,8 +41,17 @@ class OneKeyAtATime(App[Result], Generic[Result]):
         self._typed: asyncio.Queue[events.Key] = asyncio.Queue()
         self._typing: asyncio.Task[None] | None = None
 
+    @property
+    def takes_keys(self) -> bool:
+        """Whether what is in front is there yet; keys wait until it is."""
+        return self.screen.is_mounted
+
+    def ends(self, key: str) -> bool:
+        """Whether a key need not wait, since it leads out of what keys would have to wait for."""
+        return False
+
     async def on_event(self, event: events.Event) -> None:
-        if not isinstance(event, events.Key) or event.is_forwarded:
+        if not isinstance(event, events.Key) or event.is_forwarded or self.ends(event.key):
             return await super().on_event(event)
         self._typed.put_nowait(event)
         if self._typing is None or self._typing.done():
@@ -49,6 +60,10 @@ class OneKeyAtATime(App[Result], Generic[Result]):
 
     async def _work_off(self) -> None:
         while not self._typed.empty():
+            while not self.takes_keys:
+                if not self.is_running:
+                    return
+                await asyncio.sleep(_AGAIN)
             key = self._typed.get_nowait()
             there: MessagePump = self.focused or self.screen
             await super().on_event(key)
