@@ -138,7 +138,7 @@ def test_a_change_says_what_a_field_was_and_what_it_is() -> None:
     changes = {"pinned": (False, True), "tags": (["a"], ["a", "b"]), "content": ("Tea", "Green tea")}
     found = compared(changes, zone("UTC"), {})
     assert [(each.name, each.both.plain) for each in found] == [
-        ("content", "TeaGreen tea"),
+        ("content", "Tea → Green tea"),
         ("tags", "a, b"),
         ("pinned", "no → yes"),
     ]

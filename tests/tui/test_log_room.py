@@ -311,6 +311,8 @@ async def test_a_small_terminal_shows_what_happened_above_what_it_did(memory: Ag
         assert "Operation" in screen_text(pilot)
         await pilot.press("tab")
         await wait_until(pilot, lambda: pilot.app.screen.query_one(ChangesView).has_focus)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
 
 
 def outline_of(pairs: list[tuple[int, int]], toggled: frozenset[int] = frozenset()) -> Outline:

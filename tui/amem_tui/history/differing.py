@@ -17,7 +17,10 @@ _STYLES = {Fate.SAME: "", Fate.REMOVED: "strike $error", Fate.ADDED: "$success",
 
 def inline(before: str, after: str, *, around: int | None = None) -> Content:
     """Both texts as one. `around` leaves out what is unchanged, but for so many characters beside a change."""
-    return _assembled(_pieces(before, after, around))
+    pieces = _pieces(before, after, around)
+    if [piece.fate for piece in pieces] == [Fate.REMOVED, Fate.ADDED]:
+        return Content.assemble(_styled(pieces[0]), (" → ", "$muted"), _styled(pieces[1]))
+    return _assembled(pieces)
 
 
 def sides(before: str, after: str, *, around: int | None = None) -> tuple[Content, Content]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: More versions than anybody looks through; the newest are shown, and how many there are is said.
 MOST = 300
+#: What every note comes with says nothing of this one.
+_AS_EVER = ("status", "category", "timestamp", "layer", "enrichment", "importance", "analyst")
 #: Of a long text the change is shown, with about so many characters on either side.
 _AROUND = 120
 
@@ -74,4 +76,7 @@ def _changes(
     if with_now:
         return memory.differences(record.id, version.version)
     # The first version records only that the note came to be, not what it was.
-    return version.changes if version.version > 1 else memory.differences(record.id, 0, 1)
+    if version.version > 1:
+        return version.changes
+    born = memory.differences(record.id, 0, 1)
+    return {field: change for field, change in born.items() if field not in _AS_EVER}

@@ -89,7 +89,10 @@ class HistoryScreen(NotesScreen):
             self._asked = None
 
     def reload(self) -> None:
-        self._reload()
+        if self.query(ChangesView):
+            self._reload()
+        else:  # entered, and not furnished yet
+            self.call_after_refresh(self.reload)
 
     @work(exclusive=True, group="history")
     async def _reload(self) -> None:

@@ -67,7 +67,10 @@ class LogScreen(NotesScreen):
     # -- what is shown -------------------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        self._reload()
+        if self.query(ChangesView):
+            self._reload()
+        else:  # entered, and not furnished yet
+            self.call_after_refresh(self.reload)
 
     @work(exclusive=True, group="log")
     async def _reload(self) -> None:

@@ -92,7 +92,10 @@ class ReviewScreen(NotesScreen):
     # -- what is shown -------------------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        self._reload()
+        if self.query("#chain"):
+            self._reload()
+        else:  # entered, and not furnished yet
+            self.call_after_refresh(self.reload)
 
     @work(exclusive=True, group="review")
     async def _reload(self) -> None:
