@@ -57,9 +57,9 @@ class Chooser(ModalScreen[str | None]):
     def on_mount(self) -> None:
         self._show(self._lines, self._words)
         if self._find is not None or not self._lines:
-            self.query("#typed").focus() if self._prompt else None
+            self.set_focus(self.query_one("#typed") if self._prompt else None)
         else:
-            self.query_one("#choices").focus()
+            self.set_focus(self.query_one("#choices"))
 
     def _show(self, lines: Lines, words: str) -> None:
         said = self.query_one("#words", Static)
@@ -90,14 +90,14 @@ class Chooser(ModalScreen[str | None]):
         lines, words = await self._find(text)
         self._show(lines, words)
         if lines:
-            self.query_one("#choices").focus()
+            self.set_focus(self.query_one("#choices"))
 
     def action_move(self, how: str) -> None:
         if not isinstance(self.focused, Input):
             getattr(self.query_one("#choices", OptionList), f"action_{how}")()
 
     def action_into(self) -> None:
-        self.query_one("#choices").focus()
+        self.set_focus(self.query_one("#choices"))
 
     def action_leave(self) -> None:
         self.dismiss(None)

@@ -11,7 +11,7 @@ from queue import Empty
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import events, on, work
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
@@ -83,15 +83,21 @@ class ConversingScreen(NotesScreen):
             yield self._panel
 
     def on_mount(self) -> None:
-        self._composer.focus()
+        # At once: letters typed right behind the key that leads here are not to be taken for keys.
+        self.set_focus(self._composer)
 
     async def on_unmount(self) -> None:
         await asyncio.to_thread(self._talk.close)
 
     # -- the chat ----------------------------------------------------------------------------------------------
 
-    def reload(self) -> None:
+    @on(events.ScreenResume)
+    def _ask_who(self) -> None:
         self._look_who_answers()
+
+    def reload(self) -> None:
+        if self._standing.problem:
+            self._look_who_answers()
         if not self._stale:
             self._stale = True
             self._read()
@@ -108,6 +114,8 @@ class ConversingScreen(NotesScreen):
                     chat = await self.ask(partial(reading.read_chat, self.memory, self._session))
                     if self._answering is None:
                         await self._transcript.follow(chat.turns)
+                notes = await self.ask(self.memory.count)
+                self._stand(replace(self._standing, notes=notes))
         self._show_aside()
 
     async def _show(self, chat: Chat) -> None:

@@ -50,7 +50,8 @@ class Exchange(Vertical):
         # Held: while the browser closes they can no more be looked up.
         self._question = Prose(_lines_kept(question), classes="question")
         self._answer = Prose("" if turn is None else turn.answer, classes="answer")
-        self._over_it, self._by, self._below = (Static(classes=each) for each in ("notice", "head by", "ending"))
+        self._head, self._over_it = Static(classes="head"), Static(classes="notice")
+        self._by, self._below = Static(classes="head by"), Static(classes="ending")
         self._shown = "" if turn is None else turn.answer
 
     @property
@@ -66,8 +67,7 @@ class Exchange(Vertical):
         return self._shown
 
     def compose(self) -> ComposeResult:
-        at = "" if self.turn is None else moment(self.turn.at, self._zone)
-        yield Static(Content.assemble(maker("user"), (f"  {at}", "$muted")), classes="head")
+        yield self._head
         yield self._question
         yield self._over_it
         yield self._by
@@ -75,6 +75,7 @@ class Exchange(Vertical):
         yield self._below
 
     def on_mount(self) -> None:
+        self._said_at()
         if self.turn is not None:
             self._end(self.turn.state, self.turn.model, self.turn.error)
             self._notice(_UNSUPPORTED if self.turn.supported is False else "")
@@ -117,6 +118,7 @@ class Exchange(Vertical):
     async def become(self, turn: Turn) -> None:
         """Show the turn as it is kept by now, where another process answered it or a purge took words out."""
         before, self.turn = self.turn, turn
+        self._said_at()
         if before is None or (before.answer, before.state, before.question) == (turn.answer, turn.state, turn.question):
             return
         self.question, self._shown, self.state = turn.question, turn.answer, turn.state
@@ -125,6 +127,10 @@ class Exchange(Vertical):
         self._end(turn.state, turn.model, turn.error)
 
     # -- parts -------------------------------------------------------------------------------------------------
+
+    def _said_at(self) -> None:
+        at = "" if self.turn is None else moment(self.turn.at, self._zone)
+        self._head.update(Content.assemble(maker("user"), (f"  {at}", "$muted")))
 
     def _end(self, state: TurnState, model: str, error: str, hint: str = "") -> None:
         self._answered_by(model)

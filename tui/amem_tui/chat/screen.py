@@ -38,6 +38,12 @@ class ChatScreen(ByHandScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
     CSS_PATH = "chat.tcss"
 
+    LEGEND: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("✓", "an answer can rest on it"),
+        ("+", "remembered"),
+        ("~", "changed by what was said"),
+        ("×", "superseded by what was said"),
+    )
     COMMANDS = {RoomCommands}  # noqa: RUF012 (Textual declares it so)
 
     @property
@@ -84,16 +90,16 @@ class ChatScreen(ByHandScreen):
 
     def action_write(self) -> None:
         self.remove_class("-aside")
-        self._composer.focus()
+        self.set_focus(self._composer)
 
     def action_stop(self) -> None:
         self._talk.stop()
 
     def action_unfocus(self) -> None:
-        self._transcript.focus()
+        self.set_focus(self._transcript)
 
     def action_leave(self) -> None:
-        if self.has_class("-aside"):
+        if self._panel.has_focus:
             self.action_panel()
         else:
             super().action_leave()
@@ -121,10 +127,10 @@ class ChatScreen(ByHandScreen):
         """Go to what was recalled and learnt, and back."""
         if self._panel.has_focus:
             self.remove_class("-aside")
-            self._transcript.focus()
+            self.set_focus(self._transcript)
         else:
             self.add_class("-aside")
-            self._panel.focus()
+            self.set_focus(self._panel)
         self.refresh_bindings()
 
     async def action_turn(self, by: int) -> None:
@@ -202,7 +208,7 @@ class ChatScreen(ByHandScreen):
         async with self._reading:
             await self._show(chat)
         self._show_aside()
-        self._composer.focus()
+        self.set_focus(self._composer)
 
     # -- models ------------------------------------------------------------------------------------------------
 

@@ -85,8 +85,11 @@ class Talk:
         self._session = session
         if self._assistant is not None:
             # What it still learns it goes on learning; closing would wait for that.
-            self._left = [each for each in (*self._left, self._assistant) if not each.wait(0)]
+            self._left.append(self._assistant)
             self._assistant = None
+        for each in [each for each in self._left if each.wait(0)]:
+            each.close(0)
+            self._left.remove(each)
 
     def _answer(self, text: str, pieces: Pieces) -> None:
         try:
