@@ -6,9 +6,8 @@ import asyncio
 import time
 from typing import TYPE_CHECKING, ClassVar
 
-from _browser_figures import DIMENSION, memory_now
+from _browser_figures import DIMENSION, both, memory_now
 from _browser_terminal import terminal
-from _ranking_scores import percentile
 from textual import on
 from textual.app import App, ComposeResult
 from textual.widgets import DataTable, Input
@@ -83,15 +82,13 @@ async def _sat_before(app: Naive, start: float, keys: int, words: str) -> dict[s
                 times.append(
                     await seat.timed(key, lambda before=before, step=step: table().cursor_row >= before + step)
                 )
-            found[f"{name}: key to repaint, p50 ms"] = percentile(times, 0.5)
-            found[f"{name}: key to repaint, p95 ms"] = percentile(times, 0.95)
+            found |= both(f"{name}: key to repaint", times)
         times, typed = [], ""
         await seat.to_type("f")
         for letter in words[:6]:
             typed += letter
             times.append(await seat.timed(letter, lambda typed=typed: app.shown == typed))
-        found["filter as one types: key to list repainted, p50 ms"] = percentile(times, 0.5)
-        found["filter as one types: key to list repainted, p95 ms"] = percentile(times, 0.95)
+        found |= both("filter as one types: key to list repainted", times)
         found["RSS after all that, without embedder, MB"] = memory_now()
     return found
 

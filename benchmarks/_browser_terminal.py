@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 SIZE = (120, 40)
 _PATIENCE = 30.0
+
+
+class Taken(NamedTuple):
+    """Milliseconds by the clock, and of the processor, which a busy machine hardly changes."""
+
+    clock: float
+    processor: float
 
 
 class Painting:
@@ -62,11 +69,12 @@ class Terminal:
         while not isinstance(self.app.focused, Input):
             await asyncio.sleep(0.01)
 
-    async def timed(self, key: str, shown: Callable[[], bool]) -> float:
-        """Milliseconds from a key to the first frame in which it is `shown` what it brings about."""
-        start = time.perf_counter()
+    async def timed(self, key: str, shown: Callable[[], bool]) -> Taken:
+        """What it takes from a key to the first frame in which it is `shown` what it brings about."""
+        start, begun = time.perf_counter(), time.process_time()
         try:
-            return (await self.painting.until(shown, lambda: self.press(key)) - start) * 1000
+            clock = await self.painting.until(shown, lambda: self.press(key)) - start
+            return Taken(clock * 1000, (time.process_time() - begun) * 1000)
         except TimeoutError as error:
             what = f"{key!r} brought about nothing that was waited for; {self.app.focused} has focus"
             raise TimeoutError(what) from error
