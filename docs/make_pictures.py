@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import html
 import os
 import pty
 import re
@@ -17,10 +18,14 @@ import sys
 import tempfile
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
 
 PICTURES = Path(__file__).parent / "pictures"
 WIDTH = 100
@@ -105,24 +110,60 @@ def draw(name: str, prompt: str, output: str) -> None:
 
 
 def save(name: str, svg: str) -> None:
-    """Keep a picture, without the fonts it would fetch from elsewhere."""
-    (PICTURES / f"{name}.svg").write_text(re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL), encoding="utf-8")
+    """Keep a picture without the fonts it would fetch from elsewhere, and Chinese as wide as a terminal draws it."""
+    own = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+    (PICTURES / f"{name}.svg").write_text(_TEXT.sub(_as_wide_as_its_cells, own), encoding="utf-8")
+
+
+#: Rich counts characters where it should count cells, so that a web browser squeezes Chinese into half its room.
+_TEXT = re.compile(r'(<text [^>]*textLength=")([\d.]+)("[^>]*>)([^<]*)(</text>)')
+
+
+def _as_wide_as_its_cells(match: re.Match[str]) -> str:
+    head, length, middle, text, tail = match.groups()
+    shown = html.unescape(text)
+    width = float(length) / max(1, len(shown)) * cell_len(shown)
+    return f"{head}{width:g}{middle}{text}{tail}"
+
+
+#: Pictures of the terminal browser: the keys that lead there from its first screen, and what is then on the screen.
+ROOMS = {
+    "browser": (("down", "down", "down"), "First day at Marulho"),
+    "browser-search": (("/", *"who looks after the cat?", "enter"), "by meaning"),
+    "browser-graph": (("down", "down", "down", "g", "2"), "hops"),
+    "browser-history": (("h",), "Version"),
+    "browser-timeline": (("down", "down", "down", "t"), "strength"),
+    "browser-review": (("r",), "Conflicts"),
+    "browser-log": (("l",), "import"),
+    "browser-health": (("H",), "Models"),
+}
 
 
 async def browser(home: str) -> None:
-    """An SVG of the terminal browser with a note open."""
+    """An SVG of each room of the terminal browser."""
     from amem_tui.app import NotesApp
 
     from amem import AgenticMemorySystem, load_settings
 
     settings = load_settings(home, collection="demo", llm_backend="offline", dense_base="exact")
-    with AgenticMemorySystem(settings=settings) as memory:
-        app = NotesApp(memory)
-        async with app.run_test(size=(120, 36)) as pilot:
-            await pilot.pause(1.0)
-            await pilot.press("down", "down", "down")
-            await pilot.pause(1.0)
-            save("browser", app.export_screenshot(title="amem tui"))
+    for name, (keys, shows) in ROOMS.items():
+        with AgenticMemorySystem(settings=settings) as memory:
+            app = NotesApp(memory)
+            async with app.run_test(size=(120, 36)) as pilot:
+                await seen(pilot, "First day")
+                await pilot.press(*keys)
+                await seen(pilot, shows)
+                await asyncio.sleep(1.0)  # what is still on its way: other panes, a step of an animation
+                save(name, app.export_screenshot(title="amem tui"))
+
+
+async def seen(pilot: Pilot[None], words: str) -> None:
+    """Wait until the screen shows these words."""
+    async with asyncio.timeout(30):
+        while words not in "\n".join(
+            strip.text for strip in pilot.app.screen._compositor.render_strips(pilot.app.size)
+        ):
+            await pilot.pause(0.05)
 
 
 if __name__ == "__main__":
