@@ -84,7 +84,7 @@ def room(pilot: Pilot[None]) -> ChatScreen:
 async def say(pilot: Pilot[None], text: str, *, wait: bool = True) -> None:
     """Type a message and send it; wait for the end of the answer unless told otherwise."""
     room(pilot)._composer.text = text
-    room(pilot)._composer.focus()
+    room(pilot).set_focus(room(pilot)._composer)
     await pilot.press("enter")
     if wait:
         await over(pilot)
@@ -98,16 +98,12 @@ async def over(pilot: Pilot[None]) -> None:
 
 def spoken(pilot: Pilot[None]) -> list[tuple[str, str]]:
     """Questions and answers as they are shown."""
-    return [
-        (each.query_one(".question").text, each.query_one(".answer").text)  # type: ignore[attr-defined]
-        for each in room(pilot)._transcript.exchanges
-    ]
+    return [(each._question.text, each._answer.text) for each in room(pilot)._transcript.exchanges]
 
 
 def ending(pilot: Pilot[None], place: int = -1) -> str:
     """What is said of how a turn ended."""
-    exchange = room(pilot)._transcript.exchanges[place]
-    return str(exchange.query_one(".ending").visual)  # type: ignore[attr-defined]
+    return str(room(pilot)._transcript.exchanges[place]._below.visual)
 
 
 def aside(pilot: Pilot[None]) -> str:
