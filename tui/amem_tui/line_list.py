@@ -185,7 +185,7 @@ class LineList(ScrollView, can_focus=True):
     # -- drawing -----------------------------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
+        width = self.scrollable_content_region.width
         base = self.get_component_rich_style("line-list--row")
         if self._count == 0:
             words = f" {self._empty}" if y == 0 else ""

@@ -129,7 +129,7 @@ class HealthScreen(NotesScreen):
         shown = self.query_one(LineList)
         why = "" if shown.line is None else shown.line.below.strip()
         self.query_one("#why", Static).update(Content.styled(why, "$muted"))
-        self.query_one("#why").display = len(why) > shown.size.width - 12
+        self.query_one("#why").set_class(len(why) > max(12, shown.size.width - 12), "-long")
 
     def _say_state(self, words: str) -> None:
         self.query_one(Sayings).show([Line("", words, Mark.WATCH)])
