@@ -32,7 +32,10 @@ async def test_the_newest_note_is_open_with_what_analysis_made_of_it(memory: Age
 
 async def test_arrows_open_the_note_under_the_cursor(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
-        await pilot.press("down")
+        listed(pilot).action_step(1)
+        assert pilot.app._desk.note == memory.list()[1].id
+        await wait_until(pilot, lambda: opened(pilot) == CAT)
+        await pilot.press("home", "down")
         await wait_until(pilot, lambda: opened(pilot) == CAT)
         await pilot.press("end")
         await wait_until(pilot, lambda: opened(pilot) == TEA)

@@ -158,7 +158,10 @@ class Listed(Opening):
                 while self._shelf is not None and (wanted := self._notes.missing()) is not None:
                     page, generation = wanted
                     read = partial(page_of, self.memory, self._shelf, self._desk.zone, page)
+                    before = self._notes.row
                     self._notes.fill(page, generation, await self.ask(read))
+                    if before is None:
+                        self._follow_cursor()
         finally:
             self._fetching = False
             self._notes.give_up()

@@ -112,6 +112,11 @@ class Opening(Selecting):
         if self._wanted in ids:
             self._trail.clear()
 
+    def _follow_cursor(self) -> None:
+        """Whoever asks in the same moment is told of the note under the cursor, which is read a little later."""
+        if self._notes.row is not None:
+            self._desk.note = self._notes.row.id
+
     @on(NoteList.Moved)
     def _moved(self, event: NoteList.Moved) -> None:
         self._trail.clear()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from amem_tui.browse.conditions import Conditions
+    from amem_tui.desk import Desk
 
 #: Seconds for which a note is left unread while one types, so that reading it does not slow the typing down.
 _TYPING_REST = 0.15
@@ -39,6 +40,10 @@ class BrowseScreen(Marking):
     CSS_PATH = ["browse.tcss", "pane/pane.tcss"]  # noqa: RUF012 (Textual declares it so)
     LEGEND: ClassVar[tuple[tuple[str, str], ...]] = LEGEND
 
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._furnished = False
+
     def furnish(self) -> ComposeResult:
         yield SearchLine(id="searching")
         with Horizontal(id="panes"):
@@ -47,6 +52,8 @@ class BrowseScreen(Marking):
             yield NotePane(self._desk, id="note")
 
     def on_mount(self) -> None:
+        self._furnished = True
+        self.watch(self._notes, "cursor", self._follow_cursor, init=False)
         self._notes.border_title = Content(self._listing.heading)
         self.set_focus(self._notes)
 
@@ -154,12 +161,12 @@ class BrowseScreen(Marking):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered: no letter while one types, and without an open note nothing to do with it."""
-        if self.is_mounted and action in _LETTERS and self._line.typing:
+        if action in _LETTERS and (not self._furnished or self._line.typing):
             return False
         if action in self.NEEDS_A_NOTE:
             return self._desk.note is not None or (action in ("delete", "export") and bool(self._marks))
         if action in ("mark", "mark_all", "order"):
-            return self._notes.count > 0 if self.is_mounted else False
+            return self._notes.count > 0
         return super().check_action(action, parameters)
 
     @on(NoteList.Opened)

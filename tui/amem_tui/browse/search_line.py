@@ -75,6 +75,7 @@ class SearchLine(Horizontal):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.mode: Mode = "search"
+        self._said: tuple[bool, Mode] | None = None
         self._prompt = Static(id="search-mode")
         self._input = _Typing(id="search", compact=True, select_on_focus=True)
 
@@ -111,6 +112,9 @@ class SearchLine(Horizontal):
 
     def _label(self) -> None:
         idle = not (self._input.value or self._input.has_focus)
+        if (idle, self.mode) == self._said:  # nothing but letters: the line need not be laid out anew
+            return
+        self._said = (idle, self.mode)
         prompt, colour, what = _PROMPTS[self.mode]
         label = Content(" ") if idle else Content.assemble((prompt, f"bold {colour}"))
         self._prompt.update(label)
