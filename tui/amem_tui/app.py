@@ -8,15 +8,14 @@ import signal
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import work
 from textual.app import SystemCommand
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
-from textual.worker import WorkerFailed
 
-from amem.errors import AmemError, InvalidInput, StorageGone
-from amem_tui.desk import CollectionChanged, Desk, words
+from amem.errors import AmemError, InvalidInput
+from amem_tui.desk import Desk, words
 from amem_tui.keymap import as_textual_wants, own_keys, room_keys
 from amem_tui.notes_screen import NotesScreen
 from amem_tui.room_bar import RoomBar
@@ -25,15 +24,15 @@ from amem_tui.shell.collections import CollectionsScreen
 from amem_tui.shell.help import HelpScreen
 from amem_tui.shell.key_lists import display, keys_everywhere, keys_here
 from amem_tui.shell.keys import KEYS
-from amem_tui.shell.mishaps import in_words, write_down
+from amem_tui.shell.looks import Looks
 from amem_tui.shell.note_form import NoteForm
-from amem_tui.shell.one_key_at_a_time import OneKeyAtATime
 from amem_tui.shell.opening import open_collection
 from amem_tui.shell.own_editor import write_in_editor
 from amem_tui.shell.palette import PROVIDERS
 from amem_tui.shell.switcher import NoteSwitcher
-from amem_tui.shell.unreadable import GoOn, Retry, UnreadableScreen
-from amem_tui.themes import THEMES, known_theme, muted, readable
+from amem_tui.shell.troubles import Troubles
+from amem_tui.shell.unreadable import UnreadableScreen
+from amem_tui.themes import known_theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.dom import DOMNode
     from textual.screen import Screen
-    from textual.theme import Theme
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
@@ -55,7 +53,7 @@ _OUT = frozenset({"q", "ctrl+q", "ctrl+c"})
 _ABOVE_ALL = frozenset({"switch_note", "switch_collection", "command_palette"})
 
 
-class NotesApp(OneKeyAtATime[None]):
+class NotesApp(Looks, Troubles):
     """Browse `memory`, which stays the caller's to close, or the collection of `settings`, which the app opens itself.
 
     `opening` opens a collection by its settings, `create` whether the first may be made; others' writes are looked
@@ -82,14 +80,12 @@ class NotesApp(OneKeyAtATime[None]):
             raise InvalidInput("a browser needs a collection, or the settings of one")
         self._settings = found
         self._own_keys = own_keys(found.tui_keys)
-        self._first_theme = known_theme(found.tui_theme)
+        self._theme_set = known_theme(found.tui_theme)
         super().__init__()
         self._opening, self._create = opening, create
         self._opened: list[AgenticMemorySystem] = []
         self._desk: Desk | None = None if memory is None else Desk(self, memory)
         self._follow_every = follow_every
-        #: What fails and the person does without.
-        self._done_without: set[str] = set()
         #: Why the app could not begin.
         self.failure: AmemError | None = None
 
@@ -100,10 +96,7 @@ class NotesApp(OneKeyAtATime[None]):
 
     def on_mount(self) -> None:
         self.set_keymap(as_textual_wants(self._own_keys))
-        for theme in THEMES:
-            self.register_theme(theme)
-        self.theme = self._first_theme
-        self.theme_changed_signal.subscribe(self, self._theme_chosen)
+        self.look_as(self._theme_set)
         self._heed_signals()
         if self._desk is None:
             self._begin()
@@ -161,23 +154,6 @@ class NotesApp(OneKeyAtATime[None]):
         assert self._desk is not None, "asked for before the collection is open"
         return self._desk
 
-    # -- looks ---------------------------------------------------------------------------------------------------
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """A grey for what matters less, to be read on any theme."""
-        return {"muted": muted(self.current_theme)}
-
-    def get_css_variables(self) -> dict[str, str]:
-        """The theme's colours, the signals among them so that they can be read as text."""
-        self.theme_variables = super().get_css_variables() | readable(self.current_theme)
-        return self.theme_variables
-
-    def _theme_chosen(self, theme: Theme) -> None:
-        if theme.name == self._first_theme:
-            return
-        where = self._settings.home / "config.toml"
-        self.toast(f'{theme.name}, until you quit. To keep it: tui_theme = "{theme.name}" in {where}')
-
     # -- rooms ---------------------------------------------------------------------------------------------------
 
     def visit(self, room: str) -> None:
@@ -219,16 +195,6 @@ class NotesApp(OneKeyAtATime[None]):
         elif not written.problem:
             self.toast("The text is as it was.")
 
-    def announce(self) -> None:
-        """Tell the room in front that somebody wrote; the others look when they are entered."""
-        for screen in self.screen_stack:
-            if isinstance(screen, NotesScreen):
-                screen.post_message(CollectionChanged())
-
-    def toast(self, message: str, *, error: bool = False) -> None:
-        """Say something in a corner of the screen."""
-        self.notify(message, severity="error" if error else "information", timeout=8 if error else 4, markup=False)
-
     # -- collections -----------------------------------------------------------------------------------------------
 
     def switch_collection(self, name: str) -> None:
@@ -247,6 +213,10 @@ class NotesApp(OneKeyAtATime[None]):
         await self._move_out()
         self._settle(Desk(self, memory))
         self.toast(f"This is {memory.settings.collection} now.")
+
+    async def open_again(self) -> None:
+        """Open anew what stands in the collection's place now, perhaps put back from a copy."""
+        await self._switch(self._settings.collection, create=False).wait()
 
     async def _move_out(self) -> None:
         """Leave every room of the collection that was open, and close it."""
@@ -269,79 +239,6 @@ class NotesApp(OneKeyAtATime[None]):
         if left is not None:
             await asyncio.to_thread(left.memory.close)
             self._opened = [each for each in self._opened if each is not left.memory]
-
-    # -- trouble -----------------------------------------------------------------------------------------------------
-
-    def unreadable(self, error: AmemError, *, for_now: bool) -> None:
-        """Say on a screen of its own that the store fails; `for_now`: it is looked at again and again meanwhile."""
-        if self._desk is None:
-            return  # the rooms of a collection that is being left
-        if not for_now and str(error) in self._done_without:
-            self.toast(words(error), error=True)
-            return
-        for screen in self.screen_stack:
-            if isinstance(screen, UnreadableScreen):
-                screen.for_now = screen.for_now or for_now
-                if screen.is_mounted:
-                    screen.say(error)
-                return
-        self.push_screen(UnreadableScreen(error, self._settings.collection, self._settings.home, for_now=for_now))
-
-    def readable(self) -> None:
-        """The store that failed answers again."""
-        self._end_of_trouble()
-        self.toast("The collection can be read again.")
-
-    def _end_of_trouble(self) -> None:
-        for screen in self.screen_stack:
-            if isinstance(screen, UnreadableScreen):
-                screen.end()
-        self.announce()
-
-    @on(GoOn)
-    def _go_on(self, event: GoOn) -> None:
-        self._done_without.add(event.words)
-        self._end_of_trouble()
-
-    @on(Retry)
-    @work(group="retry", exclusive=True)
-    async def _retry(self) -> None:
-        desk = self.desk
-        try:
-            await desk.ask(desk.memory.pulse)
-        except StorageGone:
-            # What stands in its place now, perhaps put back from a copy, is another file: open that.
-            await self._switch(self._settings.collection, create=False).wait()
-        except AmemError as error:
-            self.unreadable(error, for_now=True)
-        else:
-            self._done_without.clear()
-            self._end_of_trouble()
-
-    def mishap(self, error: BaseException) -> None:
-        """Say that something unforeseen happened, and write it down."""
-        write_down(error)
-        self.toast(in_words(error, self._settings.home), error=True)
-
-    def _handle_exception(self, error: Exception) -> None:
-        """The one place where exceptions that nobody caught arrive, from workers, messages and drawing."""
-        cause = error.error if isinstance(error, WorkerFailed) else error
-        if isinstance(cause, AmemError) and self._desk is not None and isinstance(error, WorkerFailed):
-            self._desk.refuse(cause)
-            return
-        if not self._running:  # on the way out, where rooms lose their widgets before their last messages
-            write_down(cause)
-            return
-        if self._exception is None:  # whoever drives the app in a test hears of it
-            self._exception = error
-            self._exception_event.set()
-        if isinstance(error, WorkerFailed):
-            self.mishap(cause)
-            return
-        # What handles messages has stopped: without it the app would only seem to be alive.
-        write_down(cause)
-        self._return_code = 1
-        self.panic(Content(in_words(cause, self._settings.home)).plain)
 
     # -- keys ----------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,43 @@
+"""The app's themes: which there are, colours that can be read on each, and how to keep one that was chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import App
+
+from amem_tui.themes import THEMES, muted, readable
+
+if TYPE_CHECKING:
+    from textual.theme import Theme
+
+    from amem.settings import Settings
+
+
+class Looks(App[None]):
+    """The part of the app that knows of colours."""
+
+    _settings: Settings
+
+    def look_as(self, name: str) -> None:
+        """Begin with this theme; what is chosen later is said how to keep."""
+        for theme in THEMES:
+            self.register_theme(theme)
+        self._first_theme = name
+        self.theme = name
+        self.theme_changed_signal.subscribe(self, self._theme_chosen)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """A grey for what matters less, to be read on any theme."""
+        return {"muted": muted(self.current_theme)}
+
+    def get_css_variables(self) -> dict[str, str]:
+        """The theme's colours, the signals among them so that they can be read as text."""
+        self.theme_variables = super().get_css_variables() | readable(self.current_theme)
+        return self.theme_variables
+
+    def _theme_chosen(self, theme: Theme) -> None:
+        if theme.name == self._first_theme:
+            return
+        where = self._settings.home / "config.toml"
+        self.notify(f'{theme.name}, until you quit. To keep it: tui_theme = "{theme.name}" in {where}', markup=False)
