@@ -8,7 +8,8 @@ The real app runs in a process of its own, in a terminal that takes keys and fra
 from a key to the first frame, written out in full, that shows what the key brings about. Keys come as fast as a key
 that is held down, letters as a quick typist types them. The notes are a crowd (``amem.testing.crowd``): English and
 Chinese, vectors of 384 dimensions, no embedder loaded. The peer reads all notes at the start and holds them as rows of
-Textual's own DataTable. On a busy machine look at the times of the processor. Every figure comes from this machine, now.
+Textual's own DataTable. On a busy machine look at the times of the processor.
+Every figure comes from this machine, now.
 """
 
 from __future__ import annotations

@@ -112,23 +112,26 @@ class Cards:
         self._session = session
         self._decay_rate = decay_rate
 
-    def shelf(self, wanted: Filter, *, starting: str = "", order: Order = "time") -> Shelf:
+    def shelf(
+        self, wanted: Filter, *, starting: str = "", order: Order = "time", every: NDArray[np.int64] | None = None
+    ) -> Shelf:
         """All notes that pass the filter and hold the words of `starting`, each of which may be unfinished.
 
         Newest, strongest, most recalled or most important first, of equals the one that came last. A `starting`
-        without a letter or digit finds nothing, an empty one leaves all. Raises InvalidInput for another order.
+        without a letter or digit finds nothing, an empty one leaves all. `every` is that order without `starting`,
+        for whoever knows it already. Raises InvalidInput for another order.
         """
         if order not in ORDERS:
             raise InvalidInput(f"cannot order by {order!r}", hint=f"use one of {', '.join(ORDERS)}")
         if not starting.strip():
-            return Shelf(ordered(self._session, wanted, order, self._decay_rate))
+            return Shelf(ordered(self._session, wanted, order, self._decay_rate) if every is None else every)
         words = typed_words(starting)
         if not words:
             return Shelf(np.empty(0, dtype=np.int64))
         held = self._session.text.typed(words)
         if Status.DELETED in wanted.statuses or wanted.known_at is not None:
             held = np.concatenate([held, self._deleted(words)])
-        keys = ordered(self._session, wanted, order, self._decay_rate)
+        keys = ordered(self._session, wanted, order, self._decay_rate) if every is None else every
         return Shelf(keys[np.isin(keys, held, kind="table")] if len(held) else keys[:0])
 
     def of(self, keys: Sequence[int]) -> list[Card]:

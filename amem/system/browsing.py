@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from amem.storage import Session
 
 Found = TypeVar("Found")
+#: Orders that change with the notes alone, not with time and use.
+_STEADY = ("time", "recorded", "importance")
 
 
 class Seen:
@@ -61,7 +63,10 @@ class Browsing(Wiring):
         """
         wanted = (filter or Filter()).in_zone(zone(self.settings.timezone))
         with self._store.read() as session:
-            return self._cards(session).shelf(wanted, starting=starting, order=order)
+            cards, every = self._cards(session), None
+            if starting and wanted.is_default and order in _STEADY:  # at every letter that is typed
+                every = self._seen.since(session.counter, order, lambda: cards.shelf(wanted, order=order).keys)
+            return cards.shelf(wanted, starting=starting, order=order, every=every)
 
     def cards(self, shelf: Shelf, start: int, stop: int) -> list[Card]:
         """The notes at these places of a shelf, as they are now; one that was purged since is missing."""

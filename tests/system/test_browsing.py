@@ -255,3 +255,13 @@ def test_fields_that_are_a_persons_own_are_told(memory: AgenticMemorySystem) -> 
     assert memory.owned_fields(tea)["context"] == "edited"
     with pytest.raises(NoteNotFound):
         memory.owned_fields("nobody")
+
+
+def test_what_is_typed_finds_what_was_written_between_two_letters(memory: AgenticMemorySystem, open_home: Open) -> None:
+    for order in ("time", "recorded", "importance", "strength", "recalls"):
+        assert len(memory.shelf(starting="gre", order=order)) == 2  # type: ignore[arg-type]
+    open_home().add("The greenhouse")
+    memory.delete(ids(memory)[0])
+    for order in ("time", "recorded", "importance", "strength", "recalls"):
+        found = memory.cards(memory.shelf(starting="gre", order=order), 0, 9)  # type: ignore[arg-type]
+        assert {card.text for card in found} == {"The greenhouse", TEXTS[1]}
