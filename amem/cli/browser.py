@@ -42,7 +42,7 @@ def tui(
         raise InvalidInput("the browser needs a terminal", hint="in a pipe, use amem list, show and search")
     import amem_tui
 
-    raise typer.Exit(amem_tui.run(call.settings()))
+    raise typer.Exit(amem_tui.run(call.settings(), create=call.collection is None))
 
 
 def desktop(
