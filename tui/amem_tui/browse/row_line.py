@@ -20,7 +20,7 @@ BARS = "▁▃▅▇"
 PINNED, WAITING, MARKED = "▪", "◌", "✓"
 #: (sign, what it says of a note).
 LEGEND = (
-    ("▁▃▅▇", "how strong it is; without any it fades"),
+    ("▁▃▅▇", "strength; with none it fades"),
     ("L s", "in long-term or short-term memory"),
     ("3↔", "so many links from and to it"),
     (f"{WAITING}", "its analysis waits"),
