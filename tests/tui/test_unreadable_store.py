@@ -190,6 +190,7 @@ async def test_an_unexpected_exception_is_said_and_written_down_and_the_browser_
             await wait_until(pilot, lambda: "RuntimeError: nobody" in toasts(pilot))
             assert FILE_NAME in toasts(pilot)
             assert "Traceback" not in screen_text(pilot)
+            assert "\x1b" not in toasts(pilot)
             app._exception = None  # which is kept for those who drive the app in a test
             app._exception_event.clear()
             await pilot.press("l")
@@ -214,17 +215,17 @@ async def test_what_stops_the_browser_ends_it_with_a_sentence_instead_of_a_trace
     memory: AgenticMemorySystem, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def break_down() -> None:
-        raise RuntimeError("nobody foresaw")
+        raise RuntimeError("nobody [bold]foresaw[/]")
 
     app = NotesApp(memory)
-    with written_down(memory.settings.home), pytest.raises(RuntimeError, match="nobody foresaw"):  # noqa: PT012
+    with written_down(memory.settings.home), pytest.raises(RuntimeError, match="nobody"):  # noqa: PT012
         async with app.run_test(size=(80, 24)) as pilot:
             await wait_until(pilot, lambda: bool(app.screen.query(NoteList)) and listed(pilot).count == 3)
             app.call_later(break_down)
             await wait_until(pilot, lambda: not app.is_running)
     assert app.return_code == 1
     told = " ".join(capsys.readouterr().err.split())
-    assert "RuntimeError: nobody foresaw" in told
+    assert "RuntimeError: nobody [bold]foresaw[/]" in told
     assert "Traceback" not in told
     assert "break_down" in (memory.settings.home / FILE_NAME).read_text(encoding="utf-8")
 

@@ -7,6 +7,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from amem_tui.phrases import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import TextIOWrapper
@@ -55,6 +57,6 @@ def write_down(error: BaseException) -> None:
 
 def in_words(error: BaseException, home: Path) -> str:
     """An exception as a person may be told of it."""
-    said = " ".join(str(error).split())[:160]
+    said = one_line(str(error))
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return f"Something unforeseen went wrong, {what}\nIt is written down in {home / FILE_NAME}."

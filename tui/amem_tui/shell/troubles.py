@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.text import Text
 from textual import on, work
-from textual.content import Content
 from textual.worker import WorkerFailed
 
 from amem.errors import AmemError, StorageGone
@@ -115,4 +115,4 @@ class Troubles(OneKeyAtATime[None]):
         # What handles messages has stopped: without it the app would only seem to be alive.
         write_down(cause)
         self._return_code = 1
-        self.panic(Content(in_words(cause, self._settings.home)).plain)
+        self.panic(Text(in_words(cause, self._settings.home)))
