@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.errors import NoteNotFound
-from amem.note import Enrichment, LinkType
+from amem.note import LinkType
 from amem_tui.phrases import one_line, plural, title
 
 if TYPE_CHECKING:
@@ -13,25 +12,10 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
-    from amem.receipt import Receipt
     from amem.storage import Kept, UndoReport
 
 #: So much of what an undo left alone is named.
 _TOLD = 3
-
-
-def add(memory: AgenticMemorySystem, content: str) -> tuple[str, str]:
-    """Remember a note; (its id, what came of it)."""
-    receipt = memory.add(content)
-    return receipt.id, _received(receipt)
-
-
-def edit(memory: AgenticMemorySystem, note: MemoryNote, content: str) -> str:
-    """Change a note's text, unless somebody changed the note since it was read."""
-    note.content = content
-    if not memory.update(note):
-        raise NoteNotFound("this note was deleted meanwhile", hint="copy your text and save it as a new note")
-    return f"Changed {_quoted(title(content))}"
 
 
 def delete_notes(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
@@ -142,21 +126,6 @@ def keep_both(memory: AgenticMemorySystem, earlier: str, later: str) -> str:
     if memory.keep(earlier) or memory.keep(later):
         return "Both hold"
     return "Both stand already, for one and the same thing: say which is right"
-
-
-def _received(receipt: Receipt) -> str:
-    if not receipt.stored:
-        return "Known already: here is the note that says the same"
-    parts = ["Stored"]
-    if receipt.links:
-        parts.append(plural(len(receipt.links), "link"))
-    if receipt.evolved:
-        parts.append(f"{plural(len(receipt.evolved), 'neighbour')} updated")
-    if receipt.queued:
-        parts.append(f"{plural(len(receipt.queued), 'change')} to review")
-    if receipt.enrichment is not Enrichment.DONE:
-        parts.append("analysis waits (amem enrich)")
-    return ", ".join(parts)
 
 
 def _reversed(memory: AgenticMemorySystem, report: UndoReport, verb: str) -> str:
