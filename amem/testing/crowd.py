@@ -36,7 +36,7 @@ def make_crowd(home: Path, notes: int = 100_000, *, dimension: int = 64, ends: s
     """Write a collection (of the default name) under `home`; returns how many notes it holds, of any status.
 
     That is `notes` rounded up to a multiple of 250, the newest recorded shortly before `ends` (ISO 8601, UTC). Open it
-    with ``HashEmbedder(dimension)``. 100,000 take about fifteen seconds and 230 MB, and with 384 dimensions 400 MB.
+    with ``HashEmbedder(dimension)``. 100,000 take about fifteen seconds and 230 MB, and with 384 dimensions 540 MB.
     """
     from amem.memory_system import AgenticMemorySystem
     from amem.settings import Settings
