@@ -73,6 +73,7 @@ class Page:
         app.add_routes(
             [
                 web.get(f"/{self._key}/", self._page),
+                web.get(f"/{self._key}/page.js", _script),
                 web.get(f"/{self._key}/ws", self._sessions.handle_websocket),
                 web.static("/static", self._sessions.statics_path),
             ]
@@ -126,6 +127,11 @@ class Page:
             font_size=size if size.isascii() and size.isdigit() and len(size) <= 2 else FONT_SIZE,
         )
         return web.Response(text=filled, content_type="text/html")
+
+
+async def _script(_: web.Request) -> web.Response:
+    text = files("amem_tui.serving").joinpath("page.js").read_text(encoding="utf-8")
+    return web.Response(text=text, content_type="text/javascript")
 
 
 def quiet() -> None:
