@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlalchemy import Connection
+    from sqlalchemy.engine import ExceptionContext
 
 FILE_NAME = "amem.db"
 BUSY_SECONDS = 60.0
@@ -66,6 +67,8 @@ class Database:
             **({} if self.path is None else {"pool_size": 4, "max_overflow": -1}),
         )
         event.listen(self._engine, "begin", _begin)
+        if self.path is not None:
+            event.listen(self._engine, "handle_error", _forget_damage)
         try:
             with self._explained():
                 self._upgrade()
@@ -311,6 +314,12 @@ def explain(error: BaseException | None, path: Path | None) -> StorageError:
 def _begin(connection: Connection) -> None:
     writing = connection.get_execution_options().get("amem_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _forget_damage(context: ExceptionContext) -> None:
+    """Drop connections that read damaged pages: they would keep them in their cache when the file is well again."""
+    if isinstance(explain(context.original_exception, None), StorageCorrupt):
+        context.is_disconnect = True
 
 
 def _make_private(folder: Path) -> None:

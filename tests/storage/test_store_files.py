@@ -137,6 +137,26 @@ def test_a_damaged_file_is_called_damaged(folder: Path, clock: FrozenClock, dama
     assert "amem copy" in caught.value.hint
 
 
+def test_a_file_that_was_damaged_while_open_and_is_put_right_is_read_again(folder: Path, clock: FrozenClock) -> None:
+    with closing(Store(folder, clock)) as store, store.write() as session:
+        put(session, "note")
+    file = folder / "amem.db"
+    data = file.read_bytes()
+    with closing(Store(folder, clock)) as store:
+        with file.open("r+b") as open_file:
+            open_file.write(b"\xff" * len(data))
+
+        def read() -> int:
+            with store.read() as session:
+                return session.notes.count()
+
+        with pytest.raises(StorageCorrupt):
+            read()
+        with file.open("r+b") as open_file:
+            open_file.write(data)
+        assert read() == 1
+
+
 def test_a_collection_of_a_newer_program_is_left_alone(folder: Path, clock: FrozenClock) -> None:
     Store(folder, clock).close()
     with closing(sqlite3.connect(folder / "amem.db")) as raw:
