@@ -232,7 +232,7 @@ class Assistant:
             raise BadModelAnswer(f"{model.name} answered with nothing", hint="ask again, or try another model")
 
     def _keep(self, saying: _Saying, prepared: Prepared) -> None:
-        """Write down what was recalled, and that it was used, before the model is asked."""
+        """Write down what was recalled, before the model is asked."""
         with self._store.write() as session:
             session.chats.recalled(
                 saying.turn.key,
@@ -240,7 +240,6 @@ class Assistant:
                 supported=prepared.in_memory,
                 prompt=prepared.prompt,
             )
-            session.usage.touch(list(session.notes.keys_of(prepared.used).values()))
 
     def _end(self, saying: _Saying, state: TurnState, error: BaseException | None = None) -> Reply:
         """Write down how the turn ended, and have it learnt from."""
@@ -274,6 +273,9 @@ class Assistant:
                 tokens_in=prepared.fitted.size if prepared and prepared.fitted and saying.model else 0,
                 tokens_out=tokens(text),
             )
+            # What nobody answered from was of no use yet; what is asked again would count twice.
+            if prepared is not None and text.strip():
+                session.usage.touch(list(session.notes.keys_of(prepared.used).values()))
         if ended.learning is Learning.WAITING:
             self._learning.soon(ended)
         return reply

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from amem.storage.chats import Learning, TurnState
 
@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.conversation.reply import Recalled
+    from amem.storage.chats import Recollection
+
+#: A recalled note, with its words or as it is kept with the turn.
+Found = TypeVar("Found", "Recalled", "Recollection")
 
 #: What is said of a turn that has not been learnt from as it should be; nothing where it was.
 LEARNING = {
@@ -34,7 +38,7 @@ def ended(state: TurnState, error: str) -> str:
     return f"no model answered{why}"
 
 
-def best(found: Sequence[Recalled]) -> list[Recalled]:
+def best(found: Sequence[Found]) -> list[Found]:
     """The few worth showing in place of an answer: those that support one, else those that come nearest."""
     supporting = [each for each in found if each.supports]
     return (supporting or [each for each in found if each.part == "recalled"])[:_FEW]
@@ -49,16 +53,22 @@ class Group:
     whole: bool = False
 
 
-def grouped(found: Sequence[Recalled]) -> list[Group]:
-    """What was recalled by what became of it; no group is empty."""
+def grouped(found: Sequence[Recalled], *, answered: bool = True) -> list[Group]:
+    """What was recalled by what became of it; no group is empty. Unless a model `answered`, none was shown anything."""
 
     def of(part: str, *shown: bool) -> tuple[Recalled, ...]:
         return tuple(each for each in found if each.part == part and each.injected in (shown or (True, False)))
 
-    groups = (
-        Group("shown to the model, best first", of("recalled", True), whole=True),
-        Group("came to mind, not shown to the model", of("recalled", False)),
-        Group("shown with every message", of("core")),
-        Group("what was said earlier, summed up", of("episode")),
-    )
+    if not answered:
+        groups = [
+            Group("came to mind, best first", of("recalled"), whole=True),
+            Group("core notes", of("core")),
+        ]
+    else:
+        groups = [
+            Group("shown to the model, best first", of("recalled", True), whole=True),
+            Group("came to mind, not shown to the model", of("recalled", False)),
+            Group("shown with every message", of("core")),
+        ]
+    groups.append(Group("what was said earlier, summed up", of("episode")))
     return [group for group in groups if group.notes]

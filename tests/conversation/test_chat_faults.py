@@ -57,6 +57,8 @@ def test_no_fault_costs_a_word_or_raises(memory: AgenticMemorySystem, fault: Fau
     (turn,) = talk.turns()
     assert (turn.question, turn.answer, turn.state) == ("What is my landlord called?", reply.text, reply.state)
     assert memory.count() == 1
+    # What nobody answered from is not counted as used.
+    assert {note.retrieval_count for note in memory.list()} == {1 if reply.text.strip() else 0}
 
 
 def test_what_a_terminal_would_obey_and_no_text_may_hold_is_taken_out_of_answers(memory: AgenticMemorySystem) -> None:

@@ -190,6 +190,33 @@ async def test_no_model_is_said_at_once_memory_answers_meanwhile_and_asking_agai
         assert not room(pilot).query_one("#problem").has_class("-said")
 
 
+async def test_what_memory_holds_stands_in_place_of_an_answer_and_still_does_after_a_restart(home: Home) -> None:
+    memory = home.open()
+    allergic = "我对虾和蟹过敏"
+    memory.add(allergic)
+    home.ollama.stop()
+
+    def told(pilot: Pilot[None]) -> str:
+        return str(room(pilot)._transcript.exchanges[-1]._over_it.visual) + "\n" + ending(pilot)
+
+    async with talking(memory) as pilot:
+        await say(pilot, "What am I allergic to?")
+        before = told(pilot)
+        await wait_until(pilot, lambda: allergic in aside(pilot))
+        beside = aside(pilot)
+    assert "No model answered" in before
+    assert "memory holds" in before
+    assert f"• {allergic}" in before
+    assert "not in memory" not in before.lower()
+    assert "came to mind" in beside.lower()
+    assert "shown" not in beside.lower()
+    assert "not in memory" not in beside.lower()
+    async with talking(home.open()) as pilot:
+        await wait_until(pilot, lambda: allergic in aside(pilot))
+        assert told(pilot).strip() == before.strip()
+        assert aside(pilot) == beside
+
+
 async def test_a_missing_model_names_the_command_that_fetches_it_and_another_can_be_chosen(home: Home) -> None:
     memory = home.open(llm_model="qwen3:4b")
     async with talking(memory) as pilot:

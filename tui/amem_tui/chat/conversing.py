@@ -113,7 +113,7 @@ class ConversingScreen(NotesScreen):
                 elif self._answering is None and self._session is not None:
                     chat = await self.ask(partial(reading.read_chat, self.memory, self._session))
                     if self._answering is None:
-                        await self._transcript.follow(chat.turns)
+                        await self._transcript.follow(chat)
                 notes = await self.ask(self.memory.count)
                 self._stand(replace(self._standing, notes=notes))
         self._show_aside()
@@ -124,7 +124,7 @@ class ConversingScreen(NotesScreen):
         self._talk.resume(chat.session)
         self._awaited.clear()
         self._by_hand.clear()
-        await self._transcript.show(chat.turns)
+        await self._transcript.show(chat)
         self._composer.said([turn.question for turn in chat.turns])
         self._opened = True
         self._tell()
@@ -222,7 +222,7 @@ class ConversingScreen(NotesScreen):
     def _show_recalled(self, exchange: Exchange, recalled: tuple[Recalled, ...]) -> None:
         exchange.waits(recalled, 0)
         if self._transcript.looked_at is exchange:
-            self._panel.show(Aside(recalled=recalled))
+            self._panel.show(Aside(recalled=recalled, unanswered=bool(self._standing.problem)))
 
     async def _end(self, exchange: Exchange, reply: Reply) -> None:
         await exchange.finish(reply, self.memory.named)
@@ -271,7 +271,12 @@ class ConversingScreen(NotesScreen):
                 done = await self.ask(partial(reading.done_by_hand, self.memory, by_hand)) if by_hand else ()
                 recalled = () if exchange is None else exchange.recalled
                 reply = None if exchange is None else exchange.reply
-                aside = Aside(recalled=recalled, in_memory=None if reply is None else reply.in_memory, taught=done)
+                aside = Aside(
+                    recalled=recalled,
+                    in_memory=None if reply is None else reply.in_memory,
+                    taught=done,
+                    unanswered=reply is not None and reply.state is TurnState.UNANSWERED,
+                )
             else:
                 aside = await self.ask(partial(reading.aside, self.memory, self._session, number, by_hand))
             waits = number in self._awaited and aside.learning is Learning.WAITING

@@ -18,6 +18,7 @@ from amem_tui.chat.prose import Prose
 from amem_tui.phrases import clean, maker, moment, one_line, plural, title
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import tzinfo
 
     from textual.app import ComposeResult
@@ -27,11 +28,15 @@ if TYPE_CHECKING:
     from amem_tui.chat.prose import Named
 
 _UNSUPPORTED = "Nothing in memory supported an answer."
+_HELD, _NEAR = "This is what memory holds:", "What memory holds comes no nearer than this:"
 _NEVER = "Not answered: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
 
 
 class Exchange(Vertical):
-    """`turn` is None until the turn is kept, and for ever where it is not (incognito)."""
+    """`turn` is None until the turn is kept, and for ever where it is not (incognito).
+
+    `titles` of notes are shown in place of an answer that no model gave.
+    """
 
     @dataclass
     class Chosen(Message):
@@ -39,7 +44,9 @@ class Exchange(Vertical):
 
         exchange: Exchange
 
-    def __init__(self, question: str, zone: tzinfo, turn: Turn | None = None) -> None:
+    def __init__(
+        self, question: str, zone: tzinfo, turn: Turn | None = None, titles: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(classes="exchange")
         self.question = question
         self.turn = turn
@@ -47,6 +54,7 @@ class Exchange(Vertical):
         self.state = TurnState.ASKED if turn is None else turn.state
         self.recalled: tuple[Recalled, ...] = ()
         self._zone = zone
+        self._titles = titles or {}
         # Held: while the browser closes they can no more be looked up.
         self._question = Prose(_lines_kept(question), classes="question")
         self._answer = Prose("" if turn is None else turn.answer, classes="answer")
@@ -77,8 +85,8 @@ class Exchange(Vertical):
     def on_mount(self) -> None:
         self._said_at()
         if self.turn is not None:
-            self._end(self.turn.state, self.turn.model, self.turn.error)
             self._notice(_UNSUPPORTED if self.turn.supported is False else "")
+            self._end(self.turn.state, self.turn.model, self.turn.error)
         else:
             self._ending(Content.assemble(("recalling…", "$muted")))
 
@@ -115,9 +123,9 @@ class Exchange(Vertical):
             await self._answer.tell(self._shown, named)
         self._end(reply.state, reply.model, reply.error, "" if reply.state is TurnState.UNANSWERED else reply.hint)
 
-    async def become(self, turn: Turn) -> None:
+    async def become(self, turn: Turn, titles: Mapping[str, str]) -> None:
         """Show the turn as it is kept by now, where another process answered it or a purge took words out."""
-        before, self.turn = self.turn, turn
+        before, self.turn, self._titles = self.turn, turn, titles
         self._said_at()
         if before is None or (before.answer, before.state, before.question) == (turn.answer, turn.state, turn.question):
             return
@@ -142,9 +150,24 @@ class Exchange(Vertical):
         if hint:
             parts.append(Content.assemble((one_line(hint, 400), "")))
         if state is TurnState.UNANSWERED:
-            parts += _instead(best(self.recalled)) if self.recalled else []
+            held = self._instead()
+            if held:  # to say that memory has nothing, and then what it has, would be no help
+                self._notice("")
+            parts += held
             parts.append(Content.assemble(("Nothing you typed is lost: a asks again.", "$muted")))
         self._ending(Content("\n").join(parts))
+
+    def _instead(self) -> list[Content]:
+        """What memory holds, where no model says it."""
+        if self.recalled:
+            found = [(each.supports, title(each.text)) for each in best(self.recalled)]
+        else:
+            kept = () if self.turn is None else self.turn.recalled
+            found = [(each.supports, self._titles[each.note]) for each in best(kept) if each.note in self._titles]
+        if not found:
+            return []
+        lines = [Content.assemble((_HELD if any(supports for supports, _ in found) else _NEAR, "$muted"))]
+        return lines + [Content.assemble(("  • ", "$muted"), one_line(said, 200)) for _, said in found]
 
     def _answered_by(self, model: str) -> None:
         """Who answers, once there is an answer."""
@@ -162,14 +185,6 @@ class Exchange(Vertical):
     @on(events.Click)
     def _choose(self) -> None:
         self.post_message(self.Chosen(self))
-
-
-def _instead(found: list[Recalled]) -> list[Content]:
-    """What memory holds, where no model says it."""
-    if not found:
-        return []
-    lines = [Content.assemble(("This is what memory holds:", "$muted"))]
-    return lines + [Content.assemble(("  • ", "$muted"), one_line(title(each.text), 200)) for each in found]
 
 
 def _lines_kept(text: str) -> str:

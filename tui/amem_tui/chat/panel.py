@@ -104,11 +104,13 @@ class Panel(OptionList):
 
     def _recalled(self, aside: Aside) -> list[Option]:
         options: list[Option] = []
-        if aside.in_memory is False:
+        if aside.unanswered and aside.recalled:
+            options.append(_words("No model answered; this is what memory holds.", "$muted"))
+        elif aside.in_memory is False:
             options.append(_words("Not in memory: nothing recalled supports an answer.", "$warning"))
         elif aside.in_memory:
             options.append(_words("✓ marks what an answer can rest on.", "$muted"))
-        for group in grouped(aside.recalled):
+        for group in grouped(aside.recalled, answered=not aside.unanswered):
             options.append(_heading(group.title[0].upper() + group.title[1:]))
             for each in group.notes:
                 id = f"recalled {each.part} {each.note}"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from amem.conversation.telling import best
 from amem.conversation.who_answers import answering, check
 from amem.errors import AmemError
-from amem.storage.chats import Learning
+from amem.note import Status
+from amem.storage.chats import Learning, TurnState
+from amem_tui.phrases import title
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from amem.conversation.reply import Forgotten, Recalled
     from amem.conversation.taught import Taught
@@ -22,21 +25,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """A chat as far as it is kept; `session` is None while there is none."""
+    """A chat as far as it is kept; `session` is None while there is none.
+
+    `titles` are those of the notes that stand in place of an answer where no model gave one.
+    """
 
     session: str | None = None
     turns: tuple[Turn, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """What belongs to one turn but is not said in it. `number` is None for a turn that is not kept."""
+    """What belongs to one turn but is not said in it. `number` is None for a turn that is not kept.
+
+    `unanswered` says that no model answered, so that what was recalled was shown to none.
+    """
 
     number: int | None = None
     recalled: tuple[Recalled, ...] = ()
     in_memory: bool | None = None
     learning: Learning = Learning.OFF
     taught: tuple[Taught, ...] = ()
+    unanswered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +69,11 @@ def newest_chat(memory: AgenticMemorySystem) -> Chat:
 def read_chat(memory: AgenticMemorySystem, session: str) -> Chat:
     """A chat turn by turn. Raises SessionNotFound."""
     with memory.assistant(session=session, incognito=True) as reader:
-        return Chat(session, tuple(reader.turns()))
+        turns = tuple(reader.turns())
+    instead = (each.note for turn in turns if turn.state is TurnState.UNANSWERED for each in best(turn.recalled))
+    cards = memory.cards_of(list(dict.fromkeys(instead)))
+    held = {id: title(card.text) for id, card in cards.items() if card.status is not Status.DELETED}
+    return Chat(session, turns, held)
 
 
 def chats(memory: AgenticMemorySystem, limit: int = 200) -> list[ChatSession]:
@@ -75,7 +90,12 @@ def aside(memory: AgenticMemorySystem, session: str, number: int, by_hand: Seque
         turn = found.turn
         operations = [*([] if turn.learnt_by is None else [turn.learnt_by]), *by_hand]
         return Aside(
-            number, found.recalled, turn.supported, turn.learning, tuple(reader.taught(each) for each in operations)
+            number,
+            found.recalled,
+            turn.supported,
+            turn.learning,
+            tuple(reader.taught(each) for each in operations),
+            unanswered=turn.state is TurnState.UNANSWERED,
         )
 
 

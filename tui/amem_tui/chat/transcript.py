@@ -12,10 +12,10 @@ from textual.message import Message
 from textual.widgets import Static
 
 from amem_tui.chat.exchange import Exchange
+from amem_tui.chat.reading import Chat
 from amem_tui.phrases import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import tzinfo
 
     from textual.app import ComposeResult
@@ -39,6 +39,7 @@ class Transcript(VerticalScroll):
         self._turns = Vertical(id="turns")
         self._above, self._greeting = Static(id="earlier"), Static(id="greeting")
         self._earlier: list[Turn] = []
+        self._chat = Chat()
         self.exchanges: list[Exchange] = []
         self.chosen: Exchange | None = None
 
@@ -66,27 +67,29 @@ class Transcript(VerticalScroll):
         self._greeting.update(words)
         self._greeting.display = not self.exchanges
 
-    async def show(self, turns: Sequence[Turn]) -> None:
+    async def show(self, chat: Chat) -> None:
         """Show another chat."""
+        self._chat, turns = chat, chat.turns
         self.choose(None)
         for each in self.exchanges:
             await each.remove()
         self._earlier = list(turns[:-_AT_ONCE])
-        self.exchanges = [Exchange(each.question, self._zone, each) for each in turns[-_AT_ONCE:]]
+        self.exchanges = [self._kept(each) for each in turns[-_AT_ONCE:]]
         await self._turns.mount_all(self.exchanges)
         self._settle()
         self.anchor()
 
-    async def follow(self, turns: Sequence[Turn]) -> None:
+    async def follow(self, chat: Chat) -> None:
         """Show what others did to this chat: turns of theirs, answers that came, words that were purged."""
+        self._chat, turns = chat, chat.turns
         shown = {each.number: each for each in self.exchanges if each.number is not None}
         first = min(shown, default=0)
         self._earlier = [turn for turn in turns if turn.number < first]
         for turn in turns:
             if (held := shown.get(turn.number)) is not None:
-                await held.become(turn)
+                await held.become(turn, chat.titles)
             elif turn.number > first:
-                await self.add(Exchange(turn.question, self._zone, turn))
+                await self.add(self._kept(turn))
         self._settle()
 
     async def add(self, exchange: Exchange) -> None:
@@ -106,7 +109,7 @@ class Transcript(VerticalScroll):
         """Show some of the turns before the first one that is shown."""
         if not self._earlier:
             return
-        more = [Exchange(each.question, self._zone, each) for each in self._earlier[-_AT_ONCE:]]
+        more = [self._kept(each) for each in self._earlier[-_AT_ONCE:]]
         del self._earlier[-_AT_ONCE:]
         await self._turns.mount_all(more, after=self._greeting)
         self.exchanges = more + self.exchanges
@@ -137,6 +140,9 @@ class Transcript(VerticalScroll):
     def _want_earlier(self, event: events.Click) -> None:
         event.stop()
         self.post_message(self.EarlierWanted())
+
+    def _kept(self, turn: Turn) -> Exchange:
+        return Exchange(turn.question, self._zone, turn, self._chat.titles)
 
     def _settle(self) -> None:
         count = plural(len(self._earlier), "earlier turn")
