@@ -4,7 +4,7 @@ from amem.storage.logbook import Doings, LinkChange, LogOrder
 from amem.storage.records import Job, Kept, Operation, Review, UndoReport, Version
 from amem.storage.session import Session
 from amem.storage.store import Store
-from amem.storage.undo import own_last, redo, rollback, undo
+from amem.storage.undo import own_last, own_undone, redo, rollback, undo
 from amem.storage.vectors import Space, text_hash
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "UndoReport",
     "Version",
     "own_last",
+    "own_undone",
     "redo",
     "rollback",
     "text_hash",

@@ -91,9 +91,15 @@ class Operations:
         return sorted(found, reverse=True)
 
     def newest(
-        self, *, actions: Sequence[str] = (), excluding: Sequence[str] = (), actor: str | None = None
+        self,
+        *,
+        actions: Sequence[str] = (),
+        excluding: Sequence[str] = (),
+        actor: str | None = None,
+        among: Sequence[int] | None = None,
     ) -> int | None:
-        """The newest top-level operation (of this actor) that was not undone and that left something to undo."""
+        """The newest top-level operation (of this actor, `among` at most 1,000) that was not undone and that left
+        something to undo."""
         statement = select(_OPS.c.id).where(_OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None))
         if actions:
             statement = statement.where(_OPS.c.action.in_(actions))
@@ -101,6 +107,8 @@ class Operations:
             statement = statement.where(_OPS.c.action.not_in(excluding))
         if actor is not None:
             statement = statement.where(_OPS.c.actor == actor)
+        if among is not None:
+            statement = statement.where(_OPS.c.id.in_(among))
         # Asked one by one, newest first: nearly always the first one is it.
         below: int | None = None
         while True:

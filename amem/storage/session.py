@@ -43,6 +43,8 @@ class Session:
     def __init__(self, connection: Connection, now: datetime) -> None:
         self.connection = connection
         self.now = now
+        #: The operations that were begun in it of themselves, not set off by others.
+        self.begun: list[int] = []
 
     @cached_property
     def driver(self) -> sqlite3.Connection:
@@ -79,6 +81,8 @@ class Session:
         row = {"parent": parent, "action": action, "actor": actor, "cause": cause, "undoes": undoes, "prompts": prompts}
         key = self.connection.execute(_INSERT, row | {"at": time_text(self.now)}).lastrowid
         assert key is not None
+        if parent is None:
+            self.begun.append(int(key))
         return int(key)
 
     @cached_property

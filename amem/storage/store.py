@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
 
+#: So many operations are remembered as begun here.
+_BEGUN = 1000
+
 
 class Store:
     """One collection's database; `folder` None keeps it in memory. Safe to use from many threads.
@@ -26,11 +30,17 @@ class Store:
         self.folder = folder
         self._clock = clock
         self._database = Database(folder, busy_seconds=busy_seconds)
+        self._begun: deque[int] = deque(maxlen=_BEGUN)
 
     @property
     def read_only(self) -> bool:
         """True when the collection can be read but not changed."""
         return self._database.read_only
+
+    @property
+    def begun(self) -> tuple[int, ...]:
+        """The last 1,000 operations that were written through this object, oldest first, without what they set off."""
+        return tuple(self._begun)
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -45,7 +55,9 @@ class Store:
         `wait` bounds the seconds until StorageBusy when others are writing; None waits long.
         """
         with self._database.write(wait=wait) as connection:
-            yield Session(connection, self._clock.now())
+            session = Session(connection, self._clock.now())
+            yield session
+        self._begun.extend(session.begun)
 
     def copy_to(self, folder: Path) -> None:
         """Write a consistent copy of the database into another (new) collection folder; all of it or nothing."""

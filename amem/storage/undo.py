@@ -53,9 +53,14 @@ _LATER = (
 )
 
 
-def own_last(session: Session, actor: str) -> int | None:
-    """The newest operation that this actor asked for and that can be taken back; None when there is none."""
-    return session.operations.newest(excluding=_REVERSALS + _FINAL + _UNASKED, actor=actor)
+def own_last(session: Session, actor: str, among: Sequence[int]) -> int | None:
+    """The newest operation of these that this actor asked for and that can be taken back; None when there is none."""
+    return session.operations.newest(excluding=_REVERSALS + _FINAL + _UNASKED, actor=actor, among=among)
+
+
+def own_undone(session: Session, actor: str, among: Sequence[int]) -> int | None:
+    """The newest undo of these that this actor asked for and that can be redone; None when there is none."""
+    return session.operations.newest(actions=("undo",), actor=actor, among=among)
 
 
 def undo(session: Session, actor: str, operation: int | None = None) -> UndoReport:
@@ -80,11 +85,17 @@ def undo(session: Session, actor: str, operation: int | None = None) -> UndoRepo
     return report if unasked is None or unasked < target else replace(report, passed_over=unasked)
 
 
-def redo(session: Session, actor: str) -> UndoReport:
-    """Do the newest undone operation again. Raises NothingToUndo when there is none."""
-    target = session.operations.newest(actions=("undo",))
+def redo(session: Session, actor: str, undone_by: int | None = None) -> UndoReport:
+    """Do again what the undo with the id `undone_by` took back (None: the newest undo).
+
+    Raises NothingToUndo when there is none, OperationNotFound, or InvalidInput for what is no undo that stands.
+    """
+    target = session.operations.newest(actions=("undo",)) if undone_by is None else undone_by
     if target is None:
         raise NothingToUndo("there is nothing to redo")
+    found = session.operations.get(target)
+    if found.action != "undo" or found.undone:
+        raise InvalidInput(f"operation {target} is no undo that stands", hint="amem log lists what was undone")
     report = _reverse(session, actor, target, "redo")
     session.operations.mark_redone(target)
     return report

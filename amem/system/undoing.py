@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import moment_of, zone
 from amem.maintenance.index import embed_missing
-from amem.storage import own_last
+from amem.storage import own_last, own_undone
 from amem.storage.logbook import actors, doings, log_order, operations_of
 from amem.storage.versions import differences, would_roll_back
 from amem.system.wiring import Wiring
@@ -64,9 +64,17 @@ class Undoing(Wiring):
             return doings(session, operation, most=most)
 
     def own_last(self) -> int | None:
-        """The newest operation of this actor that can be taken back: its own last step, whatever others did since."""
+        """The newest operation that this actor began through this open collection and that can be taken back.
+
+        What was done before it was opened, in another process or by others is never it.
+        """
         with self._store.read() as session:
-            return own_last(session, self.actor)
+            return own_last(session, self.actor, self._store.begun)
+
+    def own_undone(self) -> int | None:
+        """The newest undo that this actor began through this open collection and that can be redone."""
+        with self._store.read() as session:
+            return own_undone(session, self.actor, self._store.begun)
 
     def undo(self, operation: int | None = None) -> UndoReport:
         """Take back an operation with all it set off (None: the newest), but for what later work has changed since."""
@@ -74,9 +82,9 @@ class Undoing(Wiring):
         embed_missing(self._store, self._vectorizer, [id for id, _ in report.reverted])
         return report
 
-    def redo(self) -> UndoReport:
-        """Do again what was undone last."""
-        report = self._editor.redo(self.actor)
+    def redo(self, undone_by: int | None = None) -> UndoReport:
+        """Do again what was undone last, or what the undo with this id took back."""
+        report = self._editor.redo(undone_by, self.actor)
         embed_missing(self._store, self._vectorizer, [id for id, _ in report.reverted])
         return report
 

@@ -213,9 +213,9 @@ class Editor:
         """Take back an operation and what it set off. Raises NothingToUndo, OperationNotFound, InvalidInput."""
         return self._reverse(lambda session: undo(session, actor, operation))
 
-    def redo(self, actor: str) -> UndoReport:
-        """Do again what was undone last. Raises NothingToUndo."""
-        return self._reverse(lambda session: redo(session, actor))
+    def redo(self, undone_by: int | None, actor: str) -> UndoReport:
+        """Do again what was undone last, or by this undo. Raises NothingToUndo, OperationNotFound, InvalidInput."""
+        return self._reverse(lambda session: redo(session, actor, undone_by))
 
     def rollback(self, id: str, version: int, actor: str) -> tuple[str, ...]:
         """Set a note back to an earlier version, as a new one; returns the fields that changed."""

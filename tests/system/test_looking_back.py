@@ -12,6 +12,8 @@ from amem.errors import InvalidInput
 from amem.note import Fact, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from amem import AgenticMemorySystem
 
 
@@ -26,6 +28,33 @@ def test_one_s_own_last_step_is_not_what_others_did_since(memory: AgenticMemoryS
     assert memory.own_last() is None
     assert agent.own_last() is not None
     assert memory.count() == 1
+
+
+def test_one_s_own_last_step_was_done_through_this_object(
+    memory: AgenticMemorySystem, open_memory: Callable[..., AgenticMemorySystem]
+) -> None:
+    memory.add("I like tea")
+    other = open_memory()
+    assert other.own_last() is None
+    assert other.own_undone() is None
+    other.add("The kettle is new")
+    last, undo = other.own_last(), other.undo(other.own_last())
+    assert undo.undone == last
+    assert other.own_last() is None
+    assert other.own_undone() == undo.operation
+    memory.undo(memory.own_last())
+    assert other.redo(other.own_undone()).undone == undo.operation
+    assert [note.content for note in memory.list()] == ["The kettle is new"]
+    assert other.own_undone() is None
+    with pytest.raises(InvalidInput, match="no undo that stands"):
+        other.redo(undo.operation)
+
+
+def test_what_was_not_committed_was_not_done(memory: AgenticMemorySystem) -> None:
+    with pytest.raises(ZeroDivisionError), memory._store.write() as session:
+        session.begin("add", "user")
+        raise ZeroDivisionError
+    assert memory._store.begun == ()
 
 
 def test_the_log_is_narrowed_by_words_for_a_time_and_by_actor(memory: AgenticMemorySystem) -> None:

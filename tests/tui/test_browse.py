@@ -126,7 +126,9 @@ async def test_enter_on_the_list_moves_into_the_note(memory: AgenticMemorySystem
 async def test_undoing_when_nothing_is_left_is_a_toast_not_a_traceback(empty: AgenticMemorySystem) -> None:
     async with browsing(empty) as pilot:
         await pilot.press("u")
-        await wait_until(pilot, lambda: "nothing left to undo" in toasts(pilot))
+        await wait_until(pilot, lambda: "Nothing done from here is left to undo" in toasts(pilot))
+        await pilot.press("ctrl+r")
+        await wait_until(pilot, lambda: "Nothing was undone from here" in toasts(pilot))
 
 
 async def test_undoing_a_new_note_names_the_note_that_went(memory: AgenticMemorySystem) -> None:

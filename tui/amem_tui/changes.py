@@ -64,13 +64,20 @@ def unlink(memory: AgenticMemorySystem, link: Link) -> str:
 
 
 def undo(memory: AgenticMemorySystem, operation: int | None = None) -> str:
-    """Take back an operation; without one one's own last, else the last of all."""
-    return _reversed(memory, memory.undo(memory.own_last() if operation is None else operation), "Undid")
+    """Take back an operation; without one the newest that was done from here."""
+    wanted = memory.own_last() if operation is None else operation
+    if wanted is None:
+        return "Nothing done from here is left to undo; the log (l) can undo anything."
+    report = memory.undo(wanted)
+    return _reversed(memory, report, "Undid", "; ctrl+r brings it back" if report.reverted else "")
 
 
 def redo(memory: AgenticMemorySystem) -> str:
-    """Do again what was undone last."""
-    return _reversed(memory, memory.redo(), "Redid")
+    """Do again what was undone from here last."""
+    undone_by = memory.own_undone()
+    if undone_by is None:
+        return "Nothing was undone from here that could be redone."
+    return _reversed(memory, memory.redo(undone_by), "Redid")
 
 
 def roll_back(memory: AgenticMemorySystem, id: str, version: int) -> str:
@@ -128,8 +135,8 @@ def keep_both(memory: AgenticMemorySystem, earlier: str, later: str) -> str:
     return "Both stand already, for one and the same thing: say which is right"
 
 
-def _reversed(memory: AgenticMemorySystem, report: UndoReport, verb: str) -> str:
-    lines = [f"{verb} {_what(memory, report.undone)}"]
+def _reversed(memory: AgenticMemorySystem, report: UndoReport, verb: str, then: str = "") -> str:
+    lines = [f"{verb} {_what(memory, report.undone)}{then}"]
     if report.kept and not report.reverted:
         lines.append("Nothing was left of it to take back.")
     if report.kept:
