@@ -83,7 +83,7 @@ def maintain(
 def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
     from amem.maintenance.words import amount
 
-    done = [amount(name, number) for name, number in report.counts()]
+    done = [amount(name, number, planned=report.dry_run) for name, number in report.counts()]
     title = f"{report.cycle} maintenance{', gone on with where it was stopped' if report.resumed else ''}"
     if report.dry_run:
         title += ", if it ran now"

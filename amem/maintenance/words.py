@@ -25,6 +25,19 @@ WORDS: Mapping[str, str] = {
     "reembedded": "embedded anew",
     "reweighted": "link{s} weighed anew",
 }
+#: What they are called where nothing was done yet.
+PLANNED: Mapping[str, str] = {
+    "promoted": "would move to long-term memory",
+    "demoted": "would move back to short-term memory",
+    "faded": "would fade into the archive",
+    "conflicts_found": "conflict{s} would be found",
+    "conflicts_resolved": "conflict{s} would be settled",
+    "consolidated": "would be merged",
+    "topics_updated": "topic page{s} would be written",
+    "compressed": "would be summed up and archived",
+    "reembedded": "would be embedded anew",
+    "reweighted": "link{s} would be weighed anew",
+}
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -46,14 +59,15 @@ class Line:
     command: str = ""
 
 
-def amount(name: str, number: int) -> str:
-    """A number of the report in words: ``1 topic page written``, ``3 conflicts found``."""
-    return f"{number:,} {WORDS[name].format(s='' if number == 1 else 's')}"
+def amount(name: str, number: int, *, planned: bool = False) -> str:
+    """A number of the report in words: ``1 topic page written``, `planned` ``1 topic page would be written``."""
+    words = PLANNED if planned else WORDS
+    return f"{number:,} {words[name].format(s='' if number == 1 else 's')}"
 
 
-def amounts(counts: Iterable[tuple[str, int]]) -> str:
-    """All that was done, or that nothing was."""
-    return ", ".join(amount(name, number) for name, number in counts) or "nothing to do"
+def amounts(counts: Iterable[tuple[str, int]], *, planned: bool = False) -> str:
+    """All that was done (or would be), or that nothing was."""
+    return ", ".join(amount(name, number, planned=planned) for name, number in counts) or "nothing to do"
 
 
 def health_lines(found: Health, when: Callable[[datetime], str]) -> Iterator[Line]:

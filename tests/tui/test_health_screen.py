@@ -130,8 +130,10 @@ async def test_maintenance_is_rehearsed_run_reported_opened_and_undone(aged: Age
         await pilot.press("d")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, CycleScreen))
         await pilot.press("w")
-        await wait_until(pilot, lambda: report(pilot) == [f"faded: {CHAT}"])
+        await wait_until(pilot, lambda: report(pilot) == [f"would fade: {CHAT}"])
         assert "weekly maintenance, if it ran now nothing was changed" in words(pilot, "#run-words")
+        assert "1 would fade into the archive" in words(pilot, "#run-words")
+        assert "Dry run, weekly maintenance: 1 would fade into the archive." in toasts(pilot)
         assert aged.pulse() == before
         assert aged.health().last is None
         assert health(pilot).check_action("undo_run", ()) is False
@@ -147,6 +149,7 @@ async def test_maintenance_is_rehearsed_run_reported_opened_and_undone(aged: Age
         await wait_until(pilot, lambda: "✓ fade" in words(pilot, "#run-words"))
         assert report(pilot) == [f"faded: {CHAT}"]
         assert "✓ fade 1 faded into the archive" in words(pilot, "#run-words")
+        assert "if amem work or amem chat runs then, or amem maintain --install was done" in words(pilot)
         assert "never recalled" in words(pilot, "#why")
         assert pilot.app.focused is pilot.app.screen.query_one(LineList)
         await pilot.press("u")

@@ -119,6 +119,7 @@ async def test_pages_go_a_screenful_of_weeks_back_and_forth(memory: AgenticMemor
             await pilot.press("left_square_bracket")
         assert heat(pilot).day == date(2020, 5, 1)
         assert "2020-05-01" in screen_text(pilot)
+        assert heat(pilot).window.place(date(2020, 5, 1)) == (0, 4)  # before it there is nothing to see
 
 
 async def test_enter_leads_from_the_day_to_its_notes_and_from_a_note_to_browse(memory: AgenticMemorySystem) -> None:
@@ -173,6 +174,14 @@ async def test_a_pin_makes_the_curve_flat_and_undo_bends_it_again(fading: Agenti
         await pilot.press("u")
         await wait_until(pilot, lambda: "fades into the archive on" in said(pilot, "#terms"))
         await wait_until(pilot, lambda: "Undid" in toasts(pilot))
+
+
+async def test_of_what_falls_and_is_never_archived_both_is_said(fading: AgenticMemorySystem) -> None:
+    fading.opened([next(note.id for note in fading.list() if note.content == LINES[2])])
+    async with visiting(fading, "t", "timeline") as pilot:
+        await wait_until(pilot, lambda: "never archived" in said(pilot, "#terms"))
+        assert "what is kept falls, but the note is never archived: a constraint" in said(pilot, "#terms")
+        assert "never fades:" not in said(pilot, "#terms")
 
 
 async def test_what_will_fade_is_listed_with_why_as_far_as_one_looks(fading: AgenticMemorySystem) -> None:

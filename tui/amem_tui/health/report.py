@@ -28,7 +28,16 @@ _ACTIONS = {
     "topic": "topic",
 }
 _MADE = {"merge": "merged to", "compress": "summed to", "topic": "new topic"}
-_LABEL = 11
+_LABEL = 12
+#: What a dry run names in other words, since nothing was done.
+_PLANNED = {
+    "promoted": "would rise",
+    "demoted": "would fall",
+    "faded": "would fade",
+    "merged": "would merge",
+    "compressed": "would sum",
+    "topic": "would write",
+}
 _SIGNS = {"promoted": "good", "demoted": "agent", "faded": "watch", "superseded": "watch"}
 
 
@@ -55,7 +64,7 @@ def rehearsal_words(report: MaintenanceReport) -> Content:
     lines = [
         Content.assemble((f"{report.cycle} maintenance, if it ran now", "bold"), ("  nothing was changed", "$muted"))
     ]
-    lines.append(Content(f"  {amounts(report.counts())}"))
+    lines.append(Content(f"  {amounts(report.counts(), planned=True)}"))
     lines += [_problem(problem) for problem in report.problems]
     return Content("\n").join(lines)
 
@@ -81,7 +90,8 @@ def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> l
     lines = []
     for reason in shown:
         name = title(cards[reason.id].text) if reason.id in cards else "a new note"
-        lines.append(_line(reason.id, reason.what, name, reason.why))
+        what = _PLANNED.get(reason.what, reason.what)
+        lines.append(_line(reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what)))
     if len(report.reasons) > len(shown):
         lines.append(Line("", f"and {len(report.reasons) - len(shown):,} more", look="dim"))
     return lines
@@ -91,7 +101,8 @@ def done_words(report: MaintenanceReport) -> str:
     """A report in a sentence."""
     goes_on = "Went on with what was stopped. " if report.resumed else ""
     failed = f" {len(report.problems)} phases failed." if report.problems else ""
-    return f"{goes_on}{report.cycle} maintenance: {amounts(report.counts())}.{failed}"
+    what = amounts(report.counts(), planned=report.dry_run)
+    return f"{goes_on}{report.cycle} maintenance: {what}.{failed}"
 
 
 def _open_words(run: Maintained, zone: tzinfo, *, gone: bool) -> Content:
@@ -111,11 +122,11 @@ def _problem(problem: str) -> Content:
     return Content.assemble(("! ", "$warning"), clean(problem))
 
 
-def _line(id: str, what: str, name: str, why: str, *, dim: bool = False) -> Line:
+def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: str | None = None) -> Line:
     return Line(
         key=id,
         title=name,
-        head=((f" {what:<{_LABEL}}", "dim" if dim else _SIGNS.get(what, "machine")),),
+        head=((f" {what:<{_LABEL}}", "dim" if dim else sign or _SIGNS.get(what, "machine")),),
         below=" " * (_LABEL - 2) + one_line(why, 600),
         look="dim" if dim else "",
     )

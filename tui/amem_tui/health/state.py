@@ -25,6 +25,8 @@ _LEVELS = {"ok": Mark.GOOD, "warning": Mark.WATCH, "error": Mark.WATCH}
 _ELSEWHERE = ("maintenance", "maintained")
 #: The key that does something about it.
 _KEYS = {"due": "m", "waiting": "e", "chats": "e", "conflicts": "r"}
+#: A maintenance that nobody does is only due.
+_BY_WHOM = "if amem work or amem chat runs then, or amem maintain --install was done"
 _MOST_ERRORS = 30
 #: So many lines of a run's report are read.
 MOST_DEEDS = 1_000
@@ -121,5 +123,8 @@ def _state_lines(state: State, zone: tzinfo) -> Iterator[Line]:
 
 
 def _keyed(line: Line) -> Line:
-    """The line with the key to press in place of the command."""
+    """The line with the key to press in place of the command; of what is to come, by whom."""
+    if line.about == "due" and line.mark is Mark.GOOD:
+        # Whether a schedule is installed is the machine's to know, whether one works its collection's to see.
+        return replace(line, what=f"{line.what}, {_BY_WHOM}")
     return replace(line, command=_KEYS.get(line.about, "") if line.mark is Mark.WATCH else "")

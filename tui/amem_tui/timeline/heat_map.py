@@ -112,8 +112,12 @@ class HeatMap(Widget, can_focus=True):
     def action_page(self, by: int) -> None:
         if self._days is not None:
             target = self._days.within(self.day.toordinal() + by * self.window.weeks * WEEK)
-            self._last += monday(target) - monday(self.day)
+            # Before the first note there is nothing to see.
+            full = monday(self._days.first) + (self.window.weeks - 1) * WEEK
+            last = self._last + monday(target) - monday(self.day)
+            self._last = max(last, min(full, monday(self._days.last)))
             self.day = target
+            self.refresh()
 
     def _go(self, ordinal: int) -> None:
         if self._days is not None:
