@@ -48,6 +48,12 @@ def relate(draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour]) ->
     )
 
 
+@pytest.fixture(autouse=True)
+def home_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that are shown name no home then, which is another in every run."""
+    monkeypatch.setenv("AMEM_HOME", str(tmp_path))
+
+
 @pytest.fixture
 def open_home(tmp_path: Path) -> Iterator[Callable[..., AgenticMemorySystem]]:
     """Opens the collection of a home of this test's own; called again, a second system on the same folder."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
 from amem.note import LinkType
+from amem_tui.command_line import command
 from amem_tui.graph.scene import scene_of, scene_of_topics
 from amem_tui.phrases import plural
 
@@ -27,11 +28,11 @@ _NO_TOPICS = """No topics yet.
 
 Maintenance finds them where notes hang together: run it in Health (H), or with
 
-  amem maintain
+  {maintain}
 
 A topic of your own gathers the notes that speak of it:
 
-  amem topic "my garden" --declare
+  {declare}
 
 o goes back to the note."""
 
@@ -61,7 +62,11 @@ def seen(memory: AgenticMemorySystem, view: View, limit: int, most_topics: int) 
     if view.topics:
         topics = memory.topic_map(most_topics)
         scene = scene_of_topics(topics)
-        return Sight(hint=_NO_TOPICS) if scene is None else Sight(scene, topics=topics)
+        if scene is None:
+            commands = {"maintain": "maintain", "declare": 'topic "my garden" --declare'}
+            named = {name: command(memory.settings, words) for name, words in commands.items()}
+            return Sight(hint=_NO_TOPICS.format(**named))
+        return Sight(scene, topics=topics)
     if view.centre is None:
         return Sight(hint=_NOTHING_OPEN)
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import NoteNotFound, StaleNote
 from amem.note import Enrichment
+from amem_tui.command_line import command
 from amem_tui.phrases import one_line, plural, title
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Draft:
         if self.base is None:
             fields = dict(self.given)
             receipt = memory.add(fields.pop("content", ""), wait=False, **fields)
-            return receipt.id, _received(receipt, fields)
+            return receipt.id, _received(receipt, fields, command(memory.settings, "enrich"))
         if not self.given:
             return self.base.id, "Nothing was changed"
         now = memory.read(self.base.id)
@@ -67,7 +68,7 @@ def labels(typed: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _received(receipt: Receipt, fields: Mapping[str, Any]) -> str:
+def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
     if not receipt.stored:
         extra = f" ({', '.join(fields)} of yours were not added to it)" if fields else ""
         return f"Known already: here is the note that says the same{extra}"
@@ -83,7 +84,7 @@ def _received(receipt: Receipt, fields: Mapping[str, Any]) -> str:
     if receipt.enrichment is Enrichment.PENDING:
         parts.append("analysis follows by itself")
     elif receipt.enrichment is not Enrichment.DONE:
-        parts.append("analysis waits (amem enrich)")
+        parts.append(f"analysis waits ({enrich})")
     return ", ".join(parts)
 
 

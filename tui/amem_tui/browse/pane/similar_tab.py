@@ -8,6 +8,7 @@ from textual.content import Content
 
 from amem_tui.browse.pane.aims import ToNote
 from amem_tui.browse.pane.entries import bar, card_title, entry, say
+from amem_tui.command_line import command
 from amem_tui.phrases import GLYPHS, day
 
 if TYPE_CHECKING:
@@ -18,15 +19,16 @@ if TYPE_CHECKING:
 _SHOWN = 20
 _NONE = """Nothing to compare with yet.
 
-This note is alone, or has no vector: the embedding model was not there when it was stored. amem doctor says which, and
-amem reindex makes the vectors that are missing."""
+This note is alone, or has no vector: the embedding model was not there when it was stored. {doctor} says which, and
+{reindex} makes the vectors that are missing."""
 
 
 def read(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
     """Each with its cosine, nearest first."""
     found = memory.similar(asked.note.id, _SHOWN)
     if not found:
-        return [say(line) for line in _NONE.replace("and\n", "and ").splitlines()]
+        commands = {name: command(memory.settings, name) for name in ("doctor", "reindex")}
+        return [say(line) for line in _NONE.replace("and\n", "and ").format(**commands).splitlines()]
     return [
         entry(
             Content.assemble((f"{cosine:.2f} ", "bold"), bar(cosine, 5), " ", card_title(card, card.id)),
