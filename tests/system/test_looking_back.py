@@ -51,9 +51,13 @@ def test_one_s_own_last_step_was_done_through_this_object(
 
 
 def test_what_was_not_committed_was_not_done(memory: AgenticMemorySystem) -> None:
-    with pytest.raises(ZeroDivisionError), memory._store.write() as session:
-        session.begin("add", "user")
-        raise ZeroDivisionError
+    def fails() -> None:
+        with memory._store.write() as session:
+            session.begin("add", "user")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fails()
     assert memory._store.begun == ()
 
 

@@ -79,6 +79,12 @@ def test_keys_that_cannot_be_used_are_refused_with_what_to_do(wanted: dict[str, 
     assert raised.value.hint
 
 
+def test_a_slip_in_a_name_is_answered_with_the_nearest_and_where_it_may_stand() -> None:
+    with pytest.raises(InvalidInput) as raised:
+        own_keys({"browse.delte": "x"}, "/home/ana/amem/config.toml")
+    assert raised.value.hint.startswith('did you mean "browse.delete"? It is set in /home/ana/amem/config.toml or')
+
+
 def test_two_keys_may_change_places() -> None:
     wanted = {"browse.delete": "e", "browse.edit": "d"}
     assert own_keys(wanted) == wanted

@@ -63,6 +63,7 @@ class NotesApp(Looks, Troubles):
     TITLE = "amem"
     CSS_PATH = "styles.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 (Textual declares it so)
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
     COMMANDS = PROVIDERS
 
@@ -79,13 +80,14 @@ class NotesApp(Looks, Troubles):
         if found is None:
             raise InvalidInput("a browser needs a collection, or the settings of one")
         self._settings = found
-        self._own_keys = own_keys(found.tui_keys)
+        self._own_keys = own_keys(found.tui_keys, str(found.home / "config.toml"))
         self._theme_set = known_theme(found.tui_theme)
         super().__init__()
         self._opening, self._create = opening, create
         self._opened: list[AgenticMemorySystem] = []
         self._desk: Desk | None = None if memory is None else Desk(self, memory)
         self._follow_every = follow_every
+        self._asked_at = -1
         #: Why the app could not begin.
         self.failure: AmemError | None = None
 
@@ -129,6 +131,24 @@ class NotesApp(Looks, Troubles):
         self._settings = desk.memory.settings
         self.visit(START)
         self.run_worker(desk.follow(self._follow_every), group="follow", exclusive=True)
+
+    # -- out -----------------------------------------------------------------------------------------------------
+
+    async def action_quit(self) -> None:
+        """Go, but ask once, until another key is pressed, where something that was typed would be lost."""
+        rooms = [self.get_screen(room) for room in ROOMS if self.is_screen_installed(room)]
+        lost = next((said for screen in (*self.screen_stack, *rooms) if (said := getattr(screen, "unsaved", ""))), "")
+        if not lost or self._asked_at == self.keys_pressed - 1:
+            self.exit()
+            return
+        self._asked_at = self.keys_pressed
+        key = self.key if self.key in _OUT else "ctrl+q"
+        self.toast(f"{lost} {key} once more throws the text away.", error=True)
+
+    def action_help_quit(self) -> None:
+        """Say how to leave, to whoever tries it as in other programs."""
+        key = self._settings.tui_keys.get("app.quit", "q").split(",")[0].strip()
+        self.toast(f"{key} quits; ctrl+q does while you write.")
 
     def close(self) -> None:
         """Close the collections that the app opened itself."""

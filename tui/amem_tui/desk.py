@@ -15,6 +15,8 @@ from amem_tui.phrases import clean
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from textual.worker import Worker
+
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
 
@@ -42,6 +44,9 @@ class Rooms(Protocol):
 
     def write_elsewhere(self, note: MemoryNote) -> None:
         """Open a note's text in the person's own editor."""
+
+    def hold_keys(self, opening: Worker[None]) -> None:
+        """Let keys wait until this has opened what they are meant for, or has failed to."""
 
     def switch_collection(self, name: str) -> None:
         """Close this collection and browse another of the same home, which is made if it is not there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from textual.keys import KEY_NAME_REPLACEMENTS, KEY_TO_UNICODE_NAME, Keys
@@ -55,8 +56,8 @@ def room_keys(wanted: Mapping[str, str]) -> dict[str, str]:
     return {room: wanted.get(f"app.{room}", binding.key).split(",")[0].strip() for room, binding in rooms.items()}
 
 
-def own_keys(wanted: Mapping[str, str]) -> dict[str, str]:
-    """The keys of the setting ``tui_keys``, as Textual takes them.
+def own_keys(wanted: Mapping[str, str], where: str = "config.toml") -> dict[str, str]:
+    """The keys of the setting ``tui_keys``, as Textual takes them; `where` names the file that it may stand in.
 
     Raises InvalidInput for what names nothing that a key does, for what is no key, and where a key would do two
     things in one room.
@@ -66,7 +67,7 @@ def own_keys(wanted: Mapping[str, str]) -> dict[str, str]:
         if name not in known:
             raise InvalidInput(
                 f"tui_keys: there is nothing called {name!r}",
-                hint=f"{_alike(name, known)}; docs/browser.md lists them all",
+                hint=f"{_alike(name, known)} It is set in {where} or AMEM_TUI_KEYS; docs/browser.md lists all names",
             )
         for key in keys.split(","):
             if not _is_key(key):
@@ -136,8 +137,10 @@ def _is_character(name: str) -> bool:
 
 
 def _alike(name: str, known: Mapping[str, Binding]) -> str:
+    if nearest := get_close_matches(name, known, n=1):
+        return f'did you mean "{nearest[0]}"?'
     room, _, last = name.partition(".")
     near = [each for each in known if each.startswith(f"{room}.")] or [
         each for each in known if last and each.endswith(f".{last}")
     ]
-    return f"there is {', '.join((near or list(known))[:6])}"
+    return f"there is {', '.join((near or list(known))[:6])}."

@@ -85,6 +85,11 @@ class ChatScreen(ByHandScreen):
         elif text := self._composer.take():
             self._say(text)
 
+    @property
+    def unsaved(self) -> str:
+        """What would be lost with the room; "" when nothing would."""
+        return "What you wrote in Chat is not sent." if self._composer.text.strip() else ""
+
     def action_new_line(self) -> None:
         self._composer.insert("\n")
 

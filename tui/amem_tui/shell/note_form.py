@@ -171,6 +171,11 @@ class NoteForm(ModalScreen[None]):
     def _touched(self) -> bool:
         return self._ready and self._values() != self._before
 
+    @property
+    def unsaved(self) -> str:
+        """What would be lost with the form, and how it is not; "" when nothing would."""
+        return "Not saved: ctrl+s saves." if self._touched else ""
+
     # -- saving --------------------------------------------------------------------------------------------------
 
     def action_save(self) -> None:

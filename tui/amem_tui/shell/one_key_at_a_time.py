@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, runtime_checkable
 
 from textual import events
 from textual.app import App
@@ -16,6 +16,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
+    from textual.worker import Worker
 
 Result = TypeVar("Result")
 
@@ -23,6 +24,15 @@ Result = TypeVar("Result")
 _PATIENCE = 0.25
 #: Seconds between two looks whether a screen is there.
 _AGAIN = 0.01
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """A screen that may be about to show what the next key is meant for."""
+
+    @property
+    def settling(self) -> bool:
+        """Whether it is, and keys had better wait."""
 
 
 class Echo(Message, bubble=True):
@@ -40,11 +50,20 @@ class OneKeyAtATime(App[Result], Generic[Result]):
         super().__init__()
         self._typed: asyncio.Queue[events.Key] = asyncio.Queue()
         self._typing: asyncio.Task[None] | None = None
+        self._awaited: Worker[None] | None = None
+        #: The key that is worked off, and the how manieth it is.
+        self.key, self.keys_pressed = "", 0
 
     @property
     def takes_keys(self) -> bool:
         """Whether what is in front is there yet; keys wait until it is."""
-        return self.screen.is_mounted
+        screen = self.screen
+        opened = self._awaited is None or self._awaited.is_finished
+        return opened and screen.is_mounted and not (isinstance(screen, Settles) and screen.settling)
+
+    def hold_keys(self, opening: Worker[None]) -> None:
+        """Let keys wait until this has opened what they are meant for, or has failed to."""
+        self._awaited = opening
 
     def ends(self, key: str) -> bool:
         """Whether a key need not wait, since it leads out of what keys would have to wait for."""
@@ -65,6 +84,7 @@ class OneKeyAtATime(App[Result], Generic[Result]):
                     return
                 await asyncio.sleep(_AGAIN)
             key = self._typed.get_nowait()
+            self.key, self.keys_pressed = key.key, self.keys_pressed + 1
             there: MessagePump = self.focused or self.screen
             await super().on_event(key)
             echo = Echo()

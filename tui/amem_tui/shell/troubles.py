@@ -16,8 +16,13 @@ from amem_tui.shell.one_key_at_a_time import OneKeyAtATime
 from amem_tui.shell.unreadable import GoOn, Retry, UnreadableScreen
 
 if TYPE_CHECKING:
+    from textual.notifications import Notify
+
     from amem.settings import Settings
     from amem_tui.desk import Desk
+
+#: So many things are said at a time, and no more than one to so many lines of the screen.
+_TOASTS, _LINES = 3, 9
 
 
 class Troubles(OneKeyAtATime[None]):
@@ -43,7 +48,16 @@ class Troubles(OneKeyAtATime[None]):
 
     def toast(self, message: str, *, error: bool = False) -> None:
         """Say something in a corner of the screen."""
-        self.notify(message, severity="error" if error else "information", timeout=8 if error else 4, markup=False)
+        self.notify(message, severity="error" if error else "information", timeout=8 if error else 3, markup=False)
+
+    def _on_notify(self, event: Notify) -> None:
+        """Say it, in place of the oldest where much is said; what failed stays longest."""
+        super()._on_notify(event)
+        most = max(1, min(_TOASTS, self.size.height // _LINES))
+        others = [each for each in self._notifications if each is not event.notification]
+        others.sort(key=lambda each: each.severity == "error")
+        for each in others[: max(0, len(others) + 1 - most)]:
+            self._unnotify(each)
 
     def unreadable(self, error: AmemError, *, for_now: bool) -> None:
         """Say on a screen of its own that the store fails; `for_now`: it is looked at again and again meanwhile."""
