@@ -211,7 +211,11 @@ class ConversingScreen(NotesScreen):
                         exchange.note(piece.text)
                     backlog += piece.text if piece.kind is PieceKind.TEXT else ""
                     reply = piece.reply
-            now, backlog = backlog[:_GULP], backlog[_GULP:]
+            if reply is not None and reply.state is TurnState.INTERRUPTED:
+                return reply  # whoever stopped it does not want to watch the rest of it being written
+            # Each draws the whole answer anew: as much again at a time keeps that from growing with the square.
+            gulp = max(_GULP, len(exchange.answer))
+            now, backlog = backlog[:gulp], backlog[gulp:]
             if now:
                 await exchange.write(now)
             elif recalled is not None and not exchange.answer and reply is None:
