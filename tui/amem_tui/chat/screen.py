@@ -23,6 +23,7 @@ from amem_tui.chat.keys import KEYS, LETTERS, WHILE_TYPING
 from amem_tui.chat.panel import Panel
 from amem_tui.chat.reading import Chat
 from amem_tui.chat.transcript import Transcript
+from amem_tui.command_line import command
 from amem_tui.phrases import moment, one_line, plural
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ class ChatScreen(ByHandScreen):
         if found is None:
             words = f"No Ollama answers at {settings.ollama_host}."
         elif not found:
-            words = "Ollama has no chat model: amem models pull NAME gets one."
+            words = f"Ollama has no chat model: {command(settings, 'models pull NAME')} gets one."
         else:
             words = ""
         lines = [(name, Content(one_line(name))) for name in found or ()]
