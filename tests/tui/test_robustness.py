@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from chat_home import Home, Talker, ending, over, room, say, spoken, talking
+from chat_home import Home, Talker, ending, say, spoken, talking
 from conftest import KETTLE, TEA
 from driving import browsing, opened, screen_text, settled, titles, toasts, wait_until
 from visiting import enter, visiting
@@ -54,21 +54,6 @@ async def test_a_model_that_never_ends_is_cut_off_and_the_next_question_is_answe
             ollama.fault = None
             await say(pilot, "And now?")
             assert spoken(pilot)[-1] == ("And now?", "All right.")
-        home.close()
-
-
-async def test_an_answer_that_is_stopped_is_not_written_to_its_end(tmp_path: Path) -> None:
-    talker = Talker(["word " * 100_000])
-    with FakeOllama(talker, fault=Fault.TRICKLE, pace=0.01) as ollama:
-        home = Home(tmp_path, talker, ollama)
-        memory = home.open()
-        async with talking(memory) as pilot:
-            await say(pilot, "Talk.", wait=False)
-            await wait_until(pilot, lambda: bool(spoken(pilot)) and len(spoken(pilot)[-1][1]) > 100)
-            await pilot.press("escape")
-            await over(pilot)
-            assert "stopped" in ending(pilot)
-            assert room(pilot)._answering is None
         home.close()
 
 
