@@ -196,10 +196,15 @@ async def test_a_supersession_is_a_timeline_and_an_earlier_note_can_be_right_aft
         assert "1  2018-01-01 – 2020-01-01  ○ superseded" in first
         assert "2  2020-01-01 – 2022-01-01  ○ superseded" in second
         assert "3  2022-01-01 – now  ● holds now" in third
+        assert "Decided: " in said(pilot, "#dispute-head")
+        assert "= Both hold" in screen_text(pilot)
         await pilot.press("3")
-        await wait_until(pilot, lambda: "holds already" in toasts(pilot))
+        await wait_until(pilot, lambda: "holds already, nothing changes" in toasts(pilot))
         await pilot.press("1")
-        await wait_until(pilot, lambda: "holds now, in place of “I moved to Berlin.”" in toasts(pilot))
+        await wait_until(
+            pilot,
+            lambda: "Decided anew: “I moved to Porto.” holds now, in place of “I moved to Berlin.”" in toasts(pilot),
+        )
         assert [status(empty, id) for id in (porto, lisbon, berlin)] == ["active", "superseded", "superseded"]
         await settled(pilot)
         await pilot.press("u")
@@ -212,13 +217,62 @@ async def test_both_notes_of_a_supersession_may_hold(empty: AgenticMemorySystem)
     async with browsing(empty, notes=1) as pilot:
         await enter(pilot, "conflicts")
         await pilot.press("equals_sign")
-        await wait_until(pilot, lambda: "“I moved to Lisbon.” stands again" in toasts(pilot))
+        await wait_until(pilot, lambda: "Both hold: “I moved to Lisbon.” stands again" in toasts(pilot))
         assert (status(empty, lisbon), status(empty, berlin)) == (Status.ACTIVE, Status.ACTIVE)
         # They fill one place, so that they are listed until somebody says which is right.
         await wait_until(pilot, lambda: tabs(pilot)[1] == "Conflicts 1")
         await settled(pilot)
         await pilot.press("2")
         await wait_until(pilot, lambda: status(empty, lisbon) is Status.SUPERSEDED)
+
+
+async def test_a_decision_leads_to_what_is_not_decided_and_never_to_what_is(empty: AgenticMemorySystem) -> None:
+    def chosen() -> str:
+        return str(pilot.app.screen.query_one("#conflicts-list", Lines).chosen)
+
+    for year, what in enumerate(("kiln", "boat", "garden"), start=2020):
+        early = empty.add_note(f"The {what} is red", time=f"{year}-01-01")
+        empty.link(empty.add_note(f"The {what} is blue", time=f"{year}-02-01"), early, "contradicts")
+    async with browsing(empty, notes=6) as pilot:
+        await enter(pilot, "conflicts")
+        await pilot.press("j")
+        await settled(pilot)
+        names = [line.id for line in pilot.app.screen.query_one("#conflicts-list", Lines).options]
+        assert chosen() == names[1]
+        for left, onward in ((2, names[2]), (1, names[0]), (0, "None")):
+            await pilot.press("2")
+            await wait_until(pilot, lambda left=left: tabs(pilot)[1] == f"Conflicts {left or ''}".strip())  # type: ignore[misc]
+            await settled(pilot)
+            assert chosen() == onward
+        await pilot.press("1", "2", "equals_sign")
+        await settled(pilot)
+        assert len(empty.supersessions()) == 3
+        await pilot.press("u")
+        await wait_until(pilot, lambda: chosen() == names[0])
+
+
+async def test_each_visit_begins_where_something_waits_unless_a_section_was_chosen(empty: AgenticMemorySystem) -> None:
+    async with browsing(empty) as pilot:
+        await enter(pilot)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
+        at_odds(empty)
+        for review in empty.reviews():
+            empty.reject(review.id)
+        await pilot.press("r")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ReviewScreen) and at(pilot) == "conflicts")
+        await settled(pilot)
+        await enter(pilot, "flags")
+        empty.pin(empty.list()[0].id)
+        await pilot.press("question_mark")
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, ReviewScreen))
+        await pilot.press("escape")
+        await settled(pilot)
+        assert at(pilot) == "flags"
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
+        await pilot.press("r")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ReviewScreen) and at(pilot) == "conflicts")
 
 
 async def test_enter_goes_to_the_notes_of_a_conflict_and_opens_one(empty: AgenticMemorySystem) -> None:

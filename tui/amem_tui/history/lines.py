@@ -38,16 +38,15 @@ class Lines(OptionList, inherit_bindings=False):
         option = self.highlighted_option
         return None if option is None else option.id
 
-    def fill(self, options: Sequence[Option], *, keep: str | None = None) -> None:
-        """Show these lines, with the cursor on the one it was on (or on `keep`), else as near as may be."""
+    def fill(self, options: Sequence[Option], *, keep: str | None = None, near: bool = True) -> None:
+        """Show these lines, with the cursor on the one it was on (or on `keep`), else on the nearest or on none."""
         wanted, place, top = keep or self.chosen, self.highlighted or 0, self.scroll_y
         with self.prevent(OptionList.OptionHighlighted):
             self.clear_options()
             self.add_options(options)
             there = {option.id: at for at, option in enumerate(options) if not option.disabled}
-            if there:
-                near = min(there.values(), key=lambda at: abs(at - place))
-                self.highlighted = there.get(wanted, near)
+            nearest = min(there.values(), key=lambda at: abs(at - place), default=None) if near else None
+            self.highlighted = there.get(wanted, nearest)
         self.scroll_to(y=top, animate=False, immediate=True)
         self.call_after_refresh(self.scroll_to_highlight)
 

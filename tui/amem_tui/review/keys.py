@@ -13,6 +13,7 @@ KEYS = (
         for place in range(2, 10)
     ),
     Binding("equals_sign", "keep", "It holds all the same", key_display="=", id="review.keep"),
+    Binding("equals_sign", "keep_both", "Both hold", key_display="=", id="review.keep_both"),
     Binding("x", "retract", "It holds no more", id="review.retract"),
     Binding("s", "succession", "Chain of the open note", id="review.succession"),
     Binding("u", "undo", "Undo", id="review.undo"),

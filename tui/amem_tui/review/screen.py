@@ -6,11 +6,12 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static, TabbedContent, TabPane
 
+from amem.note import Status
 from amem_tui import changes
 from amem_tui.history.changes_view import ChangesView, field_blocks, said
 from amem_tui.history.fields import compared
@@ -22,10 +23,11 @@ from amem_tui.review.keys import KEYS
 from amem_tui.review.waiting import Waiting, read_waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.widgets.option_list import Option
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage import Review
@@ -49,6 +51,8 @@ class ReviewScreen(NotesScreen):
     _chain_of: str | None = None
     _to_chain = False
     _whole = False
+    #: Whether somebody has just come in, who is to see what waits.
+    _arriving = True
 
     def furnish(self) -> ComposeResult:
         with TabbedContent(id="sections"):
@@ -91,6 +95,11 @@ class ReviewScreen(NotesScreen):
 
     # -- what is shown -------------------------------------------------------------------------------------------
 
+    @on(events.ScreenSuspend)
+    def _left(self) -> None:
+        if isinstance(self.app.screen, NotesScreen):  # and no dialogue over this room
+            self._arriving = True
+
     def reload(self) -> None:
         if self.query("#chain"):
             self._reload()
@@ -99,7 +108,6 @@ class ReviewScreen(NotesScreen):
 
     @work(exclusive=True, group="review")
     async def _reload(self) -> None:
-        first = self._waiting is None
         with self._desk.refusals():
             waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
             tabs = self.query_one("#sections", TabbedContent)
@@ -107,11 +115,12 @@ class ReviewScreen(NotesScreen):
                 count = waiting.counts[name]
                 tabs.get_tab(name).label = Content(f"{words} {count:,}" if count else words)
                 keep = f"chain {self._chain_of}" if self._to_chain and name == "conflicts" else None
-                self.query_one(f"#{name}-list", Lines).fill(telling.options(name, waiting, self._chain_of), keep=keep)
+                _fill(self.query_one(f"#{name}-list", Lines), telling.options(name, waiting, self._chain_of), keep)
             self._to_chain = False
             self.bar.tell(f"{waiting.total:,} to decide " if waiting.total else "Nothing waits ")
-            if first and waiting.total and not waiting.counts["rewrites"]:
+            if self._arriving and waiting.total:
                 self._go_to(next(name for name in _SECTIONS if waiting.counts[name]))
+            self._arriving = False
             self._show()
         self.refresh_bindings()
 
@@ -182,7 +191,9 @@ class ReviewScreen(NotesScreen):
             there = 0 if self._dispute is None or self._section != "conflicts" else len(self._dispute.notes)
             return isinstance(parameters[0], int) and parameters[0] <= there
         if action == "keep":
-            return bool(self._chosen) and (self._section == "flags" or self._chosen[0] in ("conflict", "settled"))
+            return self._section == "flags" and self._flag is not None
+        if action == "keep_both":
+            return bool(self._chosen) and self._chosen[0] in ("conflict", "settled")
         if action == "retract":
             return self._section == "flags" and self._flag is not None
         if action == "succession":
@@ -190,7 +201,7 @@ class ReviewScreen(NotesScreen):
         return bool(self._chosen) if action == "read" else True
 
     def action_section(self, by: int) -> None:
-        names = list(_SECTIONS)
+        names, self._arriving = list(_SECTIONS), False
         self._go_to(names[(names.index(self._section) + by) % len(names)])
 
     def _go_to(self, section: str) -> None:
@@ -207,7 +218,7 @@ class ReviewScreen(NotesScreen):
 
     def action_succession(self) -> None:
         """Put the chain of the open note on top of the conflicts, with the cursor on it."""
-        self._chain_of, self._to_chain = self._desk.note, True
+        self._chain_of, self._to_chain, self._arriving = self._desk.note, True, False
         self._go_to("conflicts")
         self.reload()
 
@@ -239,13 +250,15 @@ class ReviewScreen(NotesScreen):
             self._decide(partial(_hold, self.memory, self._dispute, self._dispute.notes[place - 1].id))
 
     def action_keep(self) -> None:
+        if self._flag is not None:
+            self._decide(partial(changes.keep, self.memory, self._flag.note))
+
+    def action_keep_both(self) -> None:
         sort, *ids = self._chosen
         if sort == "conflict":
             self._decide(partial(changes.keep_both, self.memory, *ids))
-        elif sort == "settled":
-            self._decide(partial(changes.stand_again, self.memory, ids[0]))
-        elif self._flag is not None:
-            self._decide(partial(changes.keep, self.memory, self._flag.note))
+        else:
+            self._decide(lambda: f"Both hold: {changes.stand_again(self.memory, ids[0])}")
 
     def action_retract(self) -> None:
         if self._flag is not None:
@@ -265,4 +278,16 @@ def _hold(memory: AgenticMemorySystem, dispute: Dispute, id: str) -> str:
         return changes.supersede(memory, earlier, later, dispute.conflict.verdict.reason)
     if dispute.conflict is not None and id == earlier:
         return changes.retract(memory, later)
-    return changes.hold(memory, id, dispute.holder(id))
+    said = changes.hold(memory, id, dispute.holder(id))
+    held = any(note.id == id and note.status is Status.ACTIVE for note in dispute.notes)
+    return f"{said}, nothing changes" if held else f"Decided anew: {said}; u takes that back"
+
+
+def _fill(shown: Lines, options: Sequence[Option], keep: str | None) -> None:
+    """Show a section anew; where what the cursor was on is decided, it goes on to what is not, or nowhere."""
+    undecided = [each.id for each in options if telling.waits(each)]
+    before, place = shown.options, -1 if shown.highlighted is None else shown.highlighted
+    if keep is None and shown.chosen not in [each.id for each in options if not each.disabled]:
+        onward = (each.id for each in (*before[place + 1 :], *before[: max(0, place)][::-1]))
+        keep = next((id for id in onward if id in undecided), next(iter(undecided), None))
+    shown.fill(options, keep=keep, near=all(each.disabled for each in before))

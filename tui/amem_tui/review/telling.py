@@ -36,7 +36,7 @@ def options(section: str, waiting: Waiting, chain_of: str | None) -> list[Option
         found = [Option(_flag_line(each, waiting), id=f"flag {each.id}") for each in waiting.flags]
     else:
         found = _conflict_options(waiting, chain_of)
-    left = waiting.counts.get(section, 0) - sum(not each.disabled for each in found if _waits(each))
+    left = waiting.counts.get(section, 0) - sum(not each.disabled for each in found if waits(each))
     if left > 0:
         found.append(Option(Content.styled(f"… {left:,} more when these are decided", "$muted"), disabled=True))
     return found or [Option(Content.styled(NOTHING[section], "$muted"), disabled=True)]
@@ -71,7 +71,9 @@ def dispute_head(dispute: disputes.Dispute) -> Content:
     conflict = dispute.conflict
     if conflict is None:
         return Content.styled(
-            "Each took the place of the one before. A number says which is right after all.", "$muted"
+            "Decided: each took the place of the one before. A number changes that, and makes that note the one that"
+            " holds; = makes both hold.",
+            "$muted",
         )
     verdict = conflict.verdict
     label = "They contradict each other" if verdict.label == "contradicts" else "The later may overturn the earlier"
@@ -136,7 +138,8 @@ def _conflict_options(waiting: Waiting, chain_of: str | None) -> list[Option]:
     return found
 
 
-def _waits(option: Option) -> bool:
+def waits(option: Option) -> bool:
+    """Whether the line is of something that is not decided yet."""
     return option.id is not None and option.id.split()[0] in ("review", "flag", "conflict")
 
 
