@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from conftest import KETTLE
-from driving import browsing, listed, screen_text, titles, wait_until
+from driving import browsing, listed, opened, screen_text, titles, wait_until
 from textual import events
 from textual.widgets import Input
 
@@ -44,6 +44,13 @@ async def test_a_key_that_closes_a_dialog_does_not_hold_up_the_next(memory: Agen
         burst(pilot, "question_mark", "escape", "down", "down")
         await wait_until(pilot, lambda: len(pilot.app.screen_stack) == 2 and listed(pilot).has_focus)
         await wait_until(pilot, lambda: listed(pilot).cursor == 2)
+
+
+async def test_letters_behind_the_key_that_edits_go_into_the_note(memory: AgenticMemorySystem) -> None:
+    async with browsing(memory) as pilot:
+        burst(pilot, "e", *"again", "ctrl+s")
+        await wait_until(pilot, lambda: opened(pilot) == f"{KETTLE}again")
+        assert memory.count() == 3
 
 
 async def test_what_a_key_sets_off_may_fail_and_is_heard_of(

@@ -15,7 +15,7 @@ from amem_tui.shell.mishaps import FILE_NAME, written_down
 from amem_tui.shell.note_form import NoteForm
 from amem_tui.shell.unreadable import UnreadableScreen
 from conftest import KETTLE
-from driving import browsing, listed, opened, screen_text, settled, titles, toasts, wait_until
+from driving import browsing, listed, opened, said, screen_text, settled, titles, toasts, wait_until
 from textual.widgets import TextArea
 
 from amem.errors import InvalidInput, StorageBusy, StorageFull
@@ -51,7 +51,7 @@ async def test_a_collection_that_is_moved_away_is_said_on_a_screen_that_goes_whe
         await wait_until(pilot, lambda: failing(pilot) and "The collection is gone" in screen_text(pilot))
         assert "memories" in screen_text(pilot)
         if size[0] > 100:
-            assert "moved, removed or replaced" in screen_text(pilot)
+            assert "moved, removed or replaced" in said(pilot, "#unreadable-what")
             assert "doctor" in screen_text(pilot)
         assert not folder.exists()
         folder.with_name("elsewhere").rename(folder)

@@ -11,6 +11,7 @@ from textual import on, work
 from textual.content import Content
 
 from amem.query import Query
+from amem_tui.browse.beginning import how_to_begin
 from amem_tui.browse.facets import Facets, read_facets
 from amem_tui.browse.headlines import Headlines
 from amem_tui.browse.listing import HITS, Contents, Listing, page_of
@@ -28,14 +29,6 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at what there is to narrow by, while others write.
 _PAUSE = 1.0
-_EMPTY = """No notes yet.
-
-Press n to write the first one, or let an agent write here:
-
-  amem add "The first thing to remember"
-  amem import notes.jsonl
-
-New notes appear by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +108,7 @@ class Listed(Opening):
             explained=bool(listing.question),
             steady=not asked.fresh,
         )
-        notes.hint = "" if contents.count else _hint(listing).partition("\n")[0]
+        notes.hint = "" if contents.count else self._hint().partition("\n")[0]
         notes.border_title = Content(listing.heading)
         self.bar.tell(f"{listing.counted(contents.count, contents.total)} ")
         self._subtitle()
@@ -128,13 +121,19 @@ class Listed(Opening):
                 self._want(row.id)
             else:
                 self._want(None)
-                self._pane.show_hint(_hint(listing))
+                self._pane.show_hint(self._hint())
         else:
             self._open()
         visible = {row.id for place in notes.seen if (row := notes.row_at(place)) is not None}
         self._headlines.hear(news, but=visible | self._own)
         self._seen = news.newest
         self.refresh_bindings()
+
+    def _hint(self) -> str:
+        """What to do where nothing is listed."""
+        if not self._listing.narrowed:
+            return how_to_begin(self.memory.settings, self._facets.collections)
+        return _widening(self._listing)
 
     def _refused(self, words: str) -> None:
         self._notes.border_title = Content(self._listing.heading)
@@ -195,6 +194,8 @@ class Listed(Opening):
 
     def _show_facets(self) -> None:
         self._sidebar.show(self._facets)
+        if self._wanted is None and not self._listing.narrowed and self._shelf is not None and not self._notes.count:
+            self._pane.show_hint(self._hint())  # other collections are known by now
         self._notes.year = int(max(self._facets.months, default="0")[:4])
 
 
@@ -204,10 +205,8 @@ def _read(memory: AgenticMemorySystem, zone: tzinfo, asked: _Asked, seen: int | 
     return asked.listing.read(memory, zone, asked.place, asked.keep), news
 
 
-def _hint(listing: Listing) -> str:
-    """What to do where nothing is listed."""
-    if not listing.narrowed:
-        return _EMPTY
+def _widening(listing: Listing) -> str:
+    """What to do where nothing was found."""
     if listing.question or listing.starting:
         last = "the search" if listing.question else "the filter"
     else:

@@ -138,14 +138,20 @@ class Opening(Selecting):
         else:
             super().action_undo()
 
+    def action_edit(self) -> None:
+        self._desk.rooms.hold_keys(self._edit())
+
+    def action_edit_elsewhere(self) -> None:
+        self._desk.rooms.hold_keys(self._edit_elsewhere())
+
     @work(group="edit")
-    async def action_edit(self) -> None:
+    async def _edit(self) -> None:
         note = await self._read_open()
         if note is not None:
             self._desk.rooms.write_note(note)
 
     @work(group="edit")
-    async def action_edit_elsewhere(self) -> None:
+    async def _edit_elsewhere(self) -> None:
         note = await self._read_open()
         if note is not None:
             self._desk.rooms.write_elsewhere(note)

@@ -13,6 +13,7 @@ from amem_tui.browse.pane.entries import bar, card_title, field, say, space
 from amem_tui.browse.pane.leaf import Block, Place, Rule
 from amem_tui.browse.pane.markdown import parts_of
 from amem_tui.browse.pane.ownership import legend, mark
+from amem_tui.command_line import command
 from amem_tui.phrases import GLYPHS, clean, maker, moment, one_line, plural
 
 if TYPE_CHECKING:
@@ -70,9 +71,11 @@ def _standing(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[Part]:
     for flag in flags:
         yield _warned(f"May be out of date: {one_line(flag.reason, 200)}", " — ", flag.because, cards)
     if note.enrichment is Enrichment.PENDING:
-        yield say("Not analysed yet: amem work or amem enrich does it. It can be found already.", "$warning")
+        work, enrich = (command(memory.settings, each) for each in ("work", "enrich"))
+        yield say(f"Not analysed yet: {work} or {enrich} does it. It can be found already.", "$warning")
     elif note.enrichment is Enrichment.DEGRADED:
-        yield say("The model failed on this note, so only rules read it: amem enrich tries again.", "$warning")
+        enrich = command(memory.settings, "enrich")
+        yield say(f"The model failed on this note, so only rules read it: {enrich} tries again.", "$warning")
 
 
 def _warned(said: str, between: str, id: str | None, cards: Mapping[str, Card]) -> Block:
