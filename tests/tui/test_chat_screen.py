@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from textual.pilot import Pilot
+
 TEA = "Green tea at 80 degrees, never boiling"
 CAT = "芝麻是只六岁的橘白猫，怕吸尘器 🐱"
 

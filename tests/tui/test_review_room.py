@@ -325,6 +325,21 @@ def doubted(memory: AgenticMemorySystem) -> str:
     return lease
 
 
+async def test_of_a_note_that_waits_among_the_conflicts_the_page_says_that_it_is_disputed(
+    empty: AgenticMemorySystem,
+) -> None:
+    early, late = at_odds(empty)
+    with empty._store.write() as session:
+        session.flags.put(early, late, "cold, not hot", session.begin("evolve", "scripted", "seen together"))
+    async with browsing(empty) as pilot:
+        pilot.app.read_note(early)  # type: ignore[attr-defined]
+        await wait_until(pilot, lambda: opened(pilot).startswith("The kiln"))
+        await wait_until(pilot, lambda: "Disputed, to be decided" in screen_text(pilot))
+        assert "May be out of date" not in screen_text(pilot)
+        await enter(pilot, "conflicts")
+        assert tabs(pilot)[1:] == ["Conflicts 1", "May be out of date"]
+
+
 async def test_a_doubted_note_is_kept_or_taken_back(empty: AgenticMemorySystem) -> None:
     lease = doubted(empty)
     async with browsing(empty, notes=2) as pilot:

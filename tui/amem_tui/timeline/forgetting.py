@@ -141,9 +141,8 @@ def _to_come(outlook: Outlook, zone: tzinfo) -> list[Content]:
             Content.assemble(("fades", "$warning"), f" into the archive {_when(outlook.fades, outlook.at, zone)}")
         )
     elif outlook.status is Status.ACTIVE and not math.isinf(outlook.now.stability_days):
-        found.append(
-            Content.assemble("what is kept falls, but the note is ", ("never archived", "$success"), f": {outlook.stays}")
-        )
+        never = ("never archived", "$success")
+        found.append(Content.assemble("what is kept falls, but the note is ", never, f": {outlook.stays}"))
     else:
         found.append(Content.assemble(("never fades", "$success"), f": {outlook.stays}"))
     return found

@@ -68,8 +68,10 @@ def _standing(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[Part]:
     elif note.status is not Status.ACTIVE:
         what = {Status.ARCHIVED: "Archived: faded out of searches; it comes back when it is used twice"}
         yield say(what.get(note.status, f"{note.status}".capitalize()), "$warning")
+    leaning = {flag.id for flag in memory.doubted()} if flags else set()
     for flag in flags:
-        yield _warned(f"May be out of date: {one_line(flag.reason, 200)}", " — ", flag.because, cards)
+        said = "May be out of date" if flag.id in leaning else "Disputed, to be decided in Review (r)"
+        yield _warned(f"{said}: {one_line(flag.reason, 200)}", " — ", flag.because, cards)
     if note.enrichment is Enrichment.PENDING:
         work, enrich = (command(memory.settings, each) for each in ("work", "enrich"))
         yield say(f"Not analysed yet: {work} or {enrich} does it. It can be found already.", "$warning")
