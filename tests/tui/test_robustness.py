@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
 
-SIZES = [(1, 1), (10, 3), (2, 30), (100, 1), (5, 5), (300, 80), (40, 12), (120, 36)]
+SIZES = [(1, 1), (10, 3), (100, 1), (120, 36)]
 ROOMS = {
     "graph": "g", "history": "h", "timeline": "t", "chat": "c", "review": "r", "log": "l", "health": "H",
 }  # fmt: skip
@@ -26,9 +26,8 @@ ROOMS = {
 
 @pytest.mark.parametrize(
     "way",
-    ["", "slash", "d", "x", "g", "g o", "h", "t d", "c", "c escape s", "r", "l", "l a", "H m", "n", "e",
-     "question_mark", "ctrl+k", "ctrl+o", "ctrl+p"],
-)  # fmt: skip
+    ["", "d", "g", "t d", "c", "c escape s", "l a", "n", "ctrl+p"],
+)
 async def test_a_window_may_shrink_to_one_cell_and_grow_again(memory: AgenticMemorySystem, way: str) -> None:
     async with visiting(memory, "b", "browse") as pilot:
         await pilot.press(*way.split())
@@ -36,7 +35,7 @@ async def test_a_window_may_shrink_to_one_cell_and_grow_again(memory: AgenticMem
         before = type(pilot.app.screen)
         for size in SIZES:
             await pilot.resize_terminal(*size)
-            await pilot.press("down", "up")
+            await pilot.press("down")
         assert type(pilot.app.screen) is before
         assert pilot.app._exception is None
         assert len(screen_text(pilot).splitlines()) == SIZES[-1][1]
@@ -92,7 +91,7 @@ async def test_marked_notes_that_another_process_purges_are_marked_no_more(
         assert pilot.app._exception is None
 
 
-@pytest.mark.parametrize("name", ROOMS)
+@pytest.mark.parametrize("name", ["graph", "chat", "log", "health"])
 async def test_a_store_that_goes_and_comes_back_is_survived_in_every_room(
     memory: AgenticMemorySystem, name: str
 ) -> None:
