@@ -211,7 +211,7 @@ async def test_what_memory_holds_stands_in_place_of_an_answer_and_still_does_aft
     assert f"• {allergic}" in before
     assert "not in memory" not in before.lower()
     assert "came to mind" in beside.lower()
-    assert "shown" not in beside.lower()
+    assert "shown to the model" not in beside.lower()
     assert "not in memory" not in beside.lower()
     async with talking(home.open()) as pilot:
         await wait_until(pilot, lambda: allergic in aside(pilot))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from amem_tui.chat.prose import Named
 
 _UNSUPPORTED = "Nothing in memory supported an answer."
-_HELD, _NEAR = "This is what memory holds:", "What memory holds comes no nearer than this:"
+_HELD, _NEAR = "This is what memory holds:", "This is the nearest that memory holds:"
 _NEVER = "Not answered: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
 
 

@@ -105,7 +105,7 @@ class Panel(OptionList):
     def _recalled(self, aside: Aside) -> list[Option]:
         options: list[Option] = []
         if aside.unanswered and aside.recalled:
-            options.append(_words("No model answered; this is what memory holds.", "$muted"))
+            options += _sentence("No model answered, so none was shown these.", self._width)
         elif aside.in_memory is False:
             options.append(_words("Not in memory: nothing recalled supports an answer.", "$warning"))
         elif aside.in_memory:
