@@ -16,6 +16,7 @@ from textual.strip import Strip
 
 from amem_tui.browse.row_line import laid_out
 from amem_tui.cells import fit
+from amem_tui.toned import toned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -267,7 +268,7 @@ class NoteList(ScrollView, can_focus=True):
 
     def _over(self, component: str, base: Style) -> Style:
         """The component's look on the row's own background."""
-        return base + self.get_component_rich_style(component, partial=True) if component else base
+        return toned(base, self.get_component_rich_style(component, partial=True)) if component else base
 
     def _want(self) -> None:
         if self._count and not self._asked:

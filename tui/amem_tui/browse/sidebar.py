@@ -17,6 +17,7 @@ from amem_tui.browse.conditions import Condition, Conditions
 from amem_tui.browse.facets import Facets
 from amem_tui.browse.sidebar_lines import OPEN, Line, lines
 from amem_tui.cells import fit
+from amem_tui.toned import toned
 
 if TYPE_CHECKING:
     from textual import events
@@ -177,14 +178,14 @@ class Sidebar(ScrollView, can_focus=True):
         base = self.get_component_rich_style("sidebar--cursor" if place == self.cursor else "sidebar--line")
         look = base
         if line.section:
-            look = base + self.get_component_rich_style("sidebar--heading", partial=True)
+            look = toned(base, self.get_component_rich_style("sidebar--heading", partial=True))
         if line.chosen:
-            look = base + self.get_component_rich_style("sidebar--chosen", partial=True)
+            look = toned(base, self.get_component_rich_style("sidebar--chosen", partial=True))
         number = "" if line.count is None else f" {line.count:,} "
         arrow = {None: " ", True: "▾", False: "▸"}[line.opened]
         head = f"{' ' * (2 * line.depth - 1 if line.depth else 0)}{arrow}{'✓' if line.chosen else ' '}"
         if line.key == "all":
             head = " "
         text = fit(f"{head}{line.text}", max(1, width - len(number)))
-        count = base + self.get_component_rich_style("sidebar--count", partial=True)
+        count = toned(base, self.get_component_rich_style("sidebar--count", partial=True))
         return Strip([Segment(text, look), Segment(number, count)]).adjust_cell_length(width, base).simplify()

@@ -17,6 +17,8 @@ from textual.widget import Widget
 from amem_tui.graph.drawing import FAINT, LIT, PLAIN, STROKES, Picture, Run, draw
 from amem_tui.graph.moving import Steps, Way, steps
 from amem_tui.graph.placing import Layout, Spot, place
+from amem_tui.themes import CONTRAST
+from amem_tui.toned import toned, towards
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +32,11 @@ _NAMES = (
     *("node", "centre", "chosen", "hovered", "faded"),
     *(str(type) for type in STROKES),
 )
-#: How much of a line's colour is left on the background.
+#: How much of a line's colour is left on the background, and how well it is told from it in any theme at least.
 _STRENGTH = {FAINT: 0.38, PLAIN: 0.7, LIT: 1.0}
+_LEAST = {FAINT: 3.0, PLAIN: 4.5, LIT: 4.5}
+#: So many times as much where the theme is chosen for its contrast.
+_SHARPER = 1.5
 #: A step to another centre takes so many pictures, and so many seconds for each.
 _FRAMES, _PAUSE = 6, 0.035
 
@@ -157,10 +162,12 @@ class GraphCanvas(Widget, can_focus=True):
         if not tone or tone == ground:
             return base
         if ground:
-            return base + self.get_component_rich_style(f"graph--{tone}", partial=True)
+            return toned(base, self.get_component_rich_style(f"graph--{tone}", partial=True))
         colour = self.get_component_styles(f"graph--{tone}").color
         behind = self.background_colors[1]
-        return base + Style(color=behind.blend(colour, _STRENGTH[level], 1.0).rich_color)
+        faded = behind.blend(colour, _STRENGTH[level], 1.0)
+        least = _LEAST[level] * (_SHARPER if self.app.theme == CONTRAST.name else 1)
+        return base + Style(color=towards(faded, colour, behind, least).rich_color)
 
 
 def _between(before: Layout, after: Layout, share: float) -> Layout:

@@ -16,6 +16,7 @@ from textual.strip import Strip
 from amem_tui.cells import fit
 from amem_tui.graph.drawing import STROKES
 from amem_tui.graph.placing import tail
+from amem_tui.toned import toned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,4 +154,4 @@ class GraphTree(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip(segments).adjust_cell_length(width, base).simplify()
 
     def _over(self, name: str, base: Style) -> Style:
-        return base + self.get_component_rich_style(f"graph--{name}", partial=True)
+        return toned(base, self.get_component_rich_style(f"graph--{name}", partial=True))

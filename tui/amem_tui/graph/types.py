@@ -108,7 +108,7 @@ class TypeRow(Static, can_focus=True):
 
     def _words(self) -> list[Content]:
         """One for each type, as long as there is room for all."""
-        for words in (self._sampled, self._named, self._halved, self._shortened):
+        for words in (self._counted, self._sampled, self._halved, self._shortened, self._bare):
             found = [words(type) for type in TELLING]
             if sum(each.cell_length for each in found) <= self.size.width:
                 break
@@ -116,19 +116,25 @@ class TypeRow(Static, can_focus=True):
             found[self._place] = found[self._place].stylize("reverse")
         return found
 
-    def _sampled(self, type: LinkType) -> Content:
+    def _counted(self, type: LinkType) -> Content:
         number = self._counts.get(type, 0)
-        name, count = self._coloured(called(type), type), (f" {number}" if number else "", "$muted")
-        return Content.assemble((f" {_SAMPLES[STROKES[type]]} ", COLOURS[type]), name, count, " ")
+        return Content.assemble(self._drawn(called(type), type), (f" {number}" if number else "", "$muted"), " ")
 
-    def _named(self, type: LinkType) -> Content:
-        return Content.assemble(" ", self._coloured(called(type), type), " ")
+    def _sampled(self, type: LinkType) -> Content:
+        return self._drawn(called(type), type)
 
     def _halved(self, type: LinkType) -> Content:
-        return Content.assemble(" ", self._coloured(_HALF[type], type), " ")
+        return self._drawn(_HALF[type], type) + " "
 
     def _shortened(self, type: LinkType) -> Content:
+        return self._drawn(_SHORT[type], type)
+
+    def _bare(self, type: LinkType) -> Content:
         return Content.assemble(" ", self._coloured(_SHORT[type], type), " ")
+
+    def _drawn(self, name: str, type: LinkType) -> Content:
+        """With a piece of the line before it, so that a type is not told by its colour alone."""
+        return Content.assemble((f" {_SAMPLES[STROKES[type]]} ", COLOURS[type]), self._coloured(name, type))
 
     def _coloured(self, name: str, type: LinkType) -> tuple[str, str]:
         if type in self._hidden:
