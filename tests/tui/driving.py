@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amem_tui.app import NotesApp
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import NotePane
+from textual import events
 from textual.widgets import OptionList, Static
 
 if TYPE_CHECKING:
@@ -40,6 +41,14 @@ async def wait_until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not true():
             await pilot.pause(0.01)
+
+
+def burst(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys without waiting for anything between them, as a paste or a slow machine makes of typing."""
+    driver = pilot.app._driver
+    assert driver is not None
+    for key in keys:
+        driver.send_message(events.Key(key, "/" if key == "slash" else key if len(key) == 1 else None))
 
 
 def listed(pilot: Pilot[None]) -> NoteList:

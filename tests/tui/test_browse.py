@@ -80,6 +80,63 @@ async def test_search_shows_hits_with_score_and_reason_and_escape_leads_back(mem
         assert pilot.app.screen.query_one(Input).value == ""
 
 
+async def test_hits_far_below_the_best_are_left_out_and_said_until_the_question_is_asked_again(
+    empty: AgenticMemorySystem,
+) -> None:
+    empty.add_notes([TEA, CAT, *(f"{words} number {n}" for n, words in enumerate(["bread", "rain", "train"] * 5))])
+    scores = [hit.score for hit in empty.search("boiling green tea", 50, touch=False)]
+    strong = max(3, sum(score >= 0.15 * scores[0] for score in scores))
+    assert strong < len(scores)
+    left = len(scores) - strong
+    async with browsing(empty) as pilot:
+        await pilot.press("slash", *"boiling green tea", "enter")
+        await wait_until(pilot, lambda: f"{left} weaker: / enter shows them" in screen_text(pilot))
+        assert listed(pilot).count == strong
+        assert f"{strong} hits, {left} weaker" in screen_text(pilot)
+        assert titles(pilot)[0] == TEA
+        await pilot.press("down")
+        second = listed(pilot).row
+        await pilot.press("slash", "enter")
+        await wait_until(pilot, lambda: listed(pilot).count == len(scores))
+        assert listed(pilot).row == second
+        assert "weaker" not in screen_text(pilot)
+        await pilot.press("slash", *"bread number", "enter")
+        await wait_until(pilot, lambda: "Search “bread number”" in screen_text(pilot))
+        assert listed(pilot).count < len(scores)
+
+
+async def test_escape_from_a_search_leaves_the_cursor_on_the_note_that_is_open(empty: AgenticMemorySystem) -> None:
+    empty.add_notes([f"{'walk' if number % 7 else 'swim'} number {number}" for number in range(70)])
+    async with browsing(empty, (120, 24)) as pilot:
+        await pilot.press("slash", *"swim", "enter")
+        await wait_until(pilot, lambda: "Search" in screen_text(pilot) and "swim" in titles(pilot)[0])
+        await pilot.press("down", "down")
+        row = listed(pilot).row
+        assert row is not None
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: listed(pilot).count == 70)
+        back = listed(pilot).row
+        assert back is not None
+        assert back.id == row.id
+        assert listed(pilot).cursor in listed(pilot).seen
+        await wait_until(pilot, lambda: opened(pilot) == row.title)
+
+
+@pytest.mark.parametrize("again", ["escape", "backspace"])
+async def test_where_nothing_was_found_the_cursor_comes_back_to_where_it_stood(
+    empty: AgenticMemorySystem, again: str
+) -> None:
+    empty.add_notes([f"walk number {number}" for number in range(70)])
+    async with browsing(empty, (120, 24)) as pilot:
+        await pilot.press(*["down"] * 30, "f", *"zz")
+        await wait_until(pilot, lambda: "Nothing was found." in hint(pilot))
+        await pilot.press(*[again] * 2)
+        await wait_until(pilot, lambda: listed(pilot).count == 70)
+        assert listed(pilot).cursor == 30
+        assert 30 in listed(pilot).seen
+        await wait_until(pilot, lambda: opened(pilot) == "walk number 39")
+
+
 async def test_a_search_can_be_left_with_the_arrow_and_put_in_another_order(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("slash", *"green tea", "down")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.pane.aims import Address, Named, ToNote, Unfold
+from amem_tui.browse.pane.leaf import lay_out
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, hint, listed, opened, screen_text, settled, toasts, wait_until
 from pane_driving import flat, go_to, labels, page, pane, read
@@ -15,7 +16,9 @@ from amem.note import Fact
 from amem.testing import ScriptedAnalyst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from amem_tui.browse.pane.leaf import Part, Sheet
 
     from amem.memory_system import AgenticMemorySystem
 
@@ -219,6 +222,31 @@ async def test_text_is_laid_out_again_when_the_window_changes(empty: AgenticMemo
         before = len(read(pilot).splitlines())
         await pilot.resize_terminal(160, 36)
         await wait_until(pilot, lambda: len(read(pilot).splitlines()) < before)
+
+
+async def test_a_page_is_laid_out_only_once_its_width_is_known(
+    memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widths: list[int] = []
+
+    def told(parts: Iterable[Part], width: int) -> Sheet:
+        widths.append(width)
+        return lay_out(parts, width)
+
+    monkeypatch.setattr("amem_tui.browse.pane.page.lay_out", told)
+    async with browsing(memory) as pilot:
+        await settled(pilot)
+        await pilot.press("slash", *"zzz", "enter", "f", *"zzz")
+        await wait_until(pilot, lambda: "Nothing was found." in hint(pilot))
+        await pilot.press("escape", "slash", *"kettle", "enter", "enter")
+        await wait_until(pilot, lambda: KETTLE in flat(pilot))
+        await settled(pilot)
+    async with browsing(memory, (40, 12)) as pilot:  # where the note is not on the screen at first
+        await settled(pilot)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: "kettle" in flat(pilot))
+        await settled(pilot)
+    assert min(widths) > 30
 
 
 async def test_words_are_selected_with_the_mouse_and_copied(empty: AgenticMemorySystem) -> None:

@@ -61,7 +61,7 @@ async def test_plus_links_to_a_note_found_by_its_words_with_type_and_reason(memo
         await pilot.press(*"芝")
         await wait_until(pilot, lambda: len(options(pilot, "#targets")) == 1)
         assert CAT in options(pilot, "#targets")[0]
-        await pilot.press("ctrl+t", "tab", "tab")
+        await pilot.press("ctrl+t", "tab")  # past the list, to which the arrows lead from here too
         assert pilot.app.focused is pilot.app.screen.query_one("#reason", Input)
         await pilot.press(*"warm", "enter")
         await wait_until(pilot, lambda: not isinstance(pilot.app.screen, LinkPicker))
@@ -71,6 +71,20 @@ async def test_plus_links_to_a_note_found_by_its_words_with_type_and_reason(memo
         await wait_until(pilot, lambda: "● you warm" in flat(pilot))
         await pilot.press("u")
         await wait_until(pilot, lambda: "warm" not in flat(pilot))
+
+
+async def test_tab_leads_to_the_reason_and_back_and_what_is_typed_there_becomes_the_links(
+    memory: AgenticMemorySystem,
+) -> None:
+    kettle, cat, _ = (note.id for note in memory.list())
+    async with browsing(memory) as pilot:
+        await ask_to_link(pilot)
+        await pilot.press("tab", *"because of", "tab")
+        assert pilot.app.focused is pilot.app.screen.query_one("#wanted", Input)
+        await pilot.press(*"芝", "shift+tab", "end", *" tea", "enter")
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, LinkPicker))
+        made = [link.reason for link in memory.links(kettle) if link.target == cat]
+        assert made == ["because of tea"]
 
 
 async def test_arrows_choose_among_the_notes_while_one_types(memory: AgenticMemorySystem) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem_tui.browse.pane.aims import ToNote
+from amem_tui.browse.pane.tab_strip import placed
+from amem_tui.browse.pane.tabs import NAMES
 from amem_tui.history.screen import HistoryScreen
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, listed, opened, screen_text, settled, titles, toasts, wait_until
@@ -70,14 +72,33 @@ async def test_links_say_type_title_reason_maker_and_certainty(memory: AgenticMe
         await pilot.press("enter", "enter")
         await wait_until(pilot, lambda: opened(pilot) == TEA)
         await settled(pilot)
-        assert pane(pilot).tab == "links"
+        await turn_to(pilot, "links")
         assert "No note is linked from here. + links one." in flat(pilot)
         await turn_to(pilot, "backlinks")
         assert flat(pilot) == f"supports ← {KETTLE} ◆ scripted 90% sure both are about tea"
-        await pilot.press("escape")
-        await wait_until(pilot, lambda: opened(pilot) == KETTLE)
+
+
+async def test_a_note_that_a_link_led_to_opens_on_its_words_and_escape_leads_back_to_the_page(
+    memory: AgenticMemorySystem,
+) -> None:
+    async with browsing(memory) as pilot:
+        await turn_to(pilot, "links")
+        await pilot.press("enter", "enter")
+        await wait_until(pilot, lambda: opened(pilot) == TEA and pane(pilot).tab == "note")
         await settled(pilot)
-        assert "No note links here." in flat(pilot)
+        await turn_to(pilot, "backlinks")
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: opened(pilot) == KETTLE and pane(pilot).tab == "note")
+        await settled(pilot)
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: opened(pilot) == TEA and pane(pilot).tab == "backlinks")
+        await pilot.press("escape")
+        await wait_until(pilot, lambda: opened(pilot) == KETTLE and pane(pilot).tab == "links")
+        await settled(pilot)
+        assert flat(pilot) == f"supports → {TEA} ◆ scripted 90% sure both are about tea"
+        await pilot.press("escape", "down")  # the cursor keeps the page
+        await wait_until(pilot, lambda: opened(pilot) == CAT)
+        assert pane(pilot).tab == "links"
 
 
 async def test_ends_that_are_superseded_or_not_there_are_marked(memory: AgenticMemorySystem) -> None:
@@ -163,7 +184,7 @@ async def test_sources_are_shown_word_for_word_with_the_sentence_that_was_taken(
     empty.add("Green tea at 80 degrees tastes best", source=source)
     async with browsing(empty) as pilot:
         await settled(pilot)
-        assert "Src 1" in labels(pilot) or "Sources 1" in labels(pilot)
+        assert {"Src 1", "Source 1", "Sources 1"} & set(labels(pilot))
         await turn_to(pilot, "sources")
         assert "Ana message chat-7 D1:3" in flat(pilot)
         assert "It rained all day." in flat(pilot)
@@ -259,4 +280,19 @@ async def test_a_narrow_pane_shortens_its_tabs_and_moves_them_into_sight(memory:
         assert "‹" in screen_text(pilot)
         assert " Why " in screen_text(pilot)
         await turn_to(pilot, "similar")
-        assert "Similar" in screen_text(pilot) or "Near" in screen_text(pilot)
+        assert "Alike" in screen_text(pilot)
+
+
+def test_with_less_room_names_of_pages_stand_closer_and_are_shortened_from_the_right() -> None:
+    counts = {"links": 2, "backlinks": 1, "history": 10, "sources": 1}
+    for width, shown in (
+        (65, "Note  Links 2  Backlinks 1  Similar  History 10  Sources 1  Why"),
+        (58, "Note Links 2 Backlinks 1 Similar History 10 Sources 1 Why"),
+        (49, "Note Links 2 Linked 1 Alike Hist 10 Source 1 Why"),
+        (46, "Note Links 2 Linked 1 Alike Hist 10 Src 1 Why"),
+    ):
+        tabs = placed(NAMES, counts, "note", width)
+        between = " " * (tabs[0].stop - len("Note"))
+        assert between.join(tab.label for tab in tabs) == shown
+        assert tabs[-1].stop <= width
+    assert "History 10" in {tab.label for tab in placed(NAMES, counts, "history", 49)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from textual import on, work
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from amem.storage.cards import Shelf
     from amem_tui.desk import Desk
 
+#: Seconds for which keys wait for a list: as long as one waits for an answer without looking elsewhere.
+_PATIENCE = 1.5
 #: Seconds between two looks at what there is to narrow by, while others write.
 _PAUSE = 1.0
 
@@ -48,6 +51,11 @@ class Listed(Opening):
         super().__init__(desk)
         self._listing = Listing()
         self._shelf: Shelf | None = None
+        self._weaker = 0
+        #: Where the cursor stood, and on which note, before words decided what is listed.
+        self._before: tuple[int, str | None] = (0, None)
+        #: Until when keys wait for the list that was asked for.
+        self._awaited = 0.0
         self._seen: int | None = None
         self._headlines = Headlines(self._desk.say, self.set_timer)
         self._facets = Facets()
@@ -70,9 +78,24 @@ class Listed(Opening):
         self._look_around()
 
     def _start_over(self, listing: Listing, *, keep: str | None = None) -> None:
-        """List something else, from its top or from the note with the id `keep`."""
+        """List something else, from its top or from the note with the id `keep`.
+
+        Where words decide no more what is listed, and that note is not listed, from where the cursor stood before.
+        """
+        place = 0
+        if not self._listing.asks and self._wanted is not None:
+            self._before = self._notes.cursor, self._wanted
+        elif self._listing.asks and not listing.asks:
+            place, stood = self._before
+            keep = keep or stood
         self._listing = listing
-        self._ask(_Asked(listing, fresh=True, keep=keep))
+        self._awaited = monotonic() + _PATIENCE
+        self._ask(_Asked(listing, fresh=True, place=place, keep=keep))
+
+    @property
+    def settling(self) -> bool:
+        """Whether a list was asked for just now, whose note the next key is meant for."""
+        return monotonic() < self._awaited
 
     def _ask(self, asked: _Asked) -> None:
         """Read this list next; what was asked for before and not begun is not wanted any more."""
@@ -96,6 +119,7 @@ class Listed(Opening):
                     self._show(asked, *await self.ask(partial(_read, self.memory, self._desk.zone, asked, self._seen)))
         finally:
             self._reading = False
+            self._awaited = 0.0
 
     def _show(self, asked: _Asked, contents: Contents, news: News) -> None:
         listing, notes = asked.listing, self._notes
@@ -110,7 +134,8 @@ class Listed(Opening):
         )
         notes.hint = "" if contents.count else self._hint().partition("\n")[0]
         notes.border_title = Content(listing.heading)
-        self.bar.tell(f"{listing.counted(contents.count, contents.total)} ")
+        self._weaker = contents.weaker
+        self.bar.tell(f"{listing.counted(contents)} ")
         self._subtitle()
         row = notes.row
         left = self._wanted in self._leaving and (row is None or row.id != self._wanted)
@@ -141,7 +166,8 @@ class Listed(Opening):
 
     def _subtitle(self) -> None:
         marked = f"{len(self._marked()):,} marked · " if self._marked() else ""
-        self._notes.border_subtitle = Content(f"{marked}{self._listing.ordered}")
+        weaker = f" · {self._weaker} weaker: / enter shows them" if self._weaker else ""
+        self._notes.border_subtitle = Content(f"{marked}{self._listing.ordered}{weaker}")
 
     @on(NoteList.RowsWanted)
     def _rows_wanted(self) -> None:

@@ -17,9 +17,14 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
+    from amem.retrieval import Hit
     from amem.storage.cards import Card
 
 HITS = 50
+#: A search always has its most hits, however little they have to do with what was asked. The score of one that was
+#: found by its words, or clearly by its meaning, stays well above this share of the best one's; what is merely the
+#: next in meaning falls below it. So many are shown in any case: who asked badly sees what there is.
+WEAK, LEAST = 0.15, 3
 _RELEVANCE = "relevance"
 _HIT_ORDERS = (_RELEVANCE, "time", "recorded", "strength", "recalls")
 _ORDER_WORDS = {
@@ -37,6 +42,7 @@ class Contents:
     """What was read: how many rows there are, the pages around `place`, and the shelf that holds the others.
 
     `total` counts all active notes. `kept` says that `place` is where the note that was to be kept stands now.
+    `weaker` hits were left out.
     """
 
     count: int
@@ -45,15 +51,20 @@ class Contents:
     kept: bool
     total: int
     shelf: Shelf | None = None
+    weaker: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`question` lists its best hits, `starting` the notes that hold these words, the last perhaps unfinished."""
+    """`question` lists its best hits, `starting` the notes that hold these words, the last perhaps unfinished.
+
+    `weak` lists those hits too that have little to do with the question.
+    """
 
     conditions: Conditions = field(default_factory=Conditions)
     question: str = ""
     starting: str = ""
+    weak: bool = False
     order: Order = "time"
     hit_order: str = _RELEVANCE
 
@@ -72,14 +83,21 @@ class Listing:
         return _ORDER_WORDS[self.hit_order if self.question else self.order]
 
     @property
+    def asks(self) -> bool:
+        """Whether words decide what is listed."""
+        return bool(self.question or self.starting)
+
+    @property
     def narrowed(self) -> bool:
         """Whether anything but the order was asked for."""
-        return bool(self.conditions or self.question or self.starting)
+        return bool(self.conditions) or self.asks
 
-    def counted(self, count: int, total: int) -> str:
+    def counted(self, contents: Contents) -> str:
         """How many there are, in words."""
+        count, total = contents.count, contents.total
         if self.question:
-            return plural(count, "hit")
+            left = f", {plural(contents.weaker, 'weaker one')} left out" if contents.weaker else ""
+            return f"{plural(count, 'hit')}{left}"
         return f"{count:,} of {plural(total, 'note')}" if self.narrowed else plural(count, "note")
 
     def next_order(self) -> Listing:
@@ -92,9 +110,10 @@ class Listing:
         """The list with its cursor on the note with the id `keep`, or at `place` where that is not listed."""
         total = memory.count(Filter())
         if self.question:
-            rows = self._hits(memory, zone)
+            rows, weaker = self._hits(memory, zone)
             found = next((at for at, row in enumerate(rows) if row.id == keep), None)
-            return Contents(len(rows), {0: rows}, _within(place, len(rows), found), found is not None, total)
+            place = _within(place, len(rows), found)
+            return Contents(len(rows), {0: rows}, place, found is not None, total, weaker=weaker)
         shelf = memory.shelf(self.conditions.filter(zone), starting=self.starting, order=self.order)
         found = None if keep is None else memory.place(shelf, keep)
         place = _within(place, len(shelf), found)
@@ -103,13 +122,15 @@ class Listing:
         pages = {page: page_of(memory, shelf, zone, page) for page in near if page * PAGE < len(shelf)}
         return Contents(len(shelf), pages, place, found is not None, total, shelf)
 
-    def _hits(self, memory: AgenticMemorySystem, zone: tzinfo) -> list[Row]:
-        hits = memory.search(self.question, HITS, filter=self.conditions.filter(zone), touch=False)
+    def _hits(self, memory: AgenticMemorySystem, zone: tzinfo) -> tuple[list[Row], int]:
+        """The hits as rows, and how many weak ones are not among them."""
+        every = memory.search(self.question, HITS, filter=self.conditions.filter(zone), touch=False)
+        hits = every if self.weak else [hit for n, hit in enumerate(every) if n < LEAST or _counts(hit, every[0])]
         cards = memory.cards_of([hit.id for hit in hits])
         found = [(cards[hit.id], hit) for hit in hits if hit.id in cards]
         if self.hit_order != _RELEVANCE:
             found.sort(key=lambda pair: _rank(pair[0], self.hit_order), reverse=True)
-        return [row_of(card, zone, hit) for card, hit in found]
+        return [row_of(card, zone, hit) for card, hit in found], len(every) - len(hits)
 
 
 def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) -> list[Row | None]:
@@ -123,6 +144,11 @@ def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) 
 def ids_of(memory: AgenticMemorySystem, shelf: Shelf, limit: int) -> list[str]:
     """The ids of the first notes of a shelf."""
     return [card.id for card in memory.cards(shelf, 0, limit)]
+
+
+def _counts(hit: Hit, best: Hit) -> bool:
+    """Whether a hit has enough to do with the question, measured by the best one."""
+    return hit.score >= WEAK * best.score
 
 
 def _within(place: int, count: int, found: int | None) -> int:

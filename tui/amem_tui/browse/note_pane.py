@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Of a text longer than this the first so many characters are shown at once, and the rest when it is laid out.
 _LONG, _FIRST = 20_000, 4_000
+#: The page on which a note opens that was come to by a link: its words.
+FIRST_PAGE = NAMES[0].id
 #: Seconds after which a page that is being read says so.
 _PATIENCE = 0.25
 
@@ -96,14 +98,17 @@ class NotePane(Vertical):
         self.border_title, self.border_subtitle = "Note", ""
         self._offer()
 
-    async def show(self, dossier: Dossier, found: str = "", question: Query | str = "") -> None:
+    async def show(self, dossier: Dossier, found: str = "", question: Query | str = "", tab: str | None = None) -> None:
         """Show a note; `found` is why it was found if it was, `question` what was asked then, for the page that tells.
 
-        The tab stays, and for the same note the place on the page.
+        The tab stays, unless another is named, and for the same note the place on the page.
         """
         same = self._asked is not None and self._asked.note.id == dossier.note.id
         unfolded = self._asked.unfolded if self._asked is not None else frozenset()
         self._asked = Asked(dossier, self._desk.zone, question, found, unfolded)
+        if tab is not None and tab != self.tab:
+            self.query_one(TabStrip).mark(tab, dossier.counts)
+            same = False
         await self._turn_page(keep=same)
 
     def focus_inside(self) -> None:

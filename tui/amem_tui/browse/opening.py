@@ -12,7 +12,7 @@ from amem_tui import changes
 from amem_tui.browse.dossier import open_dossier
 from amem_tui.browse.news import farewell
 from amem_tui.browse.note_list import NoteList
-from amem_tui.browse.note_pane import NotePane
+from amem_tui.browse.note_pane import FIRST_PAGE, NotePane
 from amem_tui.browse.selecting import Selecting
 
 if TYPE_CHECKING:
@@ -31,7 +31,10 @@ class Opening(Selecting):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._wanted: str | None = None
-        self._trail: list[str] = []
+        #: Whence links were followed, and on which page of the pane.
+        self._trail: list[tuple[str, str]] = []
+        #: The page on which the wanted note opens; None for the one that is open.
+        self._page: str | None = None
         self._own: set[str] = set()
         #: Notes that are being deleted here: whatever moves up under the cursor is opened in their place.
         self._leaving: set[str] = set()
@@ -61,9 +64,10 @@ class Opening(Selecting):
         self._want(id)
         self._reveal(id)
 
-    def _want(self, id: str | None) -> None:
-        """Open this note, or none."""
+    def _want(self, id: str | None, page: str | None = None) -> None:
+        """Open this note, or none; on this page of the pane, or on the one that is open."""
         self._wanted = self._desk.note = id
+        self._page = page
         self._gone = False
         self._open()
 
@@ -105,7 +109,8 @@ class Opening(Selecting):
             row = self._notes.row
             self._desk.note = id
             found = row.why if row is not None and row.id == id else ""
-            await self._pane.show(dossier, found, self._question())
+            page, self._page = self._page, None
+            await self._pane.show(dossier, found, self._question(), page)
 
     def _forget(self, ids: Sequence[str]) -> None:
         self._leaving = set(ids)
@@ -126,8 +131,12 @@ class Opening(Selecting):
     @on(NotePane.Followed)
     def _follow(self, event: NotePane.Followed) -> None:
         if self._wanted is not None:
-            self._trail.append(self._wanted)
-        self._want(event.id)
+            self._trail.append((self._wanted, self._pane.tab))
+        self._want(event.id, FIRST_PAGE)
+
+    def _step_back(self) -> None:
+        """Whence the last link was followed."""
+        self._want(*self._trail.pop())
 
     # -- writing -----------------------------------------------------------------------------------------------
 

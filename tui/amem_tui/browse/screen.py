@@ -65,6 +65,11 @@ class BrowseScreen(Marking):
         return _TYPING_REST if self._line.typing else REST
 
     @property
+    def settling(self) -> bool:
+        """What is typed needs no list."""
+        return super().settling and not self._line.typing
+
+    @property
     def _line(self) -> SearchLine:
         return self.query_one(SearchLine)
 
@@ -131,8 +136,12 @@ class BrowseScreen(Marking):
             return
         self.set_focus(self._notes)
         words = event.text.strip()
-        if event.mode == "search" and (words != self._listing.question or self._listing.starting):
-            self._start_over(replace(self._listing, question=words, starting=""))
+        if event.mode != "search":
+            return
+        if words != self._listing.question or self._listing.starting:
+            self._start_over(replace(self._listing, question=words, starting="", weak=False))
+        elif self._weaker:  # asked once more: then all there is
+            self._start_over(replace(self._listing, weak=True), keep=self._wanted)
 
     @on(SearchLine.Cleared)
     def _cleared(self, event: SearchLine.Cleared) -> None:
@@ -146,7 +155,7 @@ class BrowseScreen(Marking):
 
     def _ask_nothing(self) -> None:
         """All notes that meet the conditions again, from the one that is open."""
-        if self._listing.question or self._listing.starting:
+        if self._listing.asks:
             self._start_over(replace(self._listing, question="", starting=""), keep=self._wanted)
 
     def _follow_listing(self) -> None:
@@ -187,11 +196,11 @@ class BrowseScreen(Marking):
     def action_back(self) -> None:
         """One step back out: of the note, the sidebar, the search, the marks, the conditions."""
         if self._trail:
-            self._want(self._trail.pop())
+            self._step_back()
         elif self.focused is not self._notes:
             self.remove_class("-reading")
             self._leave_sidebar()
-        elif self._listing.question or self._listing.starting:
+        elif self._listing.asks:
             self._line.put("search", "")
             self._ask_nothing()
         elif self._marks:

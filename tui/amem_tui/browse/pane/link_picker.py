@@ -28,9 +28,13 @@ if TYPE_CHECKING:
 
 _SHOWN = 50
 _TYPES = tuple(
-    Name(str(type), str(type).replace("_", " "), str(type).replace("_", " "))
+    Name(str(type), str(type).replace("_", " "))
     for type in sorted(LinkType, key=lambda each: each is not LinkType.RELATED)
 )
+
+
+class _Targets(OptionList, can_focus=False):
+    """Notes to link to. The arrows move in it from wherever one types, so that tab leads from line to line."""
 
 
 class LinkPicker(ModalScreen[None]):
@@ -55,7 +59,7 @@ class LinkPicker(ModalScreen[None]):
             sheet.border_title = Content(f"Link “{one_line(title(self._note.content), 50)}”")
             yield TabStrip(_TYPES, id="types")
             yield Input(placeholder="to the note that says …", id="wanted", compact=True)
-            yield OptionList(id="targets", compact=True)
+            yield _Targets(id="targets", compact=True)
             yield Input(placeholder="because … (may stay empty)", id="reason", compact=True)
             yield Static(Content("enter links   ctrl+t type   tab reason   escape cancels"), id="keys")
 

@@ -63,6 +63,7 @@ class Page(ScrollView, can_focus=True):
         self._parts: Sequence[Part] = ()
         self._sheet = Sheet()
         self._laid_out_at = 0
+        self._choosing = False
         self._chosen: int | None = None
         self._strips: dict[int, Strip] = {}
 
@@ -77,10 +78,16 @@ class Page(ScrollView, can_focus=True):
         return None if self._chosen is None else self._sheet.choices[self._chosen].aim
 
     async def show(self, parts: Sequence[Part], *, keep: bool = False, choose: bool = False) -> None:
-        """Show other blocks; `keep` leaves the place where it was, `choose` begins with the first place chosen."""
-        self._parts = parts
+        """Show other blocks; `keep` leaves the place where it was, `choose` begins with the first place chosen.
+
+        A page that is not on the screen yet is laid out once its width is known.
+        """
+        self._parts, self._choosing = parts, choose
         place, top = self._chosen, self.scroll_offset.y
         width = self._width
+        if width < 1:
+            self._take(Sheet(), 0)
+            return
         small = sum(len(part.text.plain) if isinstance(part, Block) else _AT_ONCE for part in parts) <= _AT_ONCE
         sheet = lay_out(parts, width) if small else await asyncio.to_thread(lay_out, parts, width)
         if parts is not self._parts:
@@ -99,19 +106,19 @@ class Page(ScrollView, can_focus=True):
         self._fit()
 
     def _fit(self) -> None:
-        if self._parts and self._width != self._laid_out_at:
+        if self._parts and self._width not in (0, self._laid_out_at):
             self._lay_out_again()
 
     @work(exclusive=True)
     async def _lay_out_again(self) -> None:
         """After a change of width, from about the same place of the text."""
         share = self.scroll_offset.y / max(1, len(self._sheet.lines))
-        await self.show(self._parts, keep=True)
+        await self.show(self._parts, keep=True, choose=self._choosing)
         self.scroll_to(y=round(share * len(self._sheet.lines)), animate=False, immediate=True)
 
     @property
     def _width(self) -> int:
-        return max(1, self.scrollable_content_region.width)
+        return self.scrollable_content_region.width
 
     def _take(self, sheet: Sheet, width: int) -> None:
         self._sheet, self._laid_out_at = sheet, width

@@ -16,17 +16,29 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-@dataclass(frozen=True, slots=True)
 class Name:
-    """A tab: what it is called, and in a few letters where there is no room."""
+    """A tab: what it is called, and with ever less room."""
+
+    def __init__(self, id: str, *forms: str) -> None:
+        self.id, self.forms = id, forms
+
+    def form(self, brevity: int) -> str:
+        """The name so many times shortened, or as short as it gets."""
+        return self.forms[min(brevity, len(self.forms) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A tab on the line, from the blank before its label at the cell `start` up to `stop`."""
 
     id: str
-    title: str
-    short: str
+    label: str
+    start: int
+    stop: int
 
 
 class TabStrip(Widget):
-    """`active` is the id of the open one. With little room the others are called by their short names."""
+    """`active` is the id of the open one. With little room they stand closer, and the last ones are shortened first."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"tabs--name", "tabs--active", "tabs--count"}
 
@@ -50,7 +62,7 @@ class TabStrip(Widget):
     @property
     def labels(self) -> list[str]:
         """What stands on the line."""
-        return [label for _, label, _ in self._placed()]
+        return [tab.label for tab in self._placed()]
 
     def mark(self, active: str, counts: Mapping[str, int]) -> None:
         """Say which page is open, and how much there is on the others."""
@@ -60,22 +72,22 @@ class TabStrip(Widget):
     @on(events.Click)
     def _click(self, event: events.Click) -> None:
         shift = self._shift()
-        for tab, label, start in self._placed():
-            if start <= event.x + shift < start + cell_len(label) + 2:
-                self.post_message(self.Chosen(tab))
+        for tab in self._placed():
+            if tab.start <= event.x + shift < tab.stop:
+                self.post_message(self.Chosen(tab.id))
 
     def render_line(self, y: int) -> Strip:
         plain, active, counted = (
             self.get_component_rich_style(name) for name in ("tabs--name", "tabs--active", "tabs--count")
         )
         segments: list[Segment] = []
-        for tab, label, _ in self._placed():
-            here = tab == self._active
-            words, _, count = label.rpartition(" ") if self._counts.get(tab) else (label, "", "")
-            segments.append(Segment(f" {words}", active if here else plain))
+        for tab in self._placed():
+            look = active if tab.id == self._active else plain
+            words, _, count = tab.label.rpartition(" ") if self._counts.get(tab.id) else (tab.label, "", "")
+            segments.append(Segment(f" {words}", look))
             if count:
-                segments.append(Segment(f" {count}", active if here else counted))
-            segments.append(Segment(" ", active if here else plain))
+                segments.append(Segment(f" {count}", active if tab.id == self._active else counted))
+            segments.append(Segment(" " * (tab.stop - tab.start - cell_len(tab.label) - 1), look))
         shift, width = self._shift(), self.size.width
         strip = Strip(segments)
         cut = strip.crop(shift, shift + width).adjust_cell_length(width, plain)
@@ -86,25 +98,40 @@ class TabStrip(Widget):
             cut = Strip([Segment("‹", plain), *cut.crop(1, width)])
         return cut
 
-    def _placed(self) -> list[tuple[str, str, int]]:
-        """(id, label, its first cell) from the left, before anything is shifted out of sight."""
-        for brief in ((), (self._active,), None):
-            placed, at = [], 0
-            for name in self._names:
-                words = name.title if brief == () or name.id in (brief or ()) else name.short
-                count = self._counts.get(name.id, 0)
-                label = f"{words} {count:,}" if count else words
-                placed.append((name.id, label, at))
-                at += cell_len(label) + 2
-            if at <= self.size.width:
-                break
-        return placed
+    def _placed(self) -> list[Placed]:
+        return placed(self._names, self._counts, self._active, self.size.width)
 
     def _shift(self) -> int:
         """How far the line is moved to the left so that the open tab is in sight, its neighbours too if they can be."""
-        placed = self._placed()
-        ends = [start + cell_len(label) + 2 for _, label, start in placed]
-        place = next(n for n, (tab, _, _) in enumerate(placed) if tab == self._active)
-        beyond = min(ends[-1], ends[min(place + 1, len(ends) - 1)])
-        start = placed[max(0, place - 1)][2]
-        return min(start, max(0, beyond - self.size.width + 1)) if ends[-1] > self.size.width else 0
+        tabs = self._placed()
+        end = tabs[-1].stop
+        place = next(n for n, tab in enumerate(tabs) if tab.id == self._active)
+        beyond = min(end, tabs[min(place + 1, len(tabs) - 1)].stop)
+        start = tabs[max(0, place - 1)].start
+        return min(start, max(0, beyond - self.size.width + 1)) if end > self.size.width else 0
+
+
+def placed(names: Sequence[Name], counts: Mapping[str, int], active: str, width: int) -> list[Placed]:
+    """The tabs from the left, in so many cells where they can be made to fit."""
+    forms = dict.fromkeys((name.id for name in names), 0)
+    found = _side_by_side(names, forms, counts, gap=2)
+    most = max(len(name.forms) for name in names)
+    # The open one keeps its name as long as the others can still be shortened.
+    for brevity, open_too in ((0, True), *((n, False) for n in range(1, most)), (most - 1, True)):
+        for name in reversed(names):
+            if found[-1].stop <= width:
+                return found
+            if open_too or name.id != active:
+                forms[name.id] = brevity
+            found = _side_by_side(names, forms, counts, gap=1)
+    return found
+
+
+def _side_by_side(names: Sequence[Name], forms: Mapping[str, int], counts: Mapping[str, int], gap: int) -> list[Placed]:
+    found, at = [], 0
+    for name in names:
+        words, count = name.form(forms[name.id]), counts.get(name.id, 0)
+        label = f"{words} {count:,}" if count else words
+        found.append(Placed(name.id, label, at, at + cell_len(label) + gap))
+        at = found[-1].stop
+    return found

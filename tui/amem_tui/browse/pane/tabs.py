@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     Reader = Callable[[AgenticMemorySystem, Asked], list[Part]]
 
 NAMES = (
-    Name("note", "Note", "Note"),
-    Name("links", "Links", "Links"),
-    Name("backlinks", "Backlinks", "Back"),
-    Name("similar", "Similar", "Near"),
+    Name("note", "Note"),
+    Name("links", "Links"),
+    Name("backlinks", "Backlinks", "Linked"),
+    Name("similar", "Similar", "Alike"),
     Name("history", "History", "Hist"),
-    Name("sources", "Sources", "Src"),
-    Name("why", "Why", "Why"),
+    Name("sources", "Sources", "Source", "Src"),
+    Name("why", "Why"),
 )
 READERS: Mapping[str, Reader] = {
     "note": note_tab.read,

@@ -1,0 +1,62 @@
+"""Keys right behind a search or a filter are meant for what it finds."""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import TYPE_CHECKING
+
+from amem_tui.browse import listed as browse_listed
+from amem_tui.graph.canvas import GraphCanvas
+from amem_tui.graph.screen import GraphScreen
+from conftest import TEA
+from driving import browsing, burst, listed, settled, titles, wait_until
+
+from amem.memory_system import AgenticMemorySystem
+
+if TYPE_CHECKING:
+    import pytest
+
+
+async def test_the_graph_right_behind_a_search_is_that_of_the_first_hit(memory: AgenticMemorySystem) -> None:
+    tea = memory.list()[-1].id
+    async with browsing(memory) as pilot:
+        burst(pilot, "slash", *"boiling", "enter", "g")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen))
+        assert pilot.app._desk.note == tea
+        await settled(pilot)
+        assert pilot.app.screen.query_one(GraphCanvas).chosen == tea
+        assert titles(pilot)[0] == TEA
+
+
+async def test_keys_wait_for_a_filter_and_for_another_order_too(memory: AgenticMemorySystem) -> None:
+    cat = memory.list()[1].id
+    async with browsing(memory) as pilot:
+        burst(pilot, "f", *"芝麻", "enter", "g")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen))
+        assert pilot.app._desk.note == cat
+        await settled(pilot)
+        burst(pilot, "b", "escape", "o", "home", "down", "g")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen) and listed(pilot).cursor == 1)
+        row = listed(pilot).row
+        assert row is not None
+        assert listed(pilot).count == 3
+        assert pilot.app._desk.note == row.id
+
+
+async def test_a_search_that_takes_long_keeps_keys_waiting_for_a_moment_only(
+    memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    going_on = Event()
+    real = AgenticMemorySystem.search
+
+    def slow(self: AgenticMemorySystem, *given: object, **named: object) -> object:
+        assert going_on.wait(20)
+        return real(self, *given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(AgenticMemorySystem, "search", slow)
+    monkeypatch.setattr(browse_listed, "_PATIENCE", 0.05)
+    async with browsing(memory) as pilot:
+        burst(pilot, "slash", *"boiling", "enter", "g")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen))
+        going_on.set()
+        await settled(pilot)
