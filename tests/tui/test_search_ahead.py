@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from threading import Event
-from typing import TYPE_CHECKING
 
+import pytest
 from amem_tui.browse import listed as browse_listed
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.screen import GraphScreen
@@ -13,8 +13,11 @@ from driving import browsing, burst, listed, settled, titles, wait_until
 
 from amem.memory_system import AgenticMemorySystem
 
-if TYPE_CHECKING:
-    import pytest
+
+@pytest.fixture(autouse=True)
+def a_slow_machine_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first search of a process may take longer than a person would wait."""
+    monkeypatch.setattr(browse_listed, "_PATIENCE", 15.0)
 
 
 async def test_the_graph_right_behind_a_search_is_that_of_the_first_hit(memory: AgenticMemorySystem) -> None:
