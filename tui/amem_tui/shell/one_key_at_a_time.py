@@ -22,6 +22,9 @@ Result = TypeVar("Result")
 
 #: Seconds to wait for a key whose widget went away with it: a dialog that it closed.
 _PATIENCE = 0.25
+#: How often an echo follows: what a key sets off sends messages of its own (Enter: something was submitted; that: it is to
+#: be searched for), each of which stands behind the echo that was sent before it.
+_ROUNDS = 4
 #: Seconds between two looks whether a screen is there.
 _AGAIN = 0.01
 
@@ -87,10 +90,18 @@ class OneKeyAtATime(App[Result], Generic[Result]):
             self.key, self.keys_pressed = key.key, self.keys_pressed + 1
             there: MessagePump = self.focused or self.screen
             await super().on_event(key)
-            echo = Echo()
-            if there.post_message(echo):
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(echo.arrived.wait(), _PATIENCE)
+            for _ in range(_ROUNDS):
+                if not await self._echoes(there):
+                    break
+
+    async def _echoes(self, there: MessagePump) -> bool:
+        """Whether all that stood in the queues between there and here is done with; False where nothing comes back."""
+        echo = Echo()
+        if not there.post_message(echo):
+            return False
+        with suppress(TimeoutError):
+            await asyncio.wait_for(echo.arrived.wait(), _PATIENCE)
+        return echo.arrived.is_set()
 
     def _told(self, typing: asyncio.Task[None]) -> None:
         """What fails in a task that nobody waits for would otherwise not be heard of."""
