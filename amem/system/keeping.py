@@ -117,8 +117,8 @@ class Keeping(Wiring):
         """The chat model that the collection's settings name, or these; within the day's budget in either case.
 
         Setting `cancelled` (None: closing the collection) calls it off; a call made while it is set is called off at
-        once, and one made after it was cleared is not. Raises InvalidInput with the ``offline`` backend, ServiceUnavailable when
-        ``auto`` finds no model.
+        once, and one made after it was cleared is not. Raises InvalidInput with the ``offline`` backend,
+        ServiceUnavailable when ``auto`` finds no model.
         """
         models = self._models if cancelled is None else self._models.called_off_by(cancelled)
         return models.chat(settings)

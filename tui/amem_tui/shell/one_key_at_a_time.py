@@ -22,8 +22,8 @@ Result = TypeVar("Result")
 
 #: Seconds to wait for a key whose widget went away with it: a dialog that it closed.
 _PATIENCE = 0.25
-#: How often an echo follows: what a key sets off sends messages of its own (Enter: something was submitted; that: it is to
-#: be searched for), each of which stands behind the echo that was sent before it.
+#: How often an echo follows: what a key sets off sends messages of its own (Enter: something was submitted; that: it is
+#: to be searched for), each of which stands behind the echo that was sent before it.
 _ROUNDS = 4
 #: Seconds between two looks whether a screen is there.
 _AGAIN = 0.01
