@@ -145,11 +145,13 @@ class Sitting:
     async def notes(self, times: int) -> list[Taken]:
         """One note after the other, each read to its end."""
         found = []
+        self._list.focus()
+        self._list.cursor = 0
         for _ in range(times):
-            row = self._list.row_at(self._list.cursor + 7)
             for _ in range(6):
                 await self._key("down")
             await asyncio.sleep(2 * _REST)
+            row = self._list.row_at(self._list.cursor + 1)
             assert row is not None
             found.append(await self._timed("down", lambda row=row: self._reads(row.id)))
             await asyncio.sleep(_REST)
