@@ -47,8 +47,8 @@ def main() -> None:
         shown = f"[bold green]$[/] amem search {question!r} -k 3\n"
         search = amem(home, "--collection", "demo", "search", question, "-k", "3")
         draw("search", shown, search)
+        asyncio.run(browser(home))  # before the chat, from which the notes have one more
         draw("chat", "[bold green]$[/] amem -c demo chat\n", chat(home))
-        asyncio.run(browser(home))
 
 
 def amem(home: str, *words: str) -> str:
@@ -129,13 +129,11 @@ def _as_wide_as_its_cells(match: re.Match[str]) -> str:
 #: Pictures of the terminal browser: the keys that lead there from its first screen, and what is then on the screen.
 ROOMS = {
     "browser": (("down", "down", "down"), "First day at Marulho"),
-    "browser-search": (("/", *"who looks after the cat?", "enter"), "by meaning"),
+    "browser-search": (("/", *"why did I leave Kestrel Freight?", "enter"), "by meaning"),
     "browser-graph": (("down", "down", "down", "g", "2"), "hops"),
     "browser-history": (("h",), "Version"),
     "browser-timeline": (("down", "down", "down", "t"), "strength"),
     "browser-review": (("r",), "Conflicts"),
-    "browser-log": (("l",), "import"),
-    "browser-health": (("H",), "Models"),
 }
 
 
