@@ -116,7 +116,11 @@ class Listed(Opening):
                     keep = self._to_reveal or (None if row is None else row.id)
                     asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
                 with self._desk.refusals(self._refused):
-                    self._show(asked, *await self.ask(partial(_read, self.memory, self._desk.zone, asked, self._seen)))
+                    read = partial(_read, self.memory, self._desk.zone, asked, self._seen)
+                    contents, news = await self.ask(read)
+                    if not asked.fresh:  # the cursor may have gone on meanwhile
+                        contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
+                    self._show(asked, contents, news)
         finally:
             self._reading = False
             self._awaited = 0.0
