@@ -62,7 +62,7 @@ def test_closing_the_stream_of_a_model_closes_the_models_too() -> None:
     closed = threading.Event()
 
     class Watched(ScriptedChat):
-        def stream(self, messages, *, temperature=0.7):  # type: ignore[no-untyped-def]
+        def stream(self, messages, *, temperature=0.7):
             try:
                 yield from super().stream(messages, temperature=temperature)
             finally:

@@ -55,7 +55,7 @@ def test_what_failed_is_remembered(open_memory: Open) -> None:
 
     memory = open_memory()
     memory.add("Nice weather")
-    run(cycle_of(memory, Broken()))  # type: ignore[arg-type]
+    run(cycle_of(memory, Broken()))
     last = memory.health().last
     assert last is not None
     assert last.problems == ("broken: out of paper",)

@@ -33,7 +33,7 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 def texts(session: Session, wanted: Filter | None = None, **how: str) -> list[str]:
     """The texts of a shelf, in its order."""
     cards = Cards(session, None)
-    shelf = cards.shelf(wanted or Filter(), **how)  # type: ignore[arg-type]
+    shelf = cards.shelf(wanted or Filter(), **how)
     found = cards.of(shelf.keys.tolist())
     assert len(found) == len(shelf)
     return [card.text for card in found]

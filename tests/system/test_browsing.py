@@ -61,7 +61,7 @@ def memory(open_home: Open) -> AgenticMemorySystem:
     memory = open_home()
     for text in TEXTS:
         memory.add(text)
-        memory._clock.advance(timedelta(days=1))  # type: ignore[attr-defined]
+        memory._clock.advance(timedelta(days=1))
     return memory
 
 
@@ -259,9 +259,9 @@ def test_fields_that_are_a_persons_own_are_told(memory: AgenticMemorySystem) -> 
 
 def test_what_is_typed_finds_what_was_written_between_two_letters(memory: AgenticMemorySystem, open_home: Open) -> None:
     for order in ("time", "recorded", "importance", "strength", "recalls"):
-        assert len(memory.shelf(starting="gre", order=order)) == 2  # type: ignore[arg-type]
+        assert len(memory.shelf(starting="gre", order=order)) == 2
     open_home().add("The greenhouse")
     memory.delete(ids(memory)[0])
     for order in ("time", "recorded", "importance", "strength", "recalls"):
-        found = memory.cards(memory.shelf(starting="gre", order=order), 0, 9)  # type: ignore[arg-type]
+        found = memory.cards(memory.shelf(starting="gre", order=order), 0, 9)
         assert {card.text for card in found} == {"The greenhouse", TEXTS[1]}

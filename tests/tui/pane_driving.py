@@ -54,6 +54,6 @@ async def go_to(pilot: Pilot[None], content: str) -> None:
             return
         row = listed(pilot).row
         await pilot.press("down")
-        await wait_until(pilot, lambda before=row: listed(pilot).row != before)  # type: ignore[misc]
+        await wait_until(pilot, lambda before=row: listed(pilot).row != before)
         await settled(pilot)
     assert opened(pilot) == content

@@ -125,7 +125,7 @@ async def test_a_note_is_forgotten_from_the_panel_or_by_its_words_and_comes_back
         await choosing(pilot)
         await pilot.press(*"xyzzy", "enter")
         await wait_until(pilot, lambda: "No note has these words" in screen_text(pilot))
-        pilot.app.screen.query_one("#typed").value = "吸尘器"  # type: ignore[attr-defined]
+        pilot.app.screen.query_one("#typed").value = "吸尘器"
         await pilot.press("enter")
         await wait_until(pilot, lambda: "Which of these?" in screen_text(pilot))
         await pilot.press("enter")
@@ -158,7 +158,7 @@ async def test_the_answer_is_copied_and_links_in_it_open_notes_or_copy_addresses
         await pilot.press("escape", "y")
         assert pilot.app.clipboard == home.talker.answers[0]
         answer = room(pilot)._transcript.exchanges[0].query_one(".answer")
-        line = answer.text  # type: ignore[attr-defined]
+        line = answer.text
         await pilot.click(answer, offset=(2 + line.index("this"), 0))
         await wait_until(pilot, lambda: pilot.app.clipboard == "https://example.org/tea")
         await pilot.click(answer, offset=(2 + line.index("Green"), 0))

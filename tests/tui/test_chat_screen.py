@@ -78,7 +78,7 @@ async def test_what_only_memory_could_know_and_does_not_is_said_before_the_answe
     memory.add(TEA)
     async with talking(memory) as pilot:
         await say(pilot, "What is my sister's name?")
-        assert "memory" in str(room(pilot)._transcript.exchanges[0].query_one(".notice").visual)  # type: ignore[attr-defined]
+        assert "memory" in str(room(pilot)._transcript.exchanges[0].query_one(".notice").visual)
         await wait_until(pilot, lambda: "Not in memory" in aside(pilot))
 
 
@@ -282,7 +282,7 @@ async def test_leaving_the_room_does_not_stop_the_answer_and_its_end_is_announce
     async with talking(memory) as pilot:
         await say(pilot, "Go on.", wait=False)
         await wait_until(pilot, lambda: "a b c" in screen_text(pilot))
-        pilot.app.visit("browse")  # type: ignore[attr-defined]
+        pilot.app.visit("browse")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
         await wait_until(pilot, lambda: "Answered; c shows it" in toasts(pilot))
         await pilot.press("c")

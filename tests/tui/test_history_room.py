@@ -34,8 +34,8 @@ def tea_of(memory: AgenticMemorySystem) -> str:
 
 async def enter(pilot: Pilot[None], id: str) -> None:
     """Open the note, then its history."""
-    pilot.app.read_note(id)  # type: ignore[attr-defined]
-    await wait_until(pilot, lambda: pilot.app._desk.note == id)  # type: ignore[attr-defined]
+    pilot.app.read_note(id)
+    await wait_until(pilot, lambda: pilot.app._desk.note == id)
     await pilot.press("h")
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, HistoryScreen) and bool(versions(pilot)))
     await settled(pilot)

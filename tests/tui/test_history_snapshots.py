@@ -23,7 +23,7 @@ SIZES = pytest.mark.parametrize("size", [(120, 36), (60, 20)], ids=["wide", "sma
 @pytest.fixture
 def edited(memory: AgenticMemorySystem) -> AgenticMemorySystem:
     """The newest note, edited by a person and by an agent; two that contradict each other."""
-    clock: FrozenClock = memory._clock  # type: ignore[assignment]
+    clock: FrozenClock = memory._clock
     id = memory.list()[0].id
     memory.update(
         id, content="The new kettle keeps green tea at 75 degrees.\n\n水壶能保温两小时。", tags=["tea", "kettle"]
@@ -43,7 +43,7 @@ def pressing(*keys: str, note: str | None = None) -> Callable[[Pilot[None]], obj
     async def run(pilot: Pilot[None]) -> None:
         await settled(pilot)
         if note is not None:
-            pilot.app.read_note(note)  # type: ignore[attr-defined]
+            pilot.app.read_note(note)
             await settled(pilot)
         for key in keys:
             await pilot.press(key)

@@ -33,7 +33,7 @@ async def all_there(pilot: Pilot[None]) -> None:
 
 def expected(memory: AgenticMemorySystem, pilot: Pilot[None], filter: Filter | None = None, **how: str) -> list[str]:
     """The ids that should be on screen, by what the core says of the whole order."""
-    shelf = memory.shelf(filter, **how)  # type: ignore[arg-type]
+    shelf = memory.shelf(filter, **how)
     assert len(shelf) == listed(pilot).count
     places = listed(pilot).seen
     return [card.id for card in memory.cards(shelf, places.start, places.stop)]
@@ -97,7 +97,7 @@ async def test_the_filter_follows_what_is_typed(crowd: AgenticMemorySystem) -> N
             await wait_until(pilot, lambda: isinstance(pilot.app.focused, Input))
             await pilot.press(*("space" if letter == " " else letter for letter in typed))
             count = len(crowd.shelf(starting=typed))
-            await wait_until(pilot, lambda count=count: listed(pilot).count == count)  # type: ignore[misc]
+            await wait_until(pilot, lambda count=count: listed(pilot).count == count)
             await all_there(pilot)
             assert seen(pilot) == expected(crowd, pilot, starting=typed)
             assert f"{count:,} of 89,200 notes" in screen_text(pilot)

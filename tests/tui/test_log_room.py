@@ -173,7 +173,7 @@ async def test_the_log_is_narrowed_to_one_actor_and_widened_again(memory: Agenti
 
 
 async def test_the_log_begins_when_one_says(memory: AgenticMemorySystem) -> None:
-    clock: FrozenClock = memory._clock  # type: ignore[assignment]
+    clock: FrozenClock = memory._clock
     clock.advance(timedelta(days=60))
     memory.add("Much later")
     async with browsing(memory) as pilot:

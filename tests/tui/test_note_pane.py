@@ -78,7 +78,7 @@ async def test_a_superseded_note_leads_to_the_one_that_took_its_place(memory: Ag
     link = memory.link(kettle, tea, "derived_from")
     memory.supersede(tea, kettle)
     async with browsing(memory, notes=2) as pilot:
-        pilot.app.read_note(link.target)  # type: ignore[attr-defined]
+        pilot.app.read_note(link.target)
         await wait_until(pilot, lambda: opened(pilot) == TEA)
         await settled(pilot)
         assert f"Superseded by {KETTLE}" in flat(pilot)

@@ -82,7 +82,7 @@ def test_a_link_leads_to_the_note_its_name_means_and_says_so_when_there_is_none(
 def test_of_hundreds_of_links_none_is_said_to_lead_nowhere_without_being_looked_up() -> None:
     asked: list[str] = []
     text = " ".join(f"[[name {number}]]" for number in range(900))
-    made = lay_out(parts_of(text, lambda names: asked.extend(names) or {}), 80)  # type: ignore[func-returns-value]
+    made = lay_out(parts_of(text, lambda names: asked.extend(names) or {}), 80)
     shown = " ".join(line.text.plain for line in made.lines)
     assert "name 0?" in shown
     assert "name 899?" not in shown

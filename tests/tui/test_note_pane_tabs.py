@@ -49,7 +49,7 @@ async def test_only_the_page_that_is_looked_at_is_read(
 
         def told(self: AgenticMemorySystem, *given: object, name: str = name, real: object = None) -> object:
             asked.append(name)
-            return real(self, *given)  # type: ignore[operator]
+            return real(self, *given)
 
         real = getattr(AgenticMemorySystem, name)
         monkeypatch.setattr(

@@ -30,7 +30,7 @@ async def enter(pilot: Pilot[None], section: str = "rewrites") -> None:
     while at(pilot) != section:
         before = at(pilot)
         await pilot.press("right")
-        await wait_until(pilot, lambda before=before: at(pilot) != before)  # type: ignore[misc]
+        await wait_until(pilot, lambda before=before: at(pilot) != before)
         await settled(pilot)
 
 
@@ -241,7 +241,7 @@ async def test_a_decision_leads_to_what_is_not_decided_and_never_to_what_is(empt
         assert chosen() == names[1]
         for left, onward in ((2, names[2]), (1, names[0]), (0, "None")):
             await pilot.press("2")
-            await wait_until(pilot, lambda left=left: tabs(pilot)[1] == f"Conflicts {left or ''}".strip())  # type: ignore[misc]
+            await wait_until(pilot, lambda left=left: tabs(pilot)[1] == f"Conflicts {left or ''}".strip())
             await settled(pilot)
             assert chosen() == onward
         await pilot.press("1", "2", "equals_sign")
@@ -290,8 +290,8 @@ async def test_the_chain_of_the_open_note_is_shown_on_request(empty: AgenticMemo
     lisbon = lives(empty, "Lisbon", 2020)
     lives(empty, "Berlin", 2022)
     async with browsing(empty, notes=1) as pilot:
-        pilot.app.read_note(lisbon)  # type: ignore[attr-defined]
-        await wait_until(pilot, lambda: pilot.app._desk.note == lisbon)  # type: ignore[attr-defined]
+        pilot.app.read_note(lisbon)
+        await wait_until(pilot, lambda: pilot.app._desk.note == lisbon)
         await enter(pilot)
         await pilot.press("s")
         await wait_until(pilot, lambda: at(pilot) == "conflicts")
@@ -332,7 +332,7 @@ async def test_of_a_note_that_waits_among_the_conflicts_the_page_says_that_it_is
     with empty._store.write() as session:
         session.flags.put(early, late, "cold, not hot", session.begin("evolve", "scripted", "seen together"))
     async with browsing(empty) as pilot:
-        pilot.app.read_note(early)  # type: ignore[attr-defined]
+        pilot.app.read_note(early)
         await wait_until(pilot, lambda: opened(pilot).startswith("The kiln"))
         await wait_until(pilot, lambda: "Disputed, to be decided" in screen_text(pilot))
         assert "May be out of date" not in screen_text(pilot)
@@ -371,7 +371,7 @@ async def test_sections_are_turned_by_key_and_by_mouse(memory: AgenticMemorySyst
         await enter(pilot)
         for key, section in (("right", "conflicts"), ("right_square_bracket", "flags"), ("left", "conflicts")):
             await pilot.press(key)
-            await wait_until(pilot, lambda section=section: at(pilot) == section)  # type: ignore[misc]
+            await wait_until(pilot, lambda section=section: at(pilot) == section)
             await wait_until(pilot, lambda section=section: pilot.app.screen.focused.id == f"{section}-list")  # type: ignore[misc,union-attr]
         await pilot.press("left_square_bracket")
         await wait_until(pilot, lambda: at(pilot) == "rewrites")

@@ -54,7 +54,7 @@ async def test_a_search_that_takes_long_keeps_keys_waiting_for_a_moment_only(
 
     def slow(self: AgenticMemorySystem, *given: object, **named: object) -> object:
         assert going_on.wait(20)
-        return real(self, *given, **named)  # type: ignore[arg-type]
+        return real(self, *given, **named)
 
     monkeypatch.setattr(AgenticMemorySystem, "search", slow)
     monkeypatch.setattr(browse_listed, "_PATIENCE", 0.05)

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import signal
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.app import SystemCommand
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
     from amem.settings import Settings
+    from amem_tui.browse.screen import BrowseScreen
 
 #: Actions of the app that need an open collection, and those of them whose keys work above any sheet as well.
 _ABOUT_NOTES = frozenset({"visit", "new", "switch_note", "switch_collection", "command_palette", "redo", "keys"})
@@ -194,8 +195,7 @@ class NotesApp(Looks, Troubles):
     def read_note(self, id: str) -> None:
         """Open a note in the start room."""
         self.visit(START)
-        start = self.get_screen(START)
-        start.turn_to(id)  # type: ignore[attr-defined]
+        cast("BrowseScreen", self.get_screen(START)).turn_to(id)
 
     def write_note(self, note: MemoryNote | None) -> None:
         """Open the form for a note; None begins a new one."""

@@ -28,7 +28,7 @@ async def apart(work: Callable[[], Answer]) -> Answer:
         if error is not None:
             answer.set_exception(error)
         else:
-            answer.set_result(result)  # type: ignore[arg-type]
+            answer.set_result(result)  # type: ignore[arg-type]  # None only where work answers None
 
     def run() -> None:
         result, failed = None, None

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
-    from textual.widget import Widget
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.cards import Shelf
@@ -217,10 +216,8 @@ class TimelineScreen(NotesScreen):
     @property
     def _at(self) -> str:
         """Which of the places has the focus."""
-        held: Widget | None = self.focused
-        while held is not None and held.id not in _PLACES:
-            held = held.parent if held.parent is not self else None  # type: ignore[assignment]
-        return "heat" if held is None or held.id is None else held.id
+        around = [] if self.focused is None else self.focused.ancestors_with_self
+        return next((each.id for each in around if each.id in _PLACES), None) or "heat"
 
     @property
     def _under_cursor(self) -> str | None:
