@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 AMEM = (sys.executable, "-c", "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()")
 CTRL_C, CTRL_D, UP, ENTER = "\x03", "\x04", "\x1b[A", "\r"
 PROMPT = re.compile(r"(?:^|\n)(?:incognito )?> $")
-_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
+# A terminal drops what it still holds when Ctrl-C is pressed, so a sequence may want its end.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]?|[=>]?)")
 _ERASED = re.compile(r"[^\n]*\r\x1b\[K")
 _SECONDS = 60.0
 _PATIENCE = 2.0
@@ -80,13 +81,18 @@ class Sitting:
         """Read on until this is on the screen; returns what is new there since the last keys or the last `until`."""
         pattern = re.compile(re.escape(wanted)) if isinstance(wanted, str) else wanted
         deadline = time.monotonic() + _SECONDS
-        while True:
+        while (found := self._found(pattern)) is None:
             new = self.screen[self._place :]
-            if found := pattern.search(new):
-                self._place += found.end()
-                return new[: found.end()]
             assert time.monotonic() < deadline, f"no {pattern.pattern!r} in {new!r}"
             assert self._read(deadline), f"the program ended without {pattern.pattern!r}: {new!r}"
+        return found
+
+    def _found(self, pattern: re.Pattern[str]) -> str | None:
+        new = self.screen[self._place :]
+        if (found := pattern.search(new)) is None:
+            return None
+        self._place += found.end()
+        return new[: found.end()]
 
     def say(self, text: str) -> str:
         """Type a line and wait for the next prompt; what was printed in between."""
@@ -96,15 +102,19 @@ class Sitting:
     def interrupt(self, wanted: str | re.Pattern[str]) -> str:
         """Press Ctrl-C at the prompt and read on until this is on the screen.
 
-        Python overlooks a signal that comes in the instant before it waits for a key; like a person, press again then.
+        Python overlooks a signal that comes in the instant before it waits for a key; like a person, press again
+        when nothing has come of it: nothing on the screen, or no more than the prompt of before, drawn late.
         """
         self.keys(CTRL_C)
-        while not self.screen.strip():
+        pattern = re.compile(re.escape(wanted)) if isinstance(wanted, str) else wanted
+        deadline = time.monotonic() + _SECONDS
+        while (found := self._found(pattern)) is None:
+            assert time.monotonic() < deadline, f"no {pattern.pattern!r} in {self.screen!r}"
             if select.select([self._master], [], [], _PATIENCE)[0]:
-                assert self._read(time.monotonic()), "the program ended"
-            else:
+                assert self._read(deadline), "the program ended"
+            elif not self.screen.strip(" >\n"):
                 os.write(self._master, CTRL_C.encode())
-        return self.until(wanted)
+        return found
 
     def learnt(self, text: str) -> str:
         """Say something and go on to the line that tells what was learnt; what was printed in between."""
