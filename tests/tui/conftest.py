@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from driving import calm
 from filelock import FileLock
 
 from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
@@ -46,6 +47,14 @@ def relate(draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour]) ->
         links=tuple(ProposedLink(each.handle, LinkType.SUPPORTS, "both are about tea", 0.9) for each in near),
         rewrites=tuple(Rewrite(each.handle, "How tea is made here", None, "seen together", 0.5) for each in near),
     )
+
+
+@pytest.fixture(autouse=True)
+def keys_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that a test presses is done with, and quickly: nothing glides to its place."""
+    for module in ("textual.app", "textual.pilot"):
+        monkeypatch.setattr(f"{module}.wait_for_idle", calm)
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
 
 
 @pytest.fixture(autouse=True)

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from time import monotonic, process_time
+from typing import TYPE_CHECKING, Any
 
 from amem_tui.app import NotesApp
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import NotePane
+from amem_tui.shell.one_key_at_a_time import OneKeyAtATime
 from textual import events
+from textual._context import active_app
+from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from textual.pilot import Pilot
+    from textual.app import App
 
     from amem.memory_system import AgenticMemorySystem
 
 PATIENCE = 20.0
+_MOMENT = 0.02
 
 
 @asynccontextmanager
@@ -97,10 +102,30 @@ def screen_text(pilot: Pilot[None]) -> str:
 
 async def settled(pilot: Pilot[None]) -> None:
     """Let the app finish what it has begun: only the loop that follows the collection is left."""
-
-    def at_rest() -> bool:
-        return all(worker.is_finished or worker.group == "follow" for worker in pilot.app.workers)
-
     for _ in range(3):  # what a worker has just shown may set off another
         await pilot.pause(0.05)
-        await wait_until(pilot, at_rest)
+        await wait_until(pilot, lambda: _at_rest(pilot.app))
+
+
+async def calm(*_: float) -> None:
+    """Wait until the app in front has worked off its keys and finished what they set off.
+
+    It takes the place of Textual's own wait for an idle process, which sleeps 20 ms or more for every key. What goes on
+    and on while the process does nothing, such as a model that is slow to answer, is not waited for.
+    """
+    app = active_app.get()
+    given_up = monotonic() + 1
+    looks = 0
+    while looks < 2 and monotonic() < given_up:
+        await Pilot(app)._wait_for_screen()
+        looks = looks + 1 if _at_rest(app) else 0
+        since, computed = monotonic(), process_time()
+        while not _at_rest(app) and monotonic() < since + _MOMENT:
+            await asyncio.sleep(_MOMENT / 10)
+        if not _at_rest(app) and process_time() - computed < _MOMENT / 8:
+            return
+
+
+def _at_rest(app: App[Any]) -> bool:
+    typing = isinstance(app, OneKeyAtATime) and app.typing
+    return not typing and all(worker.is_finished or worker.group == "follow" for worker in app.workers)

@@ -14,7 +14,7 @@ from amem_tui.room_bar import RoomTab
 from amem_tui.rooms import ROOMS
 from amem_tui.shell.footer import KeyHint
 from amem_tui.shell.help import HelpScreen
-from driving import PATIENCE, browsing, screen_text, wait_until
+from driving import PATIENCE, browsing, screen_text, settled, wait_until
 
 from amem.errors import CollectionNotFound, InvalidInput
 from amem.settings import Settings
@@ -56,6 +56,7 @@ async def test_help_names_the_keys_of_the_room_then_those_of_every_room_and_the_
             assert what in told
         assert "● a person wrote it" in " ".join(told.split())
         assert "λ code" in told
+        await settled(pilot)
         top = screen_text(pilot)
         await pilot.press("down", "j", "pagedown", "space")
         if size[1] < 20:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-#: Seconds to wait for a key whose widget went away with it: a dialog that it closed.
+#: Seconds to wait for a key whose widget is at work, or is going away with what the key closed.
 _PATIENCE = 0.25
 #: How often an echo follows: what a key sets off sends messages of its own (Enter: something was submitted; that: it is
 #: to be searched for), each of which stands behind the echo that was sent before it.
@@ -64,6 +64,11 @@ class OneKeyAtATime(App[Result], Generic[Result]):
         opened = self._awaited is None or self._awaited.is_finished
         return opened and screen.is_mounted and not (isinstance(screen, Settles) and screen.settling)
 
+    @property
+    def typing(self) -> bool:
+        """Whether a key is being worked off, or waits."""
+        return self._typing is not None and not self._typing.done()
+
     def hold_keys(self, opening: Worker[None]) -> None:
         """Let keys wait until this has opened what they are meant for, or has failed to."""
         self._awaited = opening
@@ -76,7 +81,7 @@ class OneKeyAtATime(App[Result], Generic[Result]):
         if not isinstance(event, events.Key) or event.is_forwarded or self.ends(event.key):
             return await super().on_event(event)
         self._typed.put_nowait(event)
-        if self._typing is None or self._typing.done():
+        if not self.typing:
             self._typing = asyncio.create_task(self._work_off())
             self._typing.add_done_callback(self._told)
 
@@ -99,8 +104,11 @@ class OneKeyAtATime(App[Result], Generic[Result]):
         echo = Echo()
         if not there.post_message(echo):
             return False
-        with suppress(TimeoutError):
-            await asyncio.wait_for(echo.arrived.wait(), _PATIENCE)
+        for _ in range(round(_PATIENCE / _AGAIN)):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(echo.arrived.wait(), _AGAIN)
+            if echo.arrived.is_set() or not there.is_running:
+                break
         return echo.arrived.is_set()
 
     def _told(self, typing: asyncio.Task[None]) -> None:
