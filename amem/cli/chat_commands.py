@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amem.cli.chat_lines import why_nobody
 from amem.cli.chat_screen import MARK
 from amem.cli.render import count, one_line, short_id
+from amem.conversation.telling import ended, was_shown
 from amem.conversation.who_answers import answering, available, check, with_model
 from amem.errors import AmemError, NothingToUndo
 from amem.llm.names import full_name
@@ -87,11 +88,15 @@ class Commands:
     # -- looking ------------------------------------------------------------------------------------------------
 
     def _why(self, rest: str) -> None:
-        found = self._assistant.why()
-        if not found:
+        last = self._assistant.last()
+        if last is None or not last.recalled:
             self._screen.say("nothing was recalled for the last answer")
+            return
+        found, shown = last.recalled, was_shown(last.state, last.model)
+        if not shown:
+            self._screen.say(ended(last.state, ""))
         whole = rest.strip().lower() == "all"
-        self._screen.recalled(found, most=None if whole else _BEST)
+        self._screen.recalled(found, shown=shown, most=None if whole else _BEST)
         if not whole and len(found) > _BEST:
             self._screen.say("/why all shows everything")
 

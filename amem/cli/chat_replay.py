@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from amem.cli.context import tell
 from amem.cli.render import count, on_terminal, one_line, print_json, print_table, short_id, visible, when
 from amem.clock import zone
-from amem.conversation.telling import LEARNING, ended
+from amem.conversation.telling import LEARNING, ended, was_shown
 from amem.errors import NoteNotFound, SessionNotFound
 from amem.storage.chats import Learning
 
@@ -113,7 +113,7 @@ def _show(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
     screen.asked(turn.question)
     if not each.recalled:
         screen.say("nothing was recalled")
-    screen.recalled(each.recalled)
+    screen.recalled(each.recalled, shown=was_shown(turn.state, turn.model))
     if turn.supported is False:
         screen.warn("nothing in memory supported an answer, which was said first")
     how = one_line(ended(turn.state, turn.error), _LONGEST)
@@ -162,9 +162,10 @@ def _print(each: Replayed) -> None:
     def line(what: str, *cells: str) -> None:
         print("\t".join([number, what, *(one_line(cell) for cell in cells)]))
 
+    read = was_shown(turn.state, turn.model)
     line("asked", turn.at.isoformat(), visible(turn.question))
     for found in each.recalled:
-        shown = "shown" if found.injected else "not shown"
+        shown = "shown" if found.injected and read else "not shown"
         line("recalled", short_id(found.note), f"{found.score:.3f}", found.part, shown, found.text, found.why)
     line(str(turn.state), turn.model, turn.answer, turn.error)
     for id in each.learnt:

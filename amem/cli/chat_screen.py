@@ -109,13 +109,12 @@ class Screen:
         """The beginning of a part."""
         self.out.print(styled((text, "bold"), (f"  {detail}", "dim")))
 
-    def recalled(self, found: Sequence[Recalled], *, most: int | None = None) -> None:
-        """What was recalled for an answer: in full what the model was shown of it, the rest in a line each.
+    def recalled(self, found: Sequence[Recalled], *, shown: bool, most: int | None = None) -> None:
+        """What was recalled for an answer: in full what a model read of it (or might have), the rest in a line each.
 
-        `most` bounds how many of each sort are shown.
+        `shown` tells whether one read any of it; `most` bounds how many of each sort are printed.
         """
-
-        for group in grouped(found):
+        for group in grouped(found, shown=shown):
             self._group(f"{group.title}:", group.notes, self.entry if group.whole else self._brief, most)
 
     def entry(self, each: Recalled) -> None:

@@ -295,10 +295,15 @@ class Assistant:
 
     def why(self) -> tuple[Recalled, ...]:
         """What was recalled for the last reply, and why; after a restart, for the last turn that was kept."""
+        last = self.last()
+        return () if last is None else last.recalled
+
+    def last(self) -> Reply | None:
+        """The last reply; after a restart that of the last turn that was kept, without notice and hint."""
         if self._last is not None:
-            return self._last.recalled
+            return self._last
         turns = self.turns()
-        return self.replay(turn=turns[-1].number)[0].recalled if turns else ()
+        return self.replay(turn=turns[-1].number)[0].reply() if turns else None
 
     def replay(self, session: str | None = None, turn: int | None = None) -> list[Replayed]:
         """Turns as they were: what was recalled, with the words notes had then, what was shown, what was learnt.

@@ -20,8 +20,8 @@ class Recalled:
     """A note that was recalled for an answer, with why, as people are shown it.
 
     `text` is what the note said when it was recalled, '' where it has been purged since. `score` and `confidence` lie
-    in 0..1; `injected` tells whether the model was shown it, `supports` whether the answer could rest on it, `part`
-    whether it is ``recalled``, a ``core`` note or an ``episode`` of the chat.
+    in 0..1; `injected` tells whether it stood in what a model was to read, `supports` whether the answer could rest on
+    it, `part` whether it is ``recalled``, a ``core`` note or an ``episode`` of the chat.
     """
 
     note: str
@@ -198,3 +198,17 @@ class Replayed:
     turn: Turn
     recalled: tuple[Recalled, ...]
     learnt: tuple[str, ...] = ()
+
+    def reply(self) -> Reply:
+        """The reply as far as it is kept: without its notice and hint."""
+        turn = self.turn
+        return Reply(
+            text=turn.answer,
+            state=turn.state,
+            recalled=self.recalled,
+            error=turn.error,
+            model=turn.model,
+            in_memory=turn.supported,
+            session=turn.session,
+            turn=turn.number,
+        )

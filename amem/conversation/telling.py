@@ -38,6 +38,14 @@ def ended(state: TurnState, error: str) -> str:
     return f"no model answered{why}"
 
 
+def was_shown(state: TurnState, model: str) -> bool:
+    """Whether the `model` surely read what was recalled for a turn that came so far; '' is none.
+
+    Of a turn that has no end nobody knows; one that a failing model left without an answer may never have reached it.
+    """
+    return state is TurnState.ANSWERED or (state is TurnState.INTERRUPTED and bool(model))
+
+
 def best(found: Sequence[Found]) -> list[Found]:
     """The few worth showing in place of an answer: those that support one, else those that come nearest."""
     supporting = [each for each in found if each.supports]
@@ -53,13 +61,13 @@ class Group:
     whole: bool = False
 
 
-def grouped(found: Sequence[Recalled], *, answered: bool = True) -> list[Group]:
-    """What was recalled by what became of it; no group is empty. Unless a model `answered`, none was shown anything."""
+def grouped(found: Sequence[Recalled], *, shown: bool) -> list[Group]:
+    """What was recalled by what became of it; no group is empty. `shown` tells whether a model read any of it."""
 
-    def of(part: str, *shown: bool) -> tuple[Recalled, ...]:
-        return tuple(each for each in found if each.part == part and each.injected in (shown or (True, False)))
+    def of(part: str, *injected: bool) -> tuple[Recalled, ...]:
+        return tuple(each for each in found if each.part == part and each.injected in (injected or (True, False)))
 
-    if not answered:
+    if not shown:
         groups = [
             Group("came to mind, best first", of("recalled"), whole=True),
             Group("core notes", of("core")),

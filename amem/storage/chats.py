@@ -60,8 +60,8 @@ _WAITING = (Learning.WAITING,)
 class Recollection:
     """A note that was recalled for a turn, or stood in its prompt as core note or episode.
 
-    `why` says in words what found it; `injected` tells whether the model was shown it. `version` is the note's at that
-    time. `part` is ``recalled``, ``core`` or ``episode``; `supports` marks what the answer could rest on.
+    `why` says in words what found it; `injected` whether it stood in what a model was to read. `version` is the note's
+    at that time. `part` is ``recalled``, ``core`` or ``episode``; `supports` marks what the answer could rest on.
     """
 
     note: str

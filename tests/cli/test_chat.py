@@ -246,7 +246,9 @@ class TestTerminal:
             assert "2 notes; /help" in greeting
 
             assert "\n  You told me: " in sitting.say("Where does Ana live?")
-            assert "Ana lives in Lisbon and works for a bakery.\n" in sitting.say("/why")
+            why = sitting.say("/why")
+            assert "\n· shown to the model, best first:\n" in why
+            assert "Ana lives in Lisbon and works for a bakery.\n" in why
 
             ollama.fault, ollama.pace = Fault.TRICKLE, 0.1
             sitting.keys("What about a story?" + ENTER)
@@ -374,6 +376,9 @@ class TestTerminal:
             assert "· still no model answers; this is what memory holds:\n" in said
             assert "ollama serve" not in said.split("· learnt ")[0]
             assert "      Ana lives in Lisbon and works for a bakery.\n" in said
+            why = sitting.say("/why")
+            assert "\n· no model answered\n· came to mind, best first:\n" in why
+            assert "shown to the model" not in why
             sitting.keys("never mind")
             sitting.until("never mind")
             assert "Ctrl-C" not in sitting.interrupt(PROMPT)
@@ -381,3 +386,15 @@ class TestTerminal:
             sitting.until(PROMPT)
             sitting.interrupt("go on with: ")
             assert sitting.end() == 0
+        with self.sit(chat, "--resume", OLLAMA_HOST="127.0.0.1:9") as again:
+            again.until(PROMPT)
+            assert again.say("/why") == why
+            again.interrupt("Ctrl-C again leaves")
+            again.until(PROMPT)
+            again.interrupt("go on with: ")
+            assert again.end() == 0
+        with self.sit(chat, "--replay") as replay:
+            assert "· came to mind, best first:\n" in replay.until("no model answered")
+            assert replay.end() == 0
+        lines = [line.split("\t") for line in chat.ok("chat", "--replay").splitlines()]
+        assert {line[5] for line in lines if line[1] == "recalled"} == {"not shown"}

@@ -18,6 +18,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from amem.conversation.reply import PieceKind
+from amem.conversation.telling import was_shown
 from amem.errors import AmemError
 from amem.storage.chats import Learning, TurnState
 from amem_tui.chat import reading
@@ -226,7 +227,7 @@ class ConversingScreen(NotesScreen):
     def _show_recalled(self, exchange: Exchange, recalled: tuple[Recalled, ...]) -> None:
         exchange.waits(recalled, 0)
         if self._transcript.looked_at is exchange:
-            self._panel.show(Aside(recalled=recalled, unanswered=bool(self._standing.problem)))
+            self._panel.show(Aside(recalled=recalled, shown=not self._standing.problem))
 
     async def _end(self, exchange: Exchange, reply: Reply) -> None:
         await exchange.finish(reply, self.memory.named)
@@ -280,6 +281,7 @@ class ConversingScreen(NotesScreen):
                     in_memory=None if reply is None else reply.in_memory,
                     taught=done,
                     unanswered=reply is not None and reply.state is TurnState.UNANSWERED,
+                    shown=reply is not None and was_shown(reply.state, reply.model),
                 )
             else:
                 aside = await self.ask(partial(reading.aside, self.memory, self._session, number, by_hand))

@@ -105,12 +105,12 @@ class Panel(OptionList):
     def _recalled(self, aside: Aside) -> list[Option]:
         options: list[Option] = []
         if aside.unanswered and aside.recalled:
-            options += _sentence("No model answered, so none was shown these.", self._width)
+            options.append(_words("No model answered.", "$muted"))
         elif aside.in_memory is False:
             options.append(_words("Not in memory: nothing recalled supports an answer.", "$warning"))
         elif aside.in_memory:
             options.append(_words("✓ marks what an answer can rest on.", "$muted"))
-        for group in grouped(aside.recalled, answered=not aside.unanswered):
+        for group in grouped(aside.recalled, shown=aside.shown):
             options.append(_heading(group.title[0].upper() + group.title[1:]))
             for each in group.notes:
                 id = f"recalled {each.part} {each.note}"

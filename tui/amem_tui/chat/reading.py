@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amem.conversation.telling import best
+from amem.conversation.telling import best, was_shown
 from amem.conversation.who_answers import answering, check
 from amem.errors import AmemError
 from amem.note import Status
@@ -39,7 +39,7 @@ class Chat:
 class Aside:
     """What belongs to one turn but is not said in it. `number` is None for a turn that is not kept.
 
-    `unanswered` says that no model answered, so that what was recalled was shown to none.
+    `unanswered` says that no model answered, `shown` that one surely read what was recalled.
     """
 
     number: int | None = None
@@ -48,6 +48,7 @@ class Aside:
     learning: Learning = Learning.OFF
     taught: tuple[Taught, ...] = ()
     unanswered: bool = False
+    shown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ def aside(memory: AgenticMemorySystem, session: str, number: int, by_hand: Seque
             turn.learning,
             tuple(reader.taught(each) for each in operations),
             unanswered=turn.state is TurnState.UNANSWERED,
+            shown=was_shown(turn.state, turn.model),
         )
 
 
