@@ -17,6 +17,7 @@ from sqlalchemy import func, insert, or_, select, update
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.storage import tables
 from amem.storage.chunks import chunks
+from amem.storage.prepared import Prepared
 from amem.storage.rows import read_moment, time_text
 
 if TYPE_CHECKING:
@@ -54,6 +55,11 @@ class Learning(StrEnum):
 
 
 _WAITING = (Learning.WAITING,)
+#: Of a turn before so many newer ones nobody waits for the end any more.
+_STEPS = Prepared(
+    "SELECT coalesce(2 * max(key) - sum(state = 'asked'), 0)"
+    " FROM (SELECT key, state FROM turns ORDER BY key DESC LIMIT 20)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,11 @@ class Chats:
         if not ids:
             raise SessionNotFound(f"no chat {prefix!r}", hint=_HINT)
         raise AmbiguousId(f"{prefix!r} fits several chats: {', '.join(id[:12] for id in ids)}", hint="give more of it")
+
+    def steps(self) -> int:
+        """How many turns were begun, and how many of them ended, together: it grows with either. Quick to ask for."""
+        ((number,),) = _STEPS.rows(self._session)
+        return int(number)
 
     # -- a turn, from question to answer -----------------------------------------------------------------------
 

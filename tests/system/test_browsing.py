@@ -13,7 +13,7 @@ from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind, LinkType, Status
 from amem.query import Filter
 from amem.settings import Settings
-from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
+from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst, ScriptedChat
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
@@ -138,6 +138,18 @@ def test_the_pulse_moves_when_another_process_writes(memory: AgenticMemorySystem
     before = memory.pulse()
     open_home().add("Written elsewhere")
     assert memory.pulse() != before
+
+
+def test_each_step_of_a_chat_moves_the_pulse(memory: AgenticMemorySystem, open_home: Open) -> None:
+    seen = [memory.pulse()]
+    with open_home().assistant(chat=lambda: ScriptedChat("All right.")) as talk:
+        for said in ("Is the tea green?", "芝麻是猫吗？") * 11:  # more turns than are looked at for their end
+            pieces = talk.stream(said)
+            next(pieces)
+            seen.append(memory.pulse())
+            list(pieces)
+            seen.append(memory.pulse())
+    assert seen == sorted(set(seen))
 
 
 def test_looking_leaves_the_pulse_where_it_was(memory: AgenticMemorySystem) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.browse.screen import BrowseScreen
 from chat_home import Home, Talker, aside, ending, over, room, say, spoken, talking
-from driving import opened, said, screen_text, toasts, wait_until
+from driving import opened, said, screen_text, settled, toasts, wait_until
 
 from amem.storage.chats import TurnState
-from amem.testing import FakeOllama, Fault
+from amem.testing import FakeOllama, Fault, ScriptedChat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -167,7 +167,7 @@ async def test_a_turn_that_was_cut_off_by_a_kill_is_shown_as_such_and_can_be_ask
         session.chats.begin("killed")
         session.chats.ask("killed", "Was I answered?", session.now)
     async with talking(memory) as pilot:
-        await wait_until(pilot, lambda: "Not answered" in ending(pilot))
+        await wait_until(pilot, lambda: "No answer yet" in ending(pilot))
         await pilot.press("escape", "a")
         await over(pilot)
         assert spoken(pilot)[-1] == ("Was I answered?", "All right.")
@@ -307,13 +307,68 @@ async def test_what_another_window_says_in_the_same_chat_is_shown(home: Home) ->
     memory = home.open()
     async with talking(memory) as pilot:
         await say(pilot, "Here.")
-        other = home.open()
-        with other.assistant(session=room(pilot)._session) as elsewhere:
+        await pilot.press(*"But")
+        with home.open().assistant(session=room(pilot)._session) as elsewhere:
             elsewhere.say("And here, from elsewhere.")
-        other.add("A note, so that the collection changes.")
         await wait_until(pilot, lambda: [asked for asked, _ in spoken(pilot)] == ["Here.", "And here, from elsewhere."])
-        await say(pilot, "Here again.")
-        assert [asked for asked, _ in spoken(pilot)][-1] == "Here again."
+        await wait_until(pilot, lambda: spoken(pilot)[-1][1] == "All right.")
+        assert "2 turns" in screen_text(pilot)
+        assert room(pilot)._composer.has_focus
+        await pilot.press(*" here", "enter")
+        await over(pilot)
+        assert [asked for asked, _ in spoken(pilot)][-1] == "But here"
+
+
+async def test_a_question_asked_in_another_window_is_shown_before_its_answer(home: Home) -> None:
+    memory = home.open()
+    async with talking(memory) as pilot:
+        await say(pilot, "Here.")
+        with home.open().assistant(session=room(pilot)._session) as elsewhere:
+            pieces = elsewhere.stream("芝麻几岁了？")
+            next(pieces)
+            await wait_until(pilot, lambda: [asked for asked, _ in spoken(pilot)] == ["Here.", "芝麻几岁了？"])
+            assert "being answered elsewhere" in ending(pilot)
+            list(pieces)
+            await wait_until(pilot, lambda: spoken(pilot)[-1][1] == "All right.")
+            await wait_until(pilot, lambda: ending(pilot) == "")
+
+
+async def test_an_answer_being_written_is_not_pushed_away_by_what_another_window_says(home: Home) -> None:
+    memory = home.open()
+    async with talking(memory) as pilot:
+        await say(pilot, "Here.")
+        words = " ".join(f"word{number}" for number in range(300))
+        home.talker.answers = [words]
+        home.ollama.fault, home.ollama.pace = Fault.TRICKLE, 0.1
+        await say(pilot, "Go on.", wait=False)
+        await wait_until(pilot, lambda: "word1" in screen_text(pilot))
+        with home.open().assistant(
+            session=room(pilot)._session, chat=lambda: ScriptedChat("From elsewhere.")
+        ) as elsewhere:
+            elsewhere.say("Who is there?")
+        await wait_until(pilot, lambda: room(pilot)._missed)
+        assert len(spoken(pilot)) == 2
+        home.ollama.pace = 0
+        await over(pilot)
+        await wait_until(pilot, lambda: spoken(pilot)[2:] == [("Who is there?", "From elsewhere.")])
+        assert spoken(pilot)[1][1].split() == words.split()
+
+
+async def test_turns_of_another_window_leave_alone_what_is_being_read(home: Home) -> None:
+    memory = home.open()
+    home.talker.answers = ["\n\n".join(f"Line {number}" for number in range(60))]
+    async with talking(memory) as pilot:
+        await say(pilot, "Tell me all.")
+        await pilot.press("escape", "p")
+        room(pilot)._transcript.scroll_to(y=5, animate=False)
+        await wait_until(pilot, lambda: room(pilot)._transcript.scroll_y == 5)
+        with home.open().assistant(session=room(pilot)._session) as elsewhere:
+            elsewhere.say("And here, from elsewhere.")
+        await wait_until(pilot, lambda: len(spoken(pilot)) == 2)
+        await wait_until(pilot, lambda: bool(spoken(pilot)[1][1]))
+        await settled(pilot)
+        assert room(pilot)._transcript.scroll_y == 5
+        assert "for turn 1" in str(room(pilot)._panel.border_title)
 
 
 async def test_text_cannot_drive_the_terminal_nor_vanish_as_markup(home: Home) -> None:

@@ -65,7 +65,7 @@ class ConversingScreen(NotesScreen):
         self._who, self._problem = Static(id="who"), Static(id="problem")
         self._session: str | None = None
         self._opened = False
-        self._stale = False
+        self._stale = self._missed = False
         self._reading = asyncio.Lock()
         self._answering: Exchange | None = None
         self._standing = Standing()
@@ -97,8 +97,6 @@ class ConversingScreen(NotesScreen):
         self._look_who_answers()
 
     def reload(self) -> None:
-        if self._standing.problem:
-            self._look_who_answers()
         if not self._stale:
             self._stale = True
             self._read()
@@ -111,13 +109,23 @@ class ConversingScreen(NotesScreen):
             with self._desk.refusals():
                 if not self._opened:
                     await self._show(await self.ask(partial(reading.newest_chat, self.memory)))
-                elif self._answering is None and self._session is not None:
-                    chat = await self.ask(partial(reading.read_chat, self.memory, self._session))
-                    if self._answering is None:
-                        await self._transcript.follow(chat)
+                elif self._session is not None:
+                    await self._follow_chat(self._session)
                 notes = await self.ask(self.memory.count)
                 self._stand(replace(self._standing, notes=notes))
         self._show_aside()
+
+    async def _follow_chat(self, session: str) -> None:
+        """Show what others did to it; while an answer is being written that would push it away, so it waits."""
+        chat = None if self._answering is not None else await self.ask(partial(reading.read_chat, self.memory, session))
+        self._missed = self._answering is not None
+        if chat is None or self._missed or self._session != session:
+            return
+        looked_at = self._transcript.looked_at
+        await self._transcript.follow(chat)
+        if self._panel.has_focus:  # whoever is busy with what a turn taught goes on with that turn
+            self._transcript.choose(looked_at)
+        self._tell()
 
     async def _show(self, chat: Chat) -> None:
         """Go on with another chat."""
@@ -186,6 +194,8 @@ class ConversingScreen(NotesScreen):
         finally:
             self._answering = None
             self.refresh_bindings()
+        if self._missed:
+            self.reload()
 
     async def _hear_out(self, exchange: Exchange, pieces: Pieces) -> Reply:
         """Show the pieces as they come, to the last."""

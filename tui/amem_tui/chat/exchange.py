@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _UNSUPPORTED = "Nothing in memory supported an answer."
 _HELD, _NEAR = "This is what memory holds:", "This is the nearest that memory holds:"
-_NEVER = "Not answered: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
+_NEVER = "No answer yet: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
 
 
 class Exchange(Vertical):
@@ -132,6 +132,7 @@ class Exchange(Vertical):
         self.question, self._shown, self.state = turn.question, turn.answer, turn.state
         await self._question.tell(_lines_kept(turn.question))
         await self._answer.tell(turn.answer)
+        self._notice(_UNSUPPORTED if turn.supported is False else "")
         self._end(turn.state, turn.model, turn.error)
 
     # -- parts -------------------------------------------------------------------------------------------------

@@ -89,8 +89,15 @@ class Transcript(VerticalScroll):
             if (held := shown.get(turn.number)) is not None:
                 await held.become(turn, chat.titles)
             elif turn.number > first:
-                await self.add(self._kept(turn))
+                await self._put_in(self._kept(turn))
         self._settle()
+
+    async def _put_in(self, exchange: Exchange) -> None:
+        """Show a turn where its number says; whoever reads further up goes on reading there."""
+        number = exchange.number or 0
+        later = next((place for place, each in enumerate(self.exchanges) if (each.number or 0) > number), None)
+        await self._turns.mount(exchange, before=None if later is None else self.exchanges[later])
+        self.exchanges.insert(len(self.exchanges) if later is None else later, exchange)
 
     async def add(self, exchange: Exchange) -> None:
         """Show one turn more, and go to the end."""
