@@ -27,7 +27,7 @@ from amem.storage.rows import read_moment
 from amem.text import typed_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import date, datetime, tzinfo
 
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
     from amem.text import Typed
 
-__all__ = ["ORDERS", "Card", "Cards", "Census", "Order", "Shelf"]
+__all__ = ["ORDERS", "Card", "Cards", "Order", "Shelf"]
 
 _NOTES = tables.notes
 #: Characters of a note's text that a list is given.
@@ -51,12 +51,6 @@ _CARDS = Prepared(
     " LEFT JOIN usage AS u ON u.note = n.key ORDER BY asked.key"
 )
 _DELETED = Prepared("SELECT key, content, keywords, tags, context FROM notes WHERE status = 'deleted'")
-_COUNTED = {
-    "kinds": Prepared("SELECT kind, count(*) FROM notes WHERE status = 'active' GROUP BY kind"),
-    "layers": Prepared("SELECT layer, count(*) FROM notes WHERE status = 'active' GROUP BY layer"),
-    "statuses": Prepared("SELECT status, notes FROM note_counts WHERE notes > 0"),
-    "waiting": Prepared("SELECT enrichment, count(*) FROM notes WHERE enrichment <> 'done' GROUP BY enrichment"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +89,6 @@ class Shelf:
         return len(self.keys)
 
 
-@dataclass(frozen=True, slots=True)
-class Census:
-    """How many notes there are: active ones by kind and layer, all by status, and those whose analysis waits."""
-
-    kinds: Mapping[Kind, int]
-    layers: Mapping[Layer, int]
-    statuses: Mapping[Status, int]
-    waiting: Mapping[Enrichment, int]
-
-
 class Cards:
     """The lists of one transaction."""
 
@@ -123,16 +107,26 @@ class Cards:
         """
         if order not in ORDERS:
             raise InvalidInput(f"cannot order by {order!r}", hint=f"use one of {', '.join(ORDERS)}")
+        held = self.holding(starting, wanted)
+        if held is not None and not len(held):
+            return Shelf(held)
+        keys = ordered(self._session, wanted, order, self._decay_rate) if every is None else every
+        return Shelf(keys if held is None else keys[np.isin(keys, held, kind="table")])
+
+    def holding(self, starting: str, wanted: Filter) -> NDArray[np.int64] | None:
+        """Keys of the notes that hold the words of `starting`, whether or not they pass the filter; None for all.
+
+        Deleted ones are among them only where the filter asks for these: it takes a look at each of them.
+        """
         if not starting.strip():
-            return Shelf(ordered(self._session, wanted, order, self._decay_rate) if every is None else every)
+            return None
         words = typed_words(starting)
         if not words:
-            return Shelf(np.empty(0, dtype=np.int64))
+            return np.empty(0, dtype=np.int64)
         held = self._session.text.typed(words)
         if Status.DELETED in wanted.statuses or wanted.known_at is not None:
             held = np.concatenate([held, self._deleted(words)])
-        keys = ordered(self._session, wanted, order, self._decay_rate) if every is None else every
-        return Shelf(keys[np.isin(keys, held, kind="table")] if len(held) else keys[:0])
+        return held
 
     def of(self, keys: Sequence[int]) -> list[Card]:
         """The cards of these notes, in this order; none for a note that was purged."""
@@ -167,16 +161,6 @@ class Cards:
             for key, id, text, kind, layer, status, at, recorded, pinned, links, recalls, speaker, analyst, enrichment,
             author in rows
         ]  # fmt: skip
-
-    def census(self) -> Census:
-        """What there is how many of."""
-        found = {name: dict(statement.rows(self._session)) for name, statement in _COUNTED.items()}
-        return Census(
-            kinds={Kind(name): number for name, number in found["kinds"].items()},
-            layers={Layer(name): number for name, number in found["layers"].items()},
-            statuses={Status(name): number for name, number in found["statuses"].items()},
-            waiting={Enrichment(name): number for name, number in found["waiting"].items()},
-        )
 
     def days(self, wanted: Filter, zone: tzinfo) -> dict[date, int]:
         """How many notes that pass the filter speak of each day, in that zone; the first day first."""

@@ -1,59 +1,40 @@
-"""The collection as somebody looks through it: lists of any length, counts, what is near a note, whose words are whose.
+"""The collection as somebody looks through it: lists of any length, what is near a note, whose words are whose.
 
 Looking counts as no use.
 """
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from amem.clock import zone
 from amem.errors import NoteNotFound
 from amem.query import Filter
-from amem.storage.cards import Card, Cards, Census, Order, Shelf
-from amem.system.wiring import Wiring
+from amem.system.counting import Counting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from datetime import date
 
-    from amem.storage import Session
+    from amem.storage.cards import Card, Order, Shelf
 
-Found = TypeVar("Found")
 #: Orders that change with the notes alone, not with time and use.
 _STEADY = ("time", "recorded", "importance")
 
 
-class Seen:
-    """What was last counted of the whole collection, which is asked for often, and at which value of its counter."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, tuple[int, Any]] = {}
-
-    def since(self, counter: int, name: str, count: Callable[[], Found]) -> Found:
-        """What was counted under that name; counted anew when the change counter has moved."""
-        held = self._kept.get(name)
-        if held is None or held[0] != counter:
-            held = self._kept[name] = (counter, count())
-        found: Found = held[1]
-        return found
-
-
-class Browsing(Wiring):
+class Browsing(Counting):
     """Lists notes by the million, a screenful at a time."""
 
     def pulse(self) -> tuple[int, int]:
         """Two numbers, one of which grows with every write to the collection, whichever process makes it.
 
-        The first counts changes, runs of maintenance (which may have found nothing to change) and turns of chats (which
-        may have taught nothing), the second is the newest operation. Quick to ask for.
+        The first counts changes and runs of maintenance (which may have found nothing to change), the second is the
+        newest operation. Quick to ask for.
         """
         with self._store.read() as session:
-            steps = session.runs.steps() + session.chats.steps()
-            return session.counter + steps, session.operations.count()
+            return session.counter + session.runs.steps(), session.operations.count()
 
     def shelf(self, filter: Filter | None = None, *, starting: str = "", order: Order = "time") -> Shelf:
         """The order of all notes that pass the filter, to be read with `cards`; its length is how many there are.
@@ -88,19 +69,6 @@ class Browsing(Wiring):
         found = [] if key is None else (shelf.keys == key).nonzero()[0].tolist()
         return found[0] if found else None
 
-    def census(self) -> Census:
-        """How many notes there are, by kind, layer and status, and how many wait for analysis."""
-        with self._store.read() as session:
-            return self._seen.since(session.counter, "census", self._cards(session).census)
-
-    def days(self, filter: Filter | None = None) -> dict[date, int]:
-        """How many notes speak of each day, in the collection's time zone, the first day first."""
-        local = zone(self.settings.timezone)
-        wanted = (filter or Filter()).in_zone(local)
-        with self._store.read() as session:
-            count = partial(self._cards(session).days, wanted, local)
-            return dict(self._seen.since(session.counter, "days", count) if wanted.is_default else count())
-
     def today(self) -> date:
         """The day it is, in the collection's time zone."""
         return self._clock.now().astimezone(zone(self.settings.timezone)).date()
@@ -134,10 +102,3 @@ class Browsing(Wiring):
         if id not in owned:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
         return owned[id]
-
-    @cached_property
-    def _seen(self) -> Seen:
-        return Seen()
-
-    def _cards(self, session: Session) -> Cards:
-        return Cards(session, self.settings.decay_rate)

@@ -9,14 +9,14 @@ from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.maintenance.shift import ACTOR
 from amem.maintenance.topics.declared import Declared
 from amem.maintenance.topics.keeper import Keeper
-from amem.maintenance.topics.known import known_topics
+from amem.maintenance.topics.known import known_topics, topic_notes
 from amem.maintenance.topics.phase import TopicPhase
 from amem.maintenance.topics.topic import Mark, Topic, TopicMap, TopicPage
 from amem.note import Kind, Status
 from amem.protocols import PageWriter
 from amem.query import Filter
 from amem.storage.memberships import gathered, ties
-from amem.system.wiring import Wiring
+from amem.system.counting import Counting
 from amem.text import normalize
 from amem.writing.fields import labels
 
@@ -24,17 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem.maintenance.topics.known import Known
+    from amem.note import MemoryNote
     from amem.protocols import Analyst
     from amem.storage import Session
 
 
-class Topics(Wiring):
+class Topics(Counting):
     """Lists topics, shows their pages, and takes a person's word for what is one."""
 
     def topics(self) -> list[Topic]:
         """Every topic, the largest first."""
         with self._store.read() as session:
-            found = [_topic(session, known) for known in known_topics(session)]
+            numbers = self._ledger(session).census(session, Filter()).topics
+            found = [_topic(session, note, mark, numbers.get(note.id, 0)) for note, mark, _ in topic_notes(session)]
         return sorted(found, key=lambda topic: (-topic.notes, topic.name))
 
     def topic(self, name: str) -> TopicPage:
@@ -46,7 +48,8 @@ class Topics(Wiring):
             known = _named(session, name)
             notes = session.notes.get_many(sorted(known.members), history=False, usage=False)
             active = {id: note for id, note in notes.items() if note.status is Status.ACTIVE}
-            return TopicPage(_topic(session, known), known.note.content, active)
+            listed = _topic(session, known.note, known.mark, len(active))
+            return TopicPage(listed, known.note.content, active)
 
     def topic_map(self, limit: int = 40) -> TopicMap:
         """The `limit` largest topics and what holds them together: the whole collection at a glance."""
@@ -129,20 +132,15 @@ class Topics(Wiring):
         return Declared(self._store, self._dense, self._vectorizer)
 
 
-def _topic(session: Session, known: Known) -> Topic:
+def _topic(session: Session, note: MemoryNote, mark: Mark, notes: int) -> Topic:
     return Topic(
-        id=known.id,
-        name=known.mark.name,
-        summary=known.note.context,
-        notes=_counted(session, known),
-        updated=session.operations.history(known.id)[-1].at,
-        declared=known.mark.declared,
+        id=note.id,
+        name=mark.name,
+        summary=note.context,
+        notes=notes,
+        updated=session.operations.history(note.id, limit=1)[-1].at,
+        declared=mark.declared,
     )
-
-
-def _counted(session: Session, known: Known) -> int:
-    states = session.notes.columns(list(session.notes.keys_of(sorted(known.members)).values()), ("status",))
-    return sum(status == (Status.ACTIVE,) for status in states.values())
 
 
 def _named(session: Session, name: str) -> Known:

@@ -15,7 +15,7 @@ from storing import change, put
 
 from amem.errors import InvalidInput
 from amem.interop.demo_data import demo_folder
-from amem.note import Enrichment, Kind, Layer, Link, LinkType, Status
+from amem.note import Kind, Layer, Link, LinkType, Status
 from amem.query import Filter
 from amem.storage.cards import ORDERS, Cards
 from amem.storage.local_days import local_days
@@ -278,20 +278,6 @@ def test_a_card_says_what_a_list_shows(store: Store, clock: FrozenClock) -> None
 
 
 # -- counts ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_census_counts_active_notes_by_kind_and_layer_and_all_by_status(store: Store) -> None:
-    with store.write() as session:
-        done = {"enrichment": Enrichment.DONE}
-        for kind in (Kind.CODE, Kind.CODE, Kind.FACT):
-            put(session, kind, kind=kind, layer=Layer.LONG_TERM if kind is Kind.FACT else Layer.SHORT_TERM, **done)
-        change(session, put(session, "away", kind=Kind.TOPIC, **done), status=str(Status.ARCHIVED))
-        put(session, "raw", kind=Kind.CHITCHAT)
-        census = Cards(session, None).census()
-    assert census.kinds == {Kind.CODE: 2, Kind.FACT: 1, Kind.CHITCHAT: 1}
-    assert census.layers == {Layer.SHORT_TERM: 3, Layer.LONG_TERM: 1}
-    assert census.statuses == {Status.ACTIVE: 4, Status.ARCHIVED: 1}
-    assert census.waiting == {Enrichment.PENDING: 1}
 
 
 ZONES = [

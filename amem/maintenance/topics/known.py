@@ -35,9 +35,7 @@ class Known:
 
 def known_topics(session: Session, *, statuses: Sequence[Status] = (Status.ACTIVE,)) -> list[Known]:
     """The topics of these statuses, oldest first; of a deleted one the notes that it ever had."""
-    keys = session.notes.keys(Filter(kinds=(Kind.TOPIC,), statuses=tuple(statuses)))
-    bare = session.notes.bare(keys)
-    held = [(note, mark, owned) for note, owned in (bare[key] for key in keys) if (mark := mark_of(note))]
+    held = topic_notes(session, statuses=statuses)
     members = session.links.leading_to([note.id for note, _, _ in held], LinkType.PART_OF)
     found: list[Known] = []
     for note, mark, owned in held:
@@ -47,6 +45,15 @@ def known_topics(session: Session, *, statuses: Sequence[Status] = (Status.ACTIV
         by_hand = frozenset(id for id, made_by in mine.items() if made_by.split(":")[0] == "user")
         found.append(Known(note, mark, owned, frozenset(mine), by_hand))
     return found
+
+
+def topic_notes(
+    session: Session, *, statuses: Sequence[Status] = (Status.ACTIVE,)
+) -> list[tuple[MemoryNote, Mark, Mapping[str, str]]]:
+    """The note of each topic of these statuses, its mark, and the fields of it that people hold; oldest first."""
+    keys = session.notes.keys(Filter(kinds=(Kind.TOPIC,), statuses=tuple(statuses)))
+    bare = session.notes.bare(keys)
+    return [(note, mark, owned) for note, owned in (bare[key] for key in keys) if (mark := mark_of(note))]
 
 
 def notes_of(session: Session, ids: Iterable[str]) -> dict[str, MemoryNote]:
