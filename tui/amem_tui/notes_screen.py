@@ -69,8 +69,8 @@ class NotesScreen(Screen[None]):
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
-        """The keys that do something now: none before there is something to do it with."""
-        return super().active_bindings if self.is_mounted else {}
+        """The keys that do something now: none before there is something to do it with, nor when it is being removed."""
+        return super().active_bindings if self.is_mounted and self.display else {}
 
     @property
     def desk(self) -> Desk:
