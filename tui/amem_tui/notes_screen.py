@@ -69,7 +69,7 @@ class NotesScreen(Screen[None]):
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
-        """The keys that do something now: none before there is something to do it with, nor when it is being removed."""
+        """The keys that do something now: none before there is something to do it with, nor while it is removed."""
         return super().active_bindings if self.is_mounted and self.display else {}
 
     @property
