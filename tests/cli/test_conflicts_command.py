@@ -122,3 +122,17 @@ def test_help_tells_the_old_note_from_the_new(cli: Cli) -> None:
     shown = cli.ok("supersede", "--help")
     assert shown.index("OLD") < shown.index("NEW")
     assert "The note that no longer holds." in shown
+
+
+def test_of_the_demos_year_only_what_did_change_is_in_doubt(demo: Cli) -> None:
+    notes = {note["id"]: note["content"] for note in demo.json("-c", "demo", "list", "-n", "100", "--superseded")}
+    doubted = {
+        (notes[each["earlier"]][:18], notes[each["later"]][:18]) for each in demo.json("-c", "demo", "conflicts")
+    }
+    assert doubted == {
+        ("I work as a backen", "First day at Marul"),
+        ("I work as a backen", "Last day at Kestre"),
+        ("I have been vegeta", "在里斯本闻了两个星期的烤沙丁鱼，投降"),
+        ("我和芝麻住在鹿特丹北边的一间小阁楼里", "搬到里斯本了。芝麻在飞机座位底下一路"),
+        ("Signed up for the ", "Decision: I withdr"),
+    }

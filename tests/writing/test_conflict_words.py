@@ -325,3 +325,41 @@ def test_another_thing_or_only_a_time_of_day_hides_nothing(earlier: str, later: 
         first = memory.add(earlier, time="2026-01-10").id
         memory.add(later, time="2026-03-10")
         assert memory.read(first).status == "active"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        # two of a kind
+        ("Our first shop opens at 9.", "Our second shop now opens at 8."),
+        ("客厅的空调是格力的。", "卧室的空调现在是美的的。"),
+        # one name takes the place of another only where the same is said of both
+        ("There are 23 lamps between Ovar and Aveiro.", "From this month I lead the lamp team at Brisa: four people."),
+        ("Signed up for the Lyon half marathon.", "Training for the Gent half marathon starts now."),
+        # what happened may happen again
+        ("I visited 3 museums in Ghent.", "I visited 5 museums in Ghent now."),
+        # what is over has no value
+        ("I no longer pay 12 euros for the rink.", "I pay 15 euros for the rink now."),
+        # only what was given up is not so
+        ("The Gent marathon is in November.", "Watched the Lyon marathon from the bridge instead of running it."),
+        # asked for, or still to be done
+        ("Our sync is at 10.", "Ana requested our sync changed to 11."),
+        ("我们住在杭州。", "待办：五月搬到苏州。"),
+    ],
+)
+def test_a_likeness_of_two_notes_that_both_hold_is_no_conflict(earlier: str, later: str) -> None:
+    assert judged(earlier, later).label not in (Label.CONTRADICTS, Label.SUPERSEDES)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("I signed up for the Lyon half marathon in May.", "I withdraw from the Lyon half marathon in May."),
+        ("Enrolled in the pottery course in March.", "I withdraw from the pottery course."),
+        ("I take the tram to the studio.", "I walk to the studio instead of taking the tram."),
+        ("The parser is written in Rust.", "The parser is written in Zig now."),
+        ("The office has 30 desks.", "The office has 42 desks now."),
+    ],
+)
+def test_what_was_given_up_or_is_another_now_is_superseded(earlier: str, later: str) -> None:
+    assert judged(earlier, later).label is Label.SUPERSEDES

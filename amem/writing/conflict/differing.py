@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from amem.writing.conflict.another import two_of_a_kind
 from amem.writing.conflict.cues import Cue
 from amem.writing.conflict.difference import HALF, TELLING, Difference, How
 from amem.writing.conflict.grammar import Of
@@ -48,6 +49,8 @@ def differences(earlier: Claim, later: Claim, predicates: Predicates) -> Iterato
 
 def _touch(old: Statement, new: Statement) -> bool:
     """Whether two statements have anything to do with each other: most have not, and need no closer look."""
+    if two_of_a_kind(old, new):
+        return False
     if shared(old.about, new.about) or not old.poles.keys().isdisjoint(new.poles):
         return True
     return bool(new.cues & {Cue.CHANGES, Cue.RETURNS})
@@ -64,11 +67,13 @@ def _sentences(text: str) -> dict[int, Statement]:
         found[number] = replace(
             first,
             text=first.around,
+            negative=any(each.negative for each in told),
             about={key: weight for each in told if _tells(each) for key, weight in each.about.items()},
             names={key: name for each in told if _tells(each) for key, name in each.names.items()},
             values=frozenset(value for each in told for value in each.values),
             poles={pair: sign for each in told for pair, sign in each.poles.items()},
             target=frozenset(key for each in told for key in each.target),
+            given_up=frozenset(key for each in told for key in each.given_up),
             cues=frozenset(cue for each in told for cue in each.cues),
             planned=all(each.planned for each in clauses),
         )

@@ -67,6 +67,7 @@ _COMMON_VERBS = words_of(
 )
 _AMOUNTS = words_of("no plenty enough many much more less few several two three")
 _GET = words_of("got gotten get gets getting")
+_BEFORE_NOUN = words_of("with without for in at on by from after before since")
 _LEADING = words_of(
     """
     and but so or well also then now today yesterday tonight since because although though while yes no yeah nope
@@ -98,6 +99,8 @@ def frame_of(words: Sequence[Word], *, exclaimed: bool = False) -> Frame:
         at += 1
     if at >= len(words) or any(form in _YOU for form in forms) or forms[at] in _ASKING:
         return NO_CLAIM
+    if not _BEFORE_NOUN.isdisjoint(forms[:at]):
+        at = _subject_behind(words, forms, at)
     first = forms[at]
     if first in _PEOPLE:
         # Of "I'm" and "we've" the words keep "I" and "we".
@@ -110,6 +113,16 @@ def frame_of(words: Sequence[Word], *, exclaimed: bool = False) -> Frame:
     if _is_past(words[at], first):
         return Frame(Of.LEFT_OUT, frozenset(), _key(words[at]))
     return _said_of_a_thing(words, forms, at, exclaimed=exclaimed)
+
+
+def _subject_behind(words: Sequence[Word], forms: Sequence[str], at: int) -> int:
+    """Where the subject begins behind what a preposition brings along: "with two new colleagues I am"."""
+    for place in range(at, min(at + 7, len(words))):
+        if forms[place] in _PEOPLE:
+            return place
+        if forms[place] in _BE | _HAVE | _HELPERS:
+            break
+    return at
 
 
 def _said_of_a_thing(words: Sequence[Word], forms: Sequence[str], at: int, *, exclaimed: bool) -> Frame:

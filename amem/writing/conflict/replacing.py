@@ -9,9 +9,11 @@ from amem.llm.offline.lexicon import lexicon, stem
 from amem.writing.conflict.cues import Cue
 from amem.writing.conflict.difference import HALF, MOST, NEARLY_ALL, TELLING, Difference, How
 from amem.writing.conflict.frames import has_many
+from amem.writing.conflict.grammar import Of
 from amem.writing.conflict.likeness import (
     but_for_names,
     cover,
+    differing,
     gained,
     much_shared,
     overlap,
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Of what is said to have changed, as much has to be what the earlier one is about.
 _MOSTLY = 0.75
+#: Where nothing but "now" tells of a change, share of what the larger of two statements is about.
+_OF_LARGER = 0.3
 #: What two things of one role count as having in common.
 _SAME_ROLE = 0.75
 _SPEAKS_OF_US = re.compile(r"\b(?:we|our|us|i|my)\b|我|咱", re.IGNORECASE)
@@ -40,6 +44,10 @@ def replaced(old: Statement, new: Statement, earlier: Claim, later: Claim, predi
     if not (old.claims and new.claims):
         return None
     explicit = bool(new.cues & {Cue.CHANGES, Cue.RETURNS})
+    if new.given_up and new.given_up.isdisjoint(old.about):
+        return None  # "running instead of cycling" says nothing of swimming
+    if old.negative and not new.negative and Cue.RETURNS not in new.cues:
+        return None  # what is not so, or is over, has no value that another could take the place of
     fresh = bool(new.cues & {Cue.NOW, Cue.AFRESH})
     if not new.said or not (explicit or fresh) or new.past or old.past or not (old.said or (old.planned and explicit)):
         return None
@@ -51,10 +59,19 @@ def replaced(old: Statement, new: Statement, earlier: Claim, later: Claim, predi
     much = (explicit or Cue.NOW in new.cues) and much_shared(old, new)
     if not shared(old.about, new.about) or not (same_subject(old, new) or much):
         return None
-    common = _changed_to(old, new) or _other_of_a_sort(old, new, explicit=explicit)
+    common = _instead(old, new) or _changed_to(old, new) or _other_of_a_sort(old, new, explicit=explicit)
     if common is None and (same_verb(old, new) or much):
         common = _other_words(old, new)
     return None if common is None else Difference(How.REPLACED, old, new, common, explicit)
+
+
+def _instead(old: Statement, new: Statement) -> float | None:
+    """How far the old statement is about what the new one has given up for something else, and of what; else None."""
+    given_up = new.given_up & old.about.keys()
+    topic = without(new.about, [*new.given_up, *new.people])
+    if new.event or _happened(old) or not given_up or shared(topic, old.about) < TELLING:
+        return None
+    return max(MOST, overlap(old.about, new.about))
 
 
 def _changed_to(old: Statement, new: Statement) -> float | None:
@@ -70,8 +87,14 @@ def _changed_to(old: Statement, new: Statement) -> float | None:
 
 def _other_of_a_sort(old: Statement, new: Statement, *, explicit: bool) -> float | None:
     """The share of what both are about where each has a number, a day or a name that the other lacks."""
+    if not explicit and _happened(old):
+        return None  # it may have happened twice
     now = explicit or Cue.NOW in new.cues
     fresh = gained(old, new).keys() & (sorts(old) if now else gained(new, old).keys()) - {"day"}
+    if not explicit and fresh - {"name"} and "name" in differing(old, new):
+        return None  # the classes of two schools have sizes of their own
+    if fresh == {"name"} and not (explicit or same_verb(old, new)):
+        return None  # "23 buoys between Peniche and Sines", "I lead the buoy team at Marulho now"
     if fresh == {"name"} and (Cue.MORE in new.cues or (not explicit and has_many(old.text) and has_many(new.text))):
         return None
     one, other = but_for_names(old, new)
@@ -79,7 +102,8 @@ def _other_of_a_sort(old: Statement, new: Statement, *, explicit: bool) -> float
     common, least = overlap(one, other), min(cover(one, other), cover(other, one))
     # "I wake up at 7", "at 5:30 now": all the same but the number.
     telling = HALF if least >= NEARLY_ALL else TELLING
-    if not fresh or common < HALF or shared(topic, other) < telling or (not now and least < HALF):
+    enough = 0.0 if explicit else _OF_LARGER if now else HALF
+    if not fresh or common < HALF or shared(topic, other) < telling or least < enough:
         return None
     return common
 
@@ -123,6 +147,8 @@ def _same_role(old: Statement, new: Statement, predicates: Predicates) -> bool:
     subject = without(new.about, [*new.target, *new.names, *new.people])
     if new.target and subject and not shared(subject, old.about) and not _SPEAKS_OF_US.search(new.text):
         return False
+    if all(each.frame is not None and each.frame.of is Of.THING for each in (old, new)) and not same_subject(old, new):
+        return False  # what the parser is written in says nothing of the report page
     before = _roles(old.text, predicates)
     after = _roles(new.text, predicates) if before else {}
     return any(after[role] - values for role, values in before.items() if role in after)

@@ -23,8 +23,9 @@ class Statement:
 
     `negative` says that it denies what it is about, or says that it is over, `turned` that it does so with other words
     than one that has an opposite of its own ("retired"); `poles` are its words with opposites, by pair, +1 or -1,
-    turned round where they are denied. `target` are words for what something changed to ("moved to Friday"). `said` is
-    False for questions, plans and what is only supposed, `event` True for what happened once.
+    turned round where they are denied. `target` are words for what something changed to ("moved to Friday"), `given_up`
+    those behind "instead of". `said` is False for questions, plans, requests and what is only supposed, `event` True
+    for what happened once.
     """
 
     text: str
@@ -39,6 +40,7 @@ class Statement:
     poles: Mapping[str, int]
     cues: frozenset[Cue]
     target: frozenset[str] = frozenset()
+    given_up: frozenset[str] = frozenset()
     event: bool = False
     ended: bool = False
     planned: bool = False

@@ -45,6 +45,16 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 _LASTING = re.compile(r"\b(?:is|are|am|has|have)\b|['’](?:s|re|ve|m)\b|现在|是", re.IGNORECASE)
+#: What stands behind it is what was, or would have been, and is not.
+_INSTEAD_OF = re.compile(r"\b(?:instead of|in place of|rather than)\b|而不是", re.IGNORECASE)
+#: What is asked of somebody is not so yet.
+_REQUESTS = words_of("ask request demand")
+#: Behind these and a colon stands what is to be done, or asked for.
+_TO_COME = re.compile(
+    r"\b(?:to[ -]?dos?|to do|checklist|wish ?list|next (?:steps?|try)|(?:proposal|suggestion|idea|option|request)s?)\b"
+    r"|(?:清单|待办|打算|想法|建议|备选|愿望|要求|请求|下一步)(?:事项)?$",
+    re.IGNORECASE,
+)
 _JOINING = words_of("and but or then , ,and ,but")
 _DONE = re.compile(r"[不没]\S{0,12}?了")
 
@@ -80,19 +90,32 @@ def _statements(
         sentence = reading.text[start:end]
         parted = clauses(sentence)
         open_, before = False, start
+        last: Statement | None = None
         for clause, stance in zip(parted, stances(sentence.strip(), parted) if parted else (), strict=True):
             at, end = start + clause.start, start + clause.start + len(clause.text)
             # "Since" and "before" stand between two clauses and belong to the second.
             inside = [mark for mark in marked if before <= mark.start < end]
             words = [word for word in every if at <= word.start < end]
+            open_ = open_ or (last is not None and _opens(last, clause.opener))
             made = _statement(
                 clause.text, at, words, inside, named, said=stance is Stance.SAID and not open_, opener=clause.opener
             )
             made = replace(made, sentence=number, around=sentence.strip())
-            before = end
+            before, last = end, made
             # "If rents fall, I move": what follows a supposition is one, too.
             open_ = open_ or (made.planned and "if" in clause.opener.casefold()) or stance is Stance.UNCLEAR
             yield made
+
+
+def _opens(last: Statement, opener: str) -> bool:
+    """Whether what follows a clause is only asked for, or still to be done: "To do: ...", "I asked that ..."."""
+    if opener.strip()[:1] in (":", "：") and _TO_COME.search(last.text):
+        return True
+    return "that" in opener.casefold() and _requests(last.frame)
+
+
+def _requests(frame: Frame | None) -> bool:
+    return frame is not None and frame.verb in _REQUESTS
 
 
 def _statement(
@@ -119,7 +142,8 @@ def _statement(
     ended = denied and _DONE.search(text) is not None
     over = any(Cue.ENDS in mark.cues and not mark.poles for mark in marked)
     telling, told = about(text, at, words, marked)
-    planned = _is_open(marked)
+    frame = _frame(text, words)
+    planned = _is_open(marked) or _requests(frame)
     return Statement(
         text,
         said=said and not planned,
@@ -129,13 +153,14 @@ def _statement(
         names={key: named[key] for key in telling if key in named},
         values=values.of(text),
         people=people_of(words, named),
-        frame=_frame(text, words),
+        frame=frame,
         poles=_poles(marked, denials),
         cues=found,
         ended=ended,
         planned=planned,
         opener=opener,
         target=_target(text, at, told, marked),
+        given_up=_given_up(text, at, told),
         event=event,
     )
 
@@ -181,6 +206,14 @@ def _target(text: str, at: int, told: Sequence[Word], marked: Sequence[Mark]) ->
             return frozenset()
         start = at + to.end()
     return frozenset(key for word in told if word.start >= start for key in concepts(word.key))
+
+
+def _given_up(text: str, at: int, told: Sequence[Word]) -> frozenset[str]:
+    """The words behind "instead of"."""
+    match = _INSTEAD_OF.search(text)
+    if match is None:
+        return frozenset()
+    return frozenset(key for word in told if word.start >= at + match.end() for key in concepts(word.key))
 
 
 def _is_open(marked: Sequence[Mark]) -> bool:

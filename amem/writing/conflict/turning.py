@@ -80,6 +80,8 @@ def turned(
     told = without(one, [*old.people, *new.people])
     if common < MOST or larger < least or shared(told, other) < telling:
         return None
+    if not pairs and _only_its_owner(old, new):
+        return None
     return Difference(How.TURNED, old, new, common, explicit, forever=Cue.FOREVER in old.cues)
 
 
@@ -89,6 +91,12 @@ def _only_partly(old: Statement, new: Statement) -> bool:
         return True
     two_things = old.about.keys() - new.about.keys() and new.about.keys() - old.about.keys()
     return bool(two_things) and overlap(old.about, new.about) < NEARLY_ALL
+
+
+def _only_its_owner(old: Statement, new: Statement) -> bool:
+    """ "I left the airline" says nothing of a plan to try its seating problem: all that they share is a name."""
+    rest = without(old.about, [*old.names, *old.people])
+    return old.planned and sum(rest.values()) > TELLING and not shared(rest, new.about)
 
 
 def _speakers(*claims: Claim) -> list[str]:

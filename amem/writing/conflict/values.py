@@ -27,7 +27,10 @@ _WORDS = (
 _DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")} | {"两": 2}
 _SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "k": 1_000}
 _HAN = "零一二三四五六七八九十百千万两"
-_COUNTERS = "折成欧点楼号日天块元毛角个次位名人周岁小时分折层期代级班组家厘公米斤度节本件条页套台辆只间批箱份"
+_COUNTERS = (
+    "折成欧点楼号日天块元毛角个次位名人周岁小时张瓶把双杯碗盒封棵"
+    "支幅篇分折层期代级班组家厘公米斤度节本件条页套台辆只间批箱份"
+)
 _MONTH = (
     r"(?:january|february|march|april|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug"
     r"|sept?|oct|nov|dec|may)\b"
@@ -43,14 +46,16 @@ _PATTERN = re.compile(
     r"|(?:周|星期|礼拜)(?P<day>[一二三四五六日天])"
     rf"|{_BEFORE.format('what')}(?P<number>(?<![a-z_])v?\d+(?:[.,:]\d+)*)(?:\s?(?P<scale>[k万千百])(?![a-z]))?"
     rf"(?:\s?(?P<counter>月|年级?|[{_COUNTERS}]))?{_AFTER.format('unit')}"
-    rf"|(?!一[点些个下样起种次直边旦般])(?P<han>[{_HAN}]+)(?P<hans>点半?|月|年级|年|[{_COUNTERS}])"
+    # 第一批 is which, not how many.
+    rf"|(?!一[点些个下样起种次直边旦般])(?:(?<!第)|(?=[{_HAN}]+[层楼名]))"
+    rf"(?P<han>[{_HAN}]+)(?P<hans>点半?|月|年级|年|[{_COUNTERS}])"
     rf"|(?P<large>[{_HAN}][十百千万](?![分里])[{_HAN}]*)"
     r"|\bone(?= (?:hours?|day|week|month|year|minute|percent|person|room|floor)\b)"
     rf"|{_BEFORE.format('of')}\b(?P<word>{_WORD})\b{_AFTER.format('counted')}",
     re.IGNORECASE,
 )
 #: They stand before what is counted, and do not tell what that is.
-_CLASSIFIERS = frozenset("个只条台辆本件页间批箱份套家号")
+_CLASSIFIERS = frozenset("个只条台辆本件页间批箱份套家号张把双封棵支幅篇")
 #: Words beside a number that do not tell what is counted.
 _NO_UNIT = words(
     """
