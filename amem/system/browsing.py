@@ -30,11 +30,12 @@ class Browsing(Counting):
     def pulse(self) -> tuple[int, int]:
         """Two numbers, one of which grows with every write to the collection, whichever process makes it.
 
-        The first counts changes and runs of maintenance (which may have found nothing to change), the second is the
-        newest operation. Quick to ask for.
+        The first counts changes, runs of maintenance (which may have found nothing to change) and turns of chats (which
+        may have taught nothing), the second is the newest operation. Quick to ask for.
         """
         with self._store.read() as session:
-            return session.counter + session.runs.steps(), session.operations.count()
+            steps = session.runs.steps() + session.chats.steps()
+            return session.counter + steps, session.operations.count()
 
     def shelf(self, filter: Filter | None = None, *, starting: str = "", order: Order = "time") -> Shelf:
         """The order of all notes that pass the filter, to be read with `cards`; its length is how many there are.

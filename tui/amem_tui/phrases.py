@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
@@ -31,8 +31,13 @@ GLYPHS: Mapping[Kind, str] = {
     Kind.TOPIC: "#",
 }
 _LONGEST = 160
+#: Control characters but for tab and line feed, and halves of a surrogate pair.
+_CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff"
 #: Embeddings, overrides and isolates of Unicode's bidirectional algorithm.
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_TURNING = "\\u202a-\\u202e\\u2066-\\u2069"
+_UNTYPEABLE = re.compile(f"[{_CONTROLS}]")
+_UNSEEN = re.compile(f"[{_CONTROLS}{_TURNING}]")
+_NEW_LINE = re.compile("\r\n|[\u2028\u2029]")
 
 
 def clean(text: str) -> str:
@@ -40,17 +45,12 @@ def clean(text: str) -> str:
 
     Nor any that turn the direction of what stands beside them, with which a title could pretend to be another.
     """
-    lines = text.replace("\r\n", "\n").replace("\t", "    ").replace("\u2028", "\n").replace("\u2029", "\n")
-    return "".join(
-        char
-        for char in lines
-        if char == "\n" or (unicodedata.category(char) not in ("Cc", "Cs") and char not in _TURNING)
-    )
+    return _UNSEEN.sub("", _NEW_LINE.sub("\n", text).replace("\t", "    "))
 
 
 def typeable(text: str) -> str:
     """Text for a field in which it can be changed: as it is, but for control characters."""
-    return "".join(char for char in text if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cs"))
+    return _UNTYPEABLE.sub("", text)
 
 
 def one_line(text: str, longest: int = _LONGEST) -> str:

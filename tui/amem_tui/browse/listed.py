@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Seconds for which keys wait for a list: as long as one waits for an answer without looking elsewhere.
 _PATIENCE = 1.5
+#: Seconds for what has come to be painted before what is only next to it is read: both want the processor.
+_FRAME = 1 / 60
 #: Seconds between two looks at what there is to narrow by, while others write.
 _PAUSE = 1.0
 
@@ -61,7 +63,7 @@ class Listed(Opening):
         self._facets = Facets()
         self._asked: _Asked | None = None
         self._to_reveal: str | None = None
-        self._reading = self._fetching = self._looking = self._look_again = False
+        self._reading = self._looking = self._look_again = False
 
     @property
     def _sidebar(self) -> Sidebar:
@@ -173,27 +175,23 @@ class Listed(Opening):
         weaker = f" · {self._weaker} weaker: / enter shows them" if self._weaker else ""
         self._notes.border_subtitle = Content(f"{marked}{self._listing.ordered}{weaker}")
 
-    @on(NoteList.RowsWanted)
-    def _rows_wanted(self) -> None:
-        if not self._fetching:
-            self._fetching = True
-            self._fetch()
-
+    @on(NoteList.Wanted)
     @work(group="page")
     async def _fetch(self) -> None:
         """Fetch what is on screen now until nothing is missing; what was passed on the way there is left out."""
         try:
             with self._desk.refusals():
                 while self._shelf is not None and (wanted := self._notes.missing()) is not None:
-                    page, generation = wanted
-                    read = partial(page_of, self.memory, self._shelf, self._desk.zone, page)
+                    if not wanted.seen:
+                        await asyncio.sleep(_FRAME)
+                        wanted = self._notes.missing() or wanted
+                    read = partial(page_of, self.memory, self._shelf, self._desk.zone, wanted.page)
                     before = self._notes.row
-                    self._notes.fill(page, generation, await self.ask(read))
+                    self._notes.fill(wanted, await self.ask(read))
                     if before is None:
                         self._follow_cursor()
         finally:
-            self._fetching = False
-            self._notes.give_up()
+            self._notes.rest()
 
     def _reveal(self, id: str) -> None:
         row = self._notes.row

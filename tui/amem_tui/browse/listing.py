@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from amem.query import Filter
 from amem.storage.cards import ORDERS, Order, Shelf
 from amem_tui.browse.conditions import Conditions
-from amem_tui.browse.note_list import PAGE
 from amem_tui.browse.rows import Row, row_of
+from amem_tui.paged_list import PAGE
 from amem_tui.phrases import one_line, plural
 
 if TYPE_CHECKING:

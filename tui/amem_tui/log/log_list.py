@@ -9,20 +9,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
-from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from amem_tui.cells import fit
+from amem_tui.cursor_list import CursorList
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rich.style import Style
-    from textual import events
 
     from amem_tui.log.outline import Line, Outline
     from amem_tui.log.rows import Row
@@ -34,23 +31,13 @@ _AHEAD = 60
 _ROOMY = 70
 
 
-class LogList(ScrollView, can_focus=True):
-    """Operations under their days. Whoever owns it answers `Wanted` with `fill`."""
+class LogList(CursorList):
+    """Operations under their days, on which the cursor does not rest. Whoever owns it answers `Wanted` with `fill`."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "step(-1)", "Up", show=False),
-        Binding("down,j", "step(1)", "Down", show=False),
-        Binding("pageup", "leap(-1)", "Page up", show=False),
-        Binding("pagedown", "leap(1)", "Page down", show=False),
-        Binding("home", "go(0)", "Newest", show=False),
-        Binding("end,G", "go(-1)", "Oldest", show=False),
-    ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"log-list--{name}"
         for name in ("row", "cursor", "dim", "day", "person", "agent", "machine", "action", "undone", "mark")
     }
-
-    cursor: reactive[int] = reactive(0)
 
     @dataclass
     class Wanted(Message):
@@ -97,16 +84,10 @@ class LogList(ScrollView, can_focus=True):
     def show(self, outline: Outline) -> None:
         """Replace what is listed. The cursor stays on its operation, and whoever is on top sees what is new there."""
         before, self.outline = self.chosen, outline
-        on_top = self.scroll_y == 0
-        offset = self.cursor - round(self.scroll_y)
         self._stale, self._asked = set(self._rows), set()
         place = None if before is None else outline.place(before.id)
-        place = self.cursor if place is None else place
         self._resized()
-        self.set_reactive(LogList.cursor, self._nearest(max(0, min(place, len(outline.lines) - 1)), 1))
-        self.scroll_to(y=0 if on_top else max(0, self.cursor - offset), animate=False, immediate=True)
-        self._reveal()
-        self.refresh()
+        self.put_cursor(self.cursor if place is None else place, steady=True)
 
     def fill(self, rows: Mapping[int, Row]) -> None:
         """Take in rows that were asked for."""
@@ -119,19 +100,8 @@ class LogList(ScrollView, can_focus=True):
 
     # -- moving ------------------------------------------------------------------------------------------------
 
-    def watch_cursor(self) -> None:
-        self._reveal()
-        self.refresh()
+    def came(self) -> None:
         self.post_message(self.Moved())
-
-    def action_step(self, by: int) -> None:
-        self._go(self.cursor + by, by)
-
-    def action_leap(self, pages: int) -> None:
-        self._go(self.cursor + pages * max(1, self.size.height - 1), pages)
-
-    def action_go(self, place: int) -> None:
-        self._go(place if place >= 0 else len(self._lines) - 1, 1)
 
     def toggle(self) -> None:
         """Fold what the operation under the cursor set off, or unfold it."""
@@ -145,17 +115,17 @@ class LogList(ScrollView, can_focus=True):
         if self.outline is not None and self.chosen is not None:
             self.cursor = self.outline.above(self.cursor)
 
-    def on_click(self, event: events.Click) -> None:
-        at = event.get_content_offset(self)
-        place = -1 if at is None else at.y + round(self.scroll_y)
-        line = self._line(place)
-        if line is None or not line.id or at is None:
-            return
-        same, self.cursor = place == self.cursor, place
-        if line.steps and at.x in self._fold_marks(line):
+    def clicked(self, x: int, *, again: bool, double: bool) -> None:
+        line = self.chosen
+        if line is not None and line.steps and x in self._fold_marks(line):
             self.toggle()
-        elif same:
+        elif again:
             self.post_message(self.Opened())
+
+    @property
+    def count(self) -> int:
+        """How many lines there are, those with a day's name too."""
+        return len(self._lines)
 
     @property
     def _lines(self) -> list[Line]:
@@ -164,29 +134,22 @@ class LogList(ScrollView, can_focus=True):
     def _line(self, place: int) -> Line | None:
         return self._lines[place] if 0 <= place < len(self._lines) else None
 
-    def _go(self, place: int, by: int) -> None:
-        if self._lines:
-            self.cursor = self._nearest(max(0, min(place, len(self._lines) - 1)), by)
-
-    def _nearest(self, place: int, by: int) -> int:
+    def resting(self, place: int, by: int) -> int:
         """That place, or the one next to it where a day's name stands there."""
         line = self._line(place)
         if line is None or line.id:
             return place
         return place + 1 if by > 0 or place == 0 else place - 1
 
-    def _reveal(self) -> None:
-        above = 1 if self.cursor and not self._lines[self.cursor - 1].id else 0  # its day, too
-        region = Region(0, self.cursor - above, 1, 1 + above)
-        self.scroll_to_region(region, animate=False, force=True, immediate=True)
-
-    def _resized(self) -> None:
-        self.virtual_size = Size(0, len(self._lines))
+    def extent(self, place: int) -> Region:
+        """The line, and its day where that is next above."""
+        above = 1 if place and not self._lines[place - 1].id else 0
+        return Region(0, place - above, 1, 1 + above)
 
     # -- drawing -----------------------------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
-        place = y + round(self.scroll_y)
+        place, _ = self.at_line(y)
         line, width = self._line(place), self.size.width
         if line is None:
             return Strip.blank(width, self.rich_style)

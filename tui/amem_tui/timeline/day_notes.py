@@ -7,7 +7,8 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from amem.query import Filter
-from amem_tui.line_list import PAGE, Line, LineList
+from amem_tui.line_list import Line, LineList
+from amem_tui.paged_list import PAGE
 from amem_tui.phrases import GLYPHS, plural, title
 
 if TYPE_CHECKING:

@@ -137,10 +137,13 @@ class TimelineScreen(NotesScreen):
     @on(LineList.Wanted)
     @work(group="page")
     async def _fetch(self, event: LineList.Wanted) -> None:
-        if self._shelf is not None:
+        try:
             with self._desk.refusals():
-                read = partial(day_notes.read_lines, self.memory, self._shelf, event.start, self._desk.zone)
-                event.list.fill(event.start, event.generation, await self.ask(read))
+                while self._shelf is not None and (wanted := event.list.missing()) is not None:
+                    read = partial(day_notes.read_lines, self.memory, self._shelf, wanted.start, self._desk.zone)
+                    event.list.fill(wanted, await self.ask(read))
+        finally:
+            event.list.rest()
 
     # -- one note ----------------------------------------------------------------------------------------------
 
