@@ -94,6 +94,7 @@ async def over(pilot: Pilot[None]) -> None:
     """Until nothing is being answered."""
     await pilot.pause()
     await wait_until(pilot, lambda: room(pilot)._answering is None)
+    await pilot.pause()  # what stands beside the answer is read only then
 
 
 def spoken(pilot: Pilot[None]) -> list[tuple[str, str]]:

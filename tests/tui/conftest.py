@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from driving import calm
+from driving import calm, calmed
 from filelock import FileLock
+from textual.css.stylesheet import Stylesheet
 
 from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
 from amem.memory_system import AgenticMemorySystem
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from textual.css.model import RuleSet
+
     from amem.analysis import Draft, Neighbour
 
 TEA = "Green tea at 80 degrees, never boiling"
 KETTLE = "The new kettle holds green tea at 80 degrees"
 CAT = "芝麻是只六岁的橘白猫，怕吸尘器 🐱"
 NOTES = (TEA, CAT, KETTLE)
+_RULES: dict[tuple[Any, ...], list[RuleSet]] = {}
 
 
 def analyse(draft: Draft) -> Analysis:
@@ -54,7 +58,22 @@ def keys_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key that a test presses is done with, and quickly: nothing glides to its place."""
     for module in ("textual.app", "textual.pilot"):
         monkeypatch.setattr(f"{module}.wait_for_idle", calm)
+    monkeypatch.setattr("textual.pilot.Pilot._wait_for_screen", calmed)
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+
+
+@pytest.fixture(autouse=True)
+def styles_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every app in a process shares what was read of the style sheets, a fifth of what it takes to start one."""
+    read = Stylesheet._parse_rules
+
+    def read_once(sheet: Stylesheet, *where: Any, **more: Any) -> list[RuleSet]:
+        key = (where, *more.items(), frozenset(sheet._variables.items()))
+        if key not in _RULES:
+            _RULES[key] = read(sheet, *where, **more)
+        return _RULES[key]
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", read_once)
 
 
 @pytest.fixture(autouse=True)

@@ -13,18 +13,20 @@ from amem_tui.browse.note_pane import NotePane
 from amem_tui.shell.one_key_at_a_time import OneKeyAtATime
 from textual import events
 from textual._context import active_app
-from textual.pilot import Pilot
 from textual.widgets import OptionList, Static
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from textual.app import App
+    from textual.message_pump import MessagePump
+    from textual.pilot import Pilot
+    from textual.screen import Screen
 
     from amem.memory_system import AgenticMemorySystem
 
 PATIENCE = 20.0
-_MOMENT = 0.02
+_MOMENT = 0.05
 
 
 @asynccontextmanager
@@ -45,7 +47,7 @@ async def wait_until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
     """Let the app work until `true` holds; fail when it never does."""
     async with asyncio.timeout(PATIENCE):
         while not true():
-            await pilot.pause(0.01)
+            await asyncio.sleep(_MOMENT / 10)
 
 
 def burst(pilot: Pilot[None], *keys: str) -> None:
@@ -107,25 +109,65 @@ async def settled(pilot: Pilot[None]) -> None:
         await wait_until(pilot, lambda: _at_rest(pilot.app))
 
 
-async def calm(*_: float) -> None:
-    """Wait until the app in front has worked off its keys and finished what they set off.
+async def calm(*_times: float) -> None:
+    """Wait until the app in front has worked off its keys, and has finished and painted what they set off.
 
-    It takes the place of Textual's own wait for an idle process, which sleeps 20 ms or more for every key. What goes on
-    and on while the process does nothing, such as a model that is slow to answer, is not waited for.
+    It takes the place of Textual's own waits, which sleep 20 ms or more for every key and send every widget a message.
+    An assistant's answer is not waited for, nor what else goes on and on while the process does nothing.
     """
     app = active_app.get()
     given_up = monotonic() + 1
     looks = 0
-    while looks < 2 and monotonic() < given_up:
-        await Pilot(app)._wait_for_screen()
-        looks = looks + 1 if _at_rest(app) else 0
-        since, computed = monotonic(), process_time()
-        while not _at_rest(app) and monotonic() < since + _MOMENT:
-            await asyncio.sleep(_MOMENT / 10)
-        if not _at_rest(app) and process_time() - computed < _MOMENT / 8:
-            return
+    since, computed = monotonic(), process_time()
+    while looks < 2 and app._exception is None and monotonic() < given_up:
+        for _ in range(4):  # until a message that was sent from elsewhere stands in a queue
+            await asyncio.sleep(0)
+        if _at_rest(app, but="answer") and all(_waits(pump) for pump in _pumps(app)):
+            looks = 0 if _to_paint(app.screen) else looks + 1
+            app.screen._on_timer_update()
+            continue
+        looks = 0
+        await asyncio.sleep(_MOMENT / 20)
+        if monotonic() > since + _MOMENT:
+            if process_time() - computed < _MOMENT / 8:
+                return
+            since, computed = monotonic(), process_time()
 
 
-def _at_rest(app: App[Any]) -> bool:
-    typing = isinstance(app, OneKeyAtATime) and app.typing
-    return not typing and all(worker.is_finished or worker.group == "follow" for worker in app.workers)
+async def calmed(pilot: Pilot[None], timeout: float = 0) -> bool:
+    """`calm` in place of the pilot's own wait for all widgets."""
+    await calm()
+    return pilot.app._exception is None
+
+
+def _at_rest(app: App[Any], but: str = "") -> bool:
+    """Whether no key is worked off and no worker at work, but for the one that follows the collection and a group.
+
+    Those behind a dialog wait for what is answered there.
+    """
+    front = app.screen
+    return not (isinstance(app, OneKeyAtATime) and app.typing) and all(
+        worker.is_finished
+        or worker.group in ("follow", but)
+        or (front.is_modal and worker.node is not front and front not in worker.node.ancestors)
+        for worker in app.workers
+    )
+
+
+def _pumps(app: App[Any]) -> list[MessagePump]:
+    return [app, *(node for screen in app.screen_stack for node in screen.walk_children(with_self=True))]
+
+
+def _waits(pump: MessagePump) -> bool:
+    """Whether it has nothing to do but to wait for a message, or is gone."""
+    if pump._closing or pump._closed:
+        return True
+    ready: asyncio.Event = pump._message_queue.ready_event
+    return pump._is_mounted and pump._pending_message is None and bool(ready._waiters) and not ready.is_set()
+
+
+def _to_paint(screen: Screen[Any]) -> bool:
+    """Whether anything waits for the next picture, or for it to be painted."""
+    laid_out = not (screen._layout_required or screen._scroll_required) and screen.app._resize_event is None
+    painted = not (screen._repaint_required or screen._recompose_required or screen._dirty_widgets)
+    return not (laid_out and painted) or bool(screen._callbacks)

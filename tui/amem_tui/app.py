@@ -82,8 +82,9 @@ class NotesApp(Looks, Troubles):
             raise InvalidInput("a browser needs a collection, or the settings of one")
         self._settings = found
         self._own_keys = own_keys(found.tui_keys, str(found.home / "config.toml"))
-        self._theme_set = known_theme(found.tui_theme)
+        theme = known_theme(found.tui_theme)
         super().__init__()
+        self.begin_as(theme)
         self._opening, self._create = opening, create
         self._opened: list[AgenticMemorySystem] = []
         self._desk: Desk | None = None if memory is None else Desk(self, memory)
@@ -94,12 +95,14 @@ class NotesApp(Looks, Troubles):
 
     def compose(self) -> ComposeResult:
         """What is seen until the collection is open."""
+        if self._desk is not None:
+            return
         yield RoomBar(self._settings.collection, START, room_keys(self._settings.tui_keys))
         yield Static(Content("Opening…"), id="opening")
 
     def on_mount(self) -> None:
         self.set_keymap(as_textual_wants(self._own_keys))
-        self.look_as(self._theme_set)
+        self.heed_theme()
         self._heed_signals()
         if self._desk is None:
             self._begin()

@@ -36,6 +36,7 @@ class BrowseScreen(Marking):
     """What is listed and where the cursor stands; everything it shows comes from the collection."""
 
     ROOM = "browse"
+    AUTO_FOCUS = "#notes"
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
     CSS_PATH = ["browse.tcss", "pane/pane.tcss"]  # noqa: RUF012 (Textual declares it so)
     LEGEND: ClassVar[tuple[tuple[str, str], ...]] = LEGEND
@@ -55,7 +56,6 @@ class BrowseScreen(Marking):
         self._furnished = True
         self.watch(self._notes, "cursor", self._follow_cursor, init=False)
         self._notes.border_title = Content(self._listing.heading)
-        self.set_focus(self._notes)
 
     @on(events.Resize)
     def _fit(self, event: events.Resize) -> None:

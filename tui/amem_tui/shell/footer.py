@@ -51,6 +51,7 @@ class KeyFooter(Footer):
     def __init__(self) -> None:
         super().__init__(compact=True, show_command_palette=False)
         self._shown: tuple[Hint, ...] = ()
+        self._to_renew = False
 
     def compose(self) -> ComposeResult:
         self._shown = self._hints()
@@ -59,10 +60,11 @@ class KeyFooter(Footer):
     def bindings_changed(self, screen: Screen[object]) -> None:
         """Look what the keys do now; screens say at every key that is pressed that it may have changed."""
         if screen is self.screen and screen.app.app_focus:
-            self.call_after_refresh(self._renew)
+            self._fit()
 
     async def _renew(self) -> None:
         """Make the line anew where it reads differently."""
+        self._to_renew = False
         if self.is_attached and self._hints() != self._shown:
             await self.recompose()
 
@@ -89,7 +91,9 @@ class KeyFooter(Footer):
 
     @on(events.Resize)
     def _fit(self) -> None:
-        self.call_after_refresh(self._renew)
+        if not self._to_renew:
+            self._to_renew = True
+            self.call_after_refresh(self._renew)
 
     def _width(self, binding: Binding) -> int:
         return cell_len(display(self.app, binding)) + cell_len(binding.description) + 3

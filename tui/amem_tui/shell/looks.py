@@ -19,12 +19,18 @@ class Looks(App[None]):
 
     _settings: Settings
 
-    def look_as(self, name: str) -> None:
-        """Begin with this theme; what is chosen later is said how to keep."""
+    def begin_as(self, name: str) -> None:
+        """Begin with this theme, before anything is drawn: a theme that is set later has all styles read again."""
         for theme in THEMES:
             self.register_theme(theme)
         self._first_theme = name
-        self.theme = name
+        self.set_reactive(App.theme, name)
+        self.stylesheet.set_variables(self.get_css_variables())
+        dark = self.current_theme.dark
+        self.update_classes({f"-theme-{name}": True, "-dark-mode": dark, "-light-mode": not dark}, update=False)
+
+    def heed_theme(self) -> None:
+        """Say of themes that are chosen from now on how to keep them."""
         self.theme_changed_signal.subscribe(self, self._theme_chosen)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
