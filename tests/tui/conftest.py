@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -82,25 +83,28 @@ def home_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("AMEM_HOME", str(tmp_path))
 
 
+def opened(home: Path, actor: str = "user", *, number: int = 0) -> AgenticMemorySystem:
+    """The collection of a home; `number` tells those apart that are open at once."""
+    return AgenticMemorySystem(
+        settings=Settings(home=home, dense_base="exact", timezone="UTC", llm_backend="offline"),
+        actor=actor,
+        clock=FrozenClock("2026-03-01T09:00", seed=f"clock {number}"),
+        embedder=HashEmbedder(),
+        analyst=ScriptedAnalyst(analyse, relate, name="scripted"),
+    )
+
+
 @pytest.fixture
 def open_home(tmp_path: Path) -> Iterator[Callable[..., AgenticMemorySystem]]:
     """Opens the collection of a home of this test's own; called again, a second system on the same folder."""
-    opened: list[AgenticMemorySystem] = []
+    systems: list[AgenticMemorySystem] = []
 
     def open_one(actor: str = "user") -> AgenticMemorySystem:
-        settings = Settings(home=tmp_path, dense_base="exact", timezone="UTC", llm_backend="offline")
-        memory = AgenticMemorySystem(
-            settings=settings,
-            actor=actor,
-            clock=FrozenClock("2026-03-01T09:00", seed=f"clock {len(opened)}"),
-            embedder=HashEmbedder(),
-            analyst=ScriptedAnalyst(analyse, relate, name="scripted"),
-        )
-        opened.append(memory)
-        return memory
+        systems.append(opened(tmp_path, actor, number=len(systems)))
+        return systems[-1]
 
     yield open_one
-    for memory in opened:
+    for memory in systems:
         memory.close()
 
 
@@ -110,15 +114,35 @@ def empty(open_home: Callable[..., AgenticMemorySystem]) -> AgenticMemorySystem:
     return open_home()
 
 
+@pytest.fixture(scope="session")
+def three_notes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """The home that `memory` is a copy of, and how many ids were made for it."""
+    home = tmp_path_factory.mktemp("three notes")
+    with opened(home) as memory:
+        for content in NOTES:
+            memory.add(content)
+            clock_of(memory).advance(timedelta(days=1))
+        return home, next(clock_of(memory)._made)
+
+
 @pytest.fixture
-def memory(empty: AgenticMemorySystem) -> AgenticMemorySystem:
+def memory(
+    three_notes: tuple[Path, int], tmp_path: Path, open_home: Callable[..., AgenticMemorySystem]
+) -> AgenticMemorySystem:
     """Three notes, the kettle the newest: it links to the tea and proposes to rewrite it."""
-    clock = empty._clock
+    made, ids = three_notes
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    memory = open_home()
+    clock_of(memory).advance(days=len(NOTES))
+    for _ in range(ids):
+        clock_of(memory).new_id()
+    return memory
+
+
+def clock_of(memory: AgenticMemorySystem) -> FrozenClock:
+    clock = memory._clock
     assert isinstance(clock, FrozenClock)
-    for content in NOTES:
-        empty.add(content)
-        clock.advance(timedelta(days=1))
-    return empty
+    return clock
 
 
 @pytest.fixture(scope="session")

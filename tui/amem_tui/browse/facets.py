@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from amem.collection import listed_collection
-from amem.note import Kind, Layer, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.memory_system import AgenticMemorySystem
+    from amem.note import Kind, Layer, Status
+    from amem.query import Filter
 
 #: A collection of a hundred thousand notes has tens of thousands of tags; nobody looks through more than these.
 _TAGS = 2000
@@ -28,9 +30,10 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """Active notes by kind, layer, topic, tag and month (``2026-03``), and all by status.
+    """How many notes one would see with each kind, layer, status, topic, tag or month (``2026-03``) chosen.
 
-    `collections` are those of the home with their notes; None for one that does not open. `here` is the open one.
+    Those without any are left out. `total` are all active notes, whatever is chosen. `collections` are those of the
+    home with their notes; None for one that does not open. `here` is the open one.
     """
 
     here: str = ""
@@ -45,26 +48,30 @@ class Facets:
     more_tags: int = 0
 
 
-def read_facets(memory: AgenticMemorySystem, known: Mapping[str, int | None]) -> Facets:
-    """All of them, as of now, but for other collections that are `known` already: each is opened to be counted."""
-    census = memory.census()
-    tags = memory.tags()
+def read_facets(
+    memory: AgenticMemorySystem, known: Mapping[str, int | None], wanted: Filter | None = None, starting: str = ""
+) -> Facets:
+    """All of them, as of now, besides what is `wanted` already and for notes that hold the words of `starting`.
+
+    Other collections that are `known` are not counted again: each is opened for it.
+    """
+    census = memory.census(wanted, starting=starting)
     months: dict[str, int] = {}
-    for day, number in memory.days().items():
+    for day, number in census.days.items():
         month = f"{day.year:04}-{day.month:02}"
         months[month] = months.get(month, 0) + number
-    here = memory.settings.collection
+    topics = {topic.id: topic.name for topic in memory.topics()}
     return Facets(
-        here=here,
-        total=census.statuses.get(Status.ACTIVE, 0),
+        here=memory.settings.collection,
+        total=memory.census().notes,
         collections=_collections(memory, known),
         kinds=census.kinds,
         layers=census.layers,
         statuses=census.statuses,
-        tags=dict(list(tags.items())[:_TAGS]),
-        topics=tuple(Topic(each.id, each.name, each.notes) for each in memory.topics()),
+        tags=dict(islice(census.tags.items(), _TAGS)),
+        topics=tuple(Topic(id, topics[id], number) for id, number in census.topics.items() if id in topics),
         months=months,
-        more_tags=max(0, len(tags) - _TAGS),
+        more_tags=max(0, len(census.tags) - _TAGS),
     )
 
 

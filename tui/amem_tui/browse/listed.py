@@ -13,6 +13,7 @@ from textual.content import Content
 
 from amem.query import Query
 from amem_tui.browse.beginning import how_to_begin
+from amem_tui.browse.conditions import Conditions
 from amem_tui.browse.facets import Facets, read_facets
 from amem_tui.browse.headlines import Headlines
 from amem_tui.browse.listing import HITS, Contents, Listing, page_of
@@ -61,6 +62,8 @@ class Listed(Opening):
         self._seen: int | None = None
         self._headlines = Headlines(self._desk.say, self.set_timer)
         self._facets = Facets()
+        #: What the facets were counted besides: conditions, and words that notes hold.
+        self._counted: tuple[Conditions, str] = (Conditions(), "")
         self._asked: _Asked | None = None
         self._to_reveal: str | None = None
         self._reading = self._looking = self._look_again = False
@@ -157,6 +160,8 @@ class Listed(Opening):
             self._open()
         visible = {row.id for place in notes.seen if (row := notes.row_at(place)) is not None}
         self._headlines.hear(news, but=visible | self._own)
+        if (listing.conditions, listing.starting) != self._counted:
+            self._look_around()
         self._seen = news.newest
         self.refresh_bindings()
 
@@ -212,11 +217,15 @@ class Listed(Opening):
         try:
             while self._look_again:
                 self._look_again = False
+                counted = self._counted = self._listing.conditions, self._listing.starting
+                conditions, starting = counted
+                wanted = conditions.filter(self._desk.zone)
                 with self._desk.refusals():
-                    self._facets = await self.ask(partial(read_facets, self.memory, self._facets.collections))
+                    read = partial(read_facets, self.memory, self._facets.collections, wanted, starting)
+                    self._facets = await self.ask(read)
                     self._show_facets()
-                if self._look_again:
-                    await asyncio.sleep(_PAUSE)
+                if self._look_again and counted == (self._listing.conditions, self._listing.starting):
+                    await asyncio.sleep(_PAUSE)  # others write; what is chosen is counted at once
         finally:
             self._looking = False
 
@@ -224,7 +233,8 @@ class Listed(Opening):
         self._sidebar.show(self._facets)
         if self._wanted is None and not self._listing.narrowed and self._shelf is not None and not self._notes.count:
             self._pane.show_hint(self._hint())  # other collections are known by now
-        self._notes.year = int(max(self._facets.months, default="0")[:4])
+        if self._counted == (Conditions(), ""):
+            self._notes.year = int(max(self._facets.months, default="0")[:4])
 
 
 def _read(memory: AgenticMemorySystem, zone: tzinfo, asked: _Asked, seen: int | None) -> tuple[Contents, News]:

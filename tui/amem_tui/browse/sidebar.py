@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from textual.binding import Binding, BindingType
-from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from amem_tui.browse.conditions import Condition, Conditions
 from amem_tui.browse.facets import Facets
 from amem_tui.browse.sidebar_lines import OPEN, Line, lines
 from amem_tui.cells import fit
+from amem_tui.cursor_list import CursorList
 from amem_tui.toned import toned
 
-if TYPE_CHECKING:
-    from textual import events
 
-
-class Sidebar(ScrollView, can_focus=True):
+class Sidebar(CursorList):
     """Draws what `show` was told last; says what is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "step(-1)", "Up", show=False),
-        Binding("down,j", "step(1)", "Down", show=False),
-        Binding("pageup", "leap(-1)", "Page up", show=False),
-        Binding("pagedown", "leap(1)", "Page down", show=False),
-        Binding("home", "go(0)", "First", show=False),
-        Binding("end,G", "go(-1)", "Last", show=False),
         Binding("right", "unfold", "Open", show=False),
         Binding("left", "fold", "Close", show=False),
         Binding("enter", "choose", "Choose", show=False),
@@ -45,8 +34,6 @@ class Sidebar(ScrollView, can_focus=True):
         "sidebar--chosen",
         "sidebar--count",
     }
-
-    cursor: reactive[int] = reactive(0)
 
     @dataclass
     class Chosen(Message):
@@ -68,6 +55,11 @@ class Sidebar(ScrollView, can_focus=True):
         self._opened = set(OPEN)
         self._wanted = ""
         self._lines: list[Line] = []
+
+    @property
+    def count(self) -> int:
+        """How many lines are to be seen."""
+        return len(self._lines)
 
     @property
     def lines(self) -> list[Line]:
@@ -97,25 +89,11 @@ class Sidebar(ScrollView, can_focus=True):
     def _write(self) -> None:
         key = self._lines[self.cursor].key if self.cursor < len(self._lines) else ""
         self._lines = lines(self._facets, self._opened, self._conditions, self._wanted)
-        self.virtual_size = Size(0, len(self._lines))
+        self._resized()
         place = next((at for at, line in enumerate(self._lines) if line.key == key), self.cursor)
-        self.set_reactive(Sidebar.cursor, max(0, min(place, len(self._lines) - 1)))
-        self.refresh()
+        self.put_cursor(place, steady=True)
 
     # -- moving and choosing -----------------------------------------------------------------------------------
-
-    def watch_cursor(self) -> None:
-        self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True, immediate=True)
-        self.refresh()
-
-    def action_step(self, by: int) -> None:
-        self._go(self.cursor + by)
-
-    def action_leap(self, pages: int) -> None:
-        self._go(self.cursor + pages * max(1, self.size.height - 1))
-
-    def action_go(self, place: int) -> None:
-        self._go(place if place >= 0 else len(self._lines) - 1)
 
     def action_unfold(self) -> None:
         line = self._line
@@ -130,7 +108,7 @@ class Sidebar(ScrollView, can_focus=True):
             self._turn(line.key)
         else:
             above = range(self.cursor - 1, -1, -1)
-            self._go(next((at for at in above if self._lines[at].depth < line.depth), self.cursor))
+            self.go(next((at for at in above if self._lines[at].depth < line.depth), self.cursor))
 
     def action_choose(self, stay: bool = False) -> None:
         line = self._line
@@ -143,14 +121,9 @@ class Sidebar(ScrollView, can_focus=True):
         else:
             self._turn(line.key)
 
-    def on_click(self, event: events.Click) -> None:
-        at = event.get_content_offset(self)
-        place = -1 if at is None else at.y + int(self.scroll_y)
-        if at is None or not 0 <= place < len(self._lines):
-            return
-        self._go(place)
-        line = self._lines[place]
-        if line.opened is not None and not line.section and at.x < 2 * line.depth + 2:
+    def clicked(self, x: int, *, again: bool, double: bool) -> None:
+        line = self._lines[self.cursor]
+        if line.opened is not None and not line.section and x < 2 * line.depth + 2:
             self._turn(line.key)
         else:
             self.action_choose()
@@ -164,14 +137,10 @@ class Sidebar(ScrollView, can_focus=True):
         self._opened ^= {key}
         self._write()
 
-    def _go(self, place: int) -> None:
-        if self._lines:
-            self.cursor = max(0, min(place, len(self._lines) - 1))
-
     # -- drawing -----------------------------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
-        place, width = y + int(self.scroll_y), self.size.width
+        (place, _), width = self.at_line(y), self.size.width
         if place >= len(self._lines):
             return Strip.blank(width, self.rich_style)
         line = self._lines[place]

@@ -60,27 +60,35 @@ class _Writer:
         facets = self.facets
         found = [] if self.wanted else [Line("all", "All notes", facets.total, 0, chosen=not self.conditions)]
         kinds = sorted(facets.kinds.items(), key=lambda item: -item[1])
-        tags = [self._line("tag", tag, tag, number) for tag, number in facets.tags.items()]
-        topics = [self._line("topic", each.id, each.name, each.notes) for each in facets.topics]
-        layers = [
-            self._line("layer", layer, _LAYERS[layer], facets.layers[layer])
-            for layer in _LAYERS
-            if layer in facets.layers
-        ]
-        statuses = [
-            self._line("status", status, status, facets.statuses[status])
-            for status in Status
-            if status in facets.statuses
-        ]
+        inside = {
+            "kind": [self._line("kind", kind, kind, number) for kind, number in kinds],
+            "tag": [self._line("tag", tag, tag, number) for tag, number in facets.tags.items()],
+            "topic": [self._line("topic", each.id, each.name, each.notes) for each in facets.topics],
+            "period": self._years(),
+            "layer": [
+                self._line("layer", layer, _LAYERS[layer], facets.layers[layer])
+                for layer in _LAYERS
+                if layer in facets.layers
+            ],
+            "status": [
+                self._line("status", status, status, facets.statuses[status])
+                for status in Status
+                if status in facets.statuses
+            ],
+        }
+        for each in self.conditions.chosen:  # what all else leaves nothing of can be taken off all the same
+            line = self._line(each.facet, each.value, each.label, 0)
+            if line.key not in {one.key for one in inside[each.facet]} and each.value not in facets.months:
+                inside[each.facet].append(line)
         return [
             *found,
             *self._section("collections", "Collections", [self._collection(name) for name in facets.collections]),
-            *self._section("kinds", "Kinds", [self._line("kind", kind, kind, number) for kind, number in kinds]),
-            *self._section("tags", "Tags", tags, facets.more_tags),
-            *self._section("topics", "Topics", topics),
-            *self._section("timeline", "Timeline", self._years()),
-            *self._section("layers", "Memory", layers),
-            *self._section("status", "Status", statuses),
+            *self._section("kinds", "Kinds", inside["kind"]),
+            *self._section("tags", "Tags", inside["tag"], facets.more_tags),
+            *self._section("topics", "Topics", inside["topic"]),
+            *self._section("timeline", "Timeline", inside["period"]),
+            *self._section("layers", "Memory", inside["layer"]),
+            *self._section("status", "Status", inside["status"]),
         ]
 
     def _section(self, name: str, title: str, inside: list[Line], more: int = 0) -> list[Line]:
