@@ -34,10 +34,14 @@ class Topics(Counting):
 
     def topics(self) -> list[Topic]:
         """Every topic, the largest first."""
-        with self._store.read() as session:
+
+        def read() -> list[Topic]:
             numbers = self._ledger(session).census(session, Filter()).topics
-            found = [_topic(session, note, mark, numbers.get(note.id, 0)) for note, mark, _ in topic_notes(session)]
-        return sorted(found, key=lambda topic: (-topic.notes, topic.name))
+            found = (_topic(session, note, mark, numbers.get(note.id, 0)) for note, mark, _ in topic_notes(session))
+            return sorted(found, key=lambda topic: (-topic.notes, topic.name))
+
+        with self._store.read() as session:
+            return list(self._seen.since(session.counter, "topics", read))
 
     def topic(self, name: str) -> TopicPage:
         """The page of a topic, by its name, the beginning of it or its note's id.

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.app import NotesApp
-from driving import settled
+from amem_tui.browse.sidebar import Sidebar
+from driving import settled, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,8 @@ def test_a_filter_keeps_to_what_the_sidebar_says(
     async def narrow(pilot: Pilot[None]) -> None:
         await settled(pilot)
         await pilot.press("s", *["down"] * 3, "enter", "f", *"zebra", "enter")
-        await settled(pilot)
+        sidebar = pilot.app.screen.query_one(Sidebar)
+        await wait_until(pilot, lambda: ("preference", 0) in [(line.text, line.count) for line in sidebar.lines])
         await pilot.press("s")
         await settled(pilot)
 

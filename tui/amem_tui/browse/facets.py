@@ -7,13 +7,13 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from amem.collection import listed_collection
+from amem.query import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Kind, Layer, Status
-    from amem.query import Filter
 
 #: A collection of a hundred thousand notes has tens of thousands of tags; nobody looks through more than these.
 _TAGS = 2000
@@ -63,7 +63,7 @@ def read_facets(
     topics = {topic.id: topic.name for topic in memory.topics()}
     return Facets(
         here=memory.settings.collection,
-        total=memory.census().notes,
+        total=memory.count(Filter()),
         collections=_collections(memory, known),
         kinds=census.kinds,
         layers=census.layers,

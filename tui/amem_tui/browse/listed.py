@@ -25,6 +25,8 @@ from amem_tui.browse.sidebar import Sidebar
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from textual.timer import Timer
+
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.cards import Shelf
     from amem_tui.desk import Desk
@@ -35,6 +37,8 @@ _PATIENCE = 1.5
 _FRAME = 1 / 60
 #: Seconds between two looks at what there is to narrow by, while others write.
 _PAUSE = 1.0
+#: Seconds for which what is typed must rest before it is counted what it leaves to narrow by.
+_LOOK = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Listed(Opening):
         self._facets = Facets()
         #: What the facets were counted besides: conditions, and words that notes hold.
         self._counted: tuple[Conditions, str] = (Conditions(), "")
+        self._look_later: Timer | None = None
         self._asked: _Asked | None = None
         self._to_reveal: str | None = None
         self._reading = self._looking = self._look_again = False
@@ -161,7 +166,11 @@ class Listed(Opening):
         visible = {row.id for place in notes.seen if (row := notes.row_at(place)) is not None}
         self._headlines.hear(news, but=visible | self._own)
         if (listing.conditions, listing.starting) != self._counted:
-            self._look_around()
+            if self._look_later is not None:
+                self._look_later.stop()
+            self._look_later = self.set_timer(_LOOK, self._look_around) if listing.starting else None
+            if self._look_later is None:
+                self._look_around()
         self._seen = news.newest
         self.refresh_bindings()
 
