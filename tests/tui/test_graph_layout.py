@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 from amem_tui.graph import braille
 from amem_tui.graph.braille import Stroke, drawn
-from amem_tui.graph.drawing import draw
+from amem_tui.graph.drawing import STROKES, draw
 from amem_tui.graph.moving import steps
 from amem_tui.graph.placing import Layout, natural, place
 from amem_tui.graph.ring import point, toward
@@ -191,6 +191,16 @@ def test_a_line_is_made_of_dots_and_has_the_colour_of_the_weightiest_through_its
     assert "".join(map(chr, dashed.characters[0])) != "⠉" * 10
 
 
+def test_links_of_each_type_are_told_apart_without_colours() -> None:
+    lines = {
+        "".join(map(chr, drawn([Stroke((0, 0), (47, 0), 1, dashes)], 24, 1).characters[0]))
+        for dashes in STROKES.values()
+    }
+    assert len(lines) == len(STROKES) == len(LinkType)
+    dash_dots = drawn([Stroke((0, 0), (13, 0), 1, braille.DASH_DOT)], 7, 1)
+    assert "".join(map(chr, dash_dots.characters[0])) == "⠉⠉⠉⠉ ⠉ "
+
+
 def test_lines_beyond_the_screen_are_cut_off() -> None:
     found = drawn([Stroke((-30, -30), (50, 60), 1)], 4, 4)
     assert found.characters.shape == (4, 4)
@@ -203,7 +213,7 @@ def test_contradiction_and_succession_are_drawn_differently_and_point_somewhere(
     picture = draw(place(Scene("0", nodes, edges, {"1": "0", "2": "0"}), 80, 9), "0")
     lines = {tone: "".join(run.text for row in picture.rows for run in row if run.tone == tone)
              for tone in ("supersedes", "contradicts")}  # fmt: skip
-    assert "⠤⠤⠤⠤⠤⠤" in lines["supersedes"].replace("⠒", "⠤")
+    assert "⠤⠄⠠⠤" in lines["supersedes"].replace("⠒", "⠤")
     assert "⠤⠤⠤⠤⠤⠤" not in lines["contradicts"].replace("⠒", "⠤")
     assert {"▸", "◂"} & set(lines["supersedes"])
     assert {"▸", "◂"} & set(lines["contradicts"])

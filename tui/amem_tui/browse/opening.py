@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from textual import on, work
 
 from amem_tui import changes
-from amem_tui.browse.dossier import open_dossier
 from amem_tui.browse.news import farewell
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import FIRST_PAGE, NotePane
+from amem_tui.browse.pane.asked import open_dossier
 from amem_tui.browse.selecting import Selecting
 
 if TYPE_CHECKING:

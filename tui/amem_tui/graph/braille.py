@@ -18,6 +18,7 @@ _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], dtype
 _BLANK = 0x2800
 #: Along a line: how many dots are drawn, and how many are not, in turn.
 SOLID, DASHED, LONG_DASHED, DOTTED = (1, 0), (4, 3), (8, 3), (1, 2)
+DASH_DOT, DASH_DOT_DOT, PAIRS = (8, 2, 2, 2), (6, 2, 1, 2, 1, 2), (3, 2, 3, 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Stroke:
     start: tuple[float, float]
     stop: tuple[float, float]
     rank: int
-    dashes: tuple[int, int] = SOLID
+    dashes: tuple[int, ...] = SOLID
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,10 @@ def _points(strokes: Sequence[Stroke]) -> tuple[NDArray[np.intp], NDArray[np.int
     share = (along / length[which])[:, None]
     # Not round(): it takes halves to the even number, and every second dot would be missed.
     at = np.floor(start[which] + (stop - start)[which] * share + 0.5).astype(np.intp)
-    on = np.array([stroke.dashes[0] for stroke in strokes])[which]
-    off = np.array([stroke.dashes[1] for stroke in strokes])[which]
-    kept = along % (on + off) < on
+    kept = np.empty(len(which), dtype=np.bool_)
+    for dashes in {stroke.dashes for stroke in strokes}:
+        drawn_so = np.array([stroke.dashes == dashes for stroke in strokes])[which]
+        pattern = np.repeat(np.arange(len(dashes)) % 2 == 0, dashes)
+        kept[drawn_so] = pattern[along[drawn_so] % len(pattern)]
     rank = np.array([stroke.rank for stroke in strokes], dtype=np.int32)[which]
     return at[kept, 0], at[kept, 1], rank[kept]

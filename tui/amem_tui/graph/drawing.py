@@ -19,14 +19,15 @@ if TYPE_CHECKING:
     from amem_tui.graph.braille import Dots
     from amem_tui.graph.scene import Edge, Node
 
-#: How a link of each type is drawn; the later ones lie over the earlier.
-STROKES: Mapping[LinkType, tuple[int, int]] = {
+#: How a link of each type is drawn, each otherwise, for whoever cannot tell the colours; the later ones lie over the
+#: earlier.
+STROKES: Mapping[LinkType, tuple[int, ...]] = {
     LinkType.RELATED: braille.SOLID,
     LinkType.PART_OF: braille.DOTTED,
     LinkType.DERIVED_FROM: braille.LONG_DASHED,
-    LinkType.SUPPORTS: braille.SOLID,
-    LinkType.CAUSED_BY: braille.SOLID,
-    LinkType.SUPERSEDES: braille.SOLID,
+    LinkType.SUPPORTS: braille.DASH_DOT,
+    LinkType.CAUSED_BY: braille.DASH_DOT_DOT,
+    LinkType.SUPERSEDES: braille.PAIRS,
     LinkType.CONTRADICTS: braille.DASHED,
 }
 #: How much a line matters now: one among others, one of the centre's, one of the chosen node's.

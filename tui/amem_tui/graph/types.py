@@ -30,7 +30,15 @@ COLOURS: Mapping[LinkType, str] = {
     LinkType.DERIVED_FROM: "$secondary",
     LinkType.PART_OF: "$foreground",
 }
-_SAMPLES = {braille.SOLID: "⠤⠤⠤", braille.DASHED: "⠤ ⠤", braille.LONG_DASHED: "⠤⠤ ", braille.DOTTED: "⠠ ⠄"}
+_SAMPLES: Mapping[tuple[int, ...], str] = {
+    braille.SOLID: "⠤⠤⠤",
+    braille.DASHED: "⠤ ⠤",
+    braille.LONG_DASHED: "⠤⠤ ",
+    braille.DOTTED: "⠠ ⠄",
+    braille.DASH_DOT: "⠤⠤⠠",
+    braille.DASH_DOT_DOT: "⠤⠠⠠",
+    braille.PAIRS: "⠤⠠⠄",
+}
 _HALF = {
     LinkType.RELATED: "relate",
     LinkType.SUPPORTS: "support",
