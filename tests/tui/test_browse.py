@@ -189,10 +189,11 @@ async def test_undoing_when_nothing_is_left_is_a_toast_not_a_traceback(empty: Ag
 
 
 async def test_undoing_a_new_note_names_the_note_that_went(memory: AgenticMemorySystem) -> None:
+    memory.add("The kettle was given away")
     async with browsing(memory) as pilot:
         await pilot.press("u")
-        await wait_until(pilot, lambda: titles(pilot) == [CAT, TEA])
-        assert f"add “{KETTLE}”" in toasts(pilot)
+        await wait_until(pilot, lambda: titles(pilot) == [KETTLE, CAT, TEA])
+        assert "add “The kettle was given away”" in toasts(pilot)
 
 
 async def test_an_empty_collection_says_how_to_begin(empty: AgenticMemorySystem) -> None:

@@ -123,7 +123,7 @@ async def test_the_sidebar_counts_all_and_narrows_to_what_it_counted(crowd: Agen
         counts = {line.text: line.count for line in sidebar.lines}
         census = crowd.census()
         assert counts["All notes"] == ACTIVE == census.statuses[Status.ACTIVE]
-        assert counts["code"] in (census.kinds[Kind.CODE], crowd.tags()["code"])
+        assert counts["code"] in (census.kinds[Kind.CODE], census.tags["code"])
         line = next(line for line in sidebar.lines if line.text == "decision")
         assert line.count == census.kinds[Kind.DECISION]
         await pilot.press("s")
