@@ -341,3 +341,12 @@ def test_steps_of_steps_stand_below_them_and_strays_by_themselves() -> None:
     outline.toggle(4)  # nothing to fold
     outline.toggle(2)
     assert [line.id for line in outline.lines] == [0, 9, 1]
+
+
+async def test_a_long_title_without_spaces_is_cut_and_not_lost_in_the_detail(memory: AgenticMemorySystem) -> None:
+    memory.delete(memory.add("波尔图马拉松跑完了" * 8).id)
+    async with browsing(memory, (100, 36)) as pilot:
+        await enter(pilot)
+        await wait_until(pilot, lambda: "deleted" in detail(pilot))
+        (named,) = [line for line in screen_text(pilot).splitlines() if "changed 波尔图马拉松跑完了" in line]
+        assert "…" in named.partition("changed")[2]

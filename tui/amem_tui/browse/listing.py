@@ -56,7 +56,7 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """`question` lists its best hits, `starting` the notes that hold these words, the last perhaps unfinished.
+    """`question` lists its best hits, `starting` the notes that hold these words, each perhaps unfinished.
 
     `weak` lists those hits too that have little to do with the question.
     """

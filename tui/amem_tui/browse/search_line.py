@@ -19,7 +19,7 @@ Mode = Literal["search", "filter", "sidebar"]
 
 _PROMPTS: dict[Mode, tuple[str, str, str]] = {
     "search": (" / Search ", "$primary", "a question or words, then enter"),
-    "filter": (" f Filter ", "$accent", "words, the last of which may be unfinished"),
+    "filter": (" f Filter ", "$accent", "words, each of which may be unfinished"),
     "sidebar": (" f Find ", "$secondary", "part of a tag, a topic, a month"),
 }
 _IDLE = "/ searches by words and meaning    f filters as you type"

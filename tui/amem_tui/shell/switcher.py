@@ -34,7 +34,7 @@ _DATE = 12
 
 
 class NoteSwitcher(ModalScreen[None]):
-    """Notes that hold the words typed, the last of which may be unfinished; the newest ones while nothing is typed."""
+    """Notes that hold the words typed, each of which may be unfinished; the newest ones while nothing is typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Back"),
