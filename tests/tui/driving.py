@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from amem_tui.browse.note_pane import NotePane
 from amem_tui.shell.one_key_at_a_time import OneKeyAtATime
 from textual import events
 from textual._context import active_app
+from textual.css.query import NoMatches
 from textual.widgets import OptionList, Static
 
 if TYPE_CHECKING:
@@ -44,9 +45,12 @@ async def browsing(
 
 
 async def wait_until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
-    """Let the app work until `true` holds; fail when it never does."""
+    """Let the app work until `true` holds; fail when it never does. What it looks at may not be there yet."""
     async with asyncio.timeout(PATIENCE):
-        while not true():
+        while True:
+            with suppress(NoMatches):
+                if true():
+                    return
             await asyncio.sleep(_MOMENT / 10)
 
 
