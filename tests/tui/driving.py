@@ -47,11 +47,17 @@ async def browsing(
 async def wait_until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
     """Let the app work until `true` holds; fail when it never does. What it looks at may not be there yet."""
     async with asyncio.timeout(PATIENCE):
-        while True:
-            with suppress(NoMatches):
-                if true():
-                    return
+        while not _holds(true):
             await asyncio.sleep(_MOMENT / 10)
+    given_up = monotonic() + 1  # a screen that is in front may have been furnished only in part
+    while not all(_waits(pump) for pump in _pumps(pilot.app)) and monotonic() < given_up:
+        await asyncio.sleep(0)
+
+
+def _holds(true: Callable[[], bool]) -> bool:
+    with suppress(NoMatches):
+        return true()
+    return False
 
 
 def burst(pilot: Pilot[None], *keys: str) -> None:
