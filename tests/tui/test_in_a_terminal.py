@@ -58,7 +58,7 @@ def test_search_open_graph_undo(home: Path) -> None:
 
 def test_a_window_that_shrinks_and_grows_is_drawn_anew(home: Path) -> None:
     with Terminal([*AMEM, "--home", str(home), "tui"], width=100, height=30) as terminal:
-        terminal.wait_for(TEA[:16])
+        terminal.wait_for(lambda screen: TEA[:16] in screen and "Links" in screen)  # the list and the open note
         terminal.resize(40, 12)
         terminal.wait_for(lambda screen: max(map(len, screen.splitlines())) <= 40 and "Green tea" in screen)
         terminal.resize(140, 40)
