@@ -115,7 +115,7 @@ class Sitting:
 
     async def _step(self, key: str, place: int, pause: float) -> Taken:
         def there() -> bool:
-            return self._list.cursor == place and all(self._list.row_at(each) is not None for each in self._list.seen)
+            return self._list.cursor == place and all(self._list.entry_at(each) is not None for each in self._list.seen)
 
         taken = await self._timed(key, there)
         await asyncio.sleep(max(0.0, pause - taken.clock / 1000))
@@ -151,7 +151,7 @@ class Sitting:
             for _ in range(6):
                 await self._key("down")
             await asyncio.sleep(2 * _REST)
-            row = self._list.row_at(self._list.cursor + 1)
+            row = self._list.entry_at(self._list.cursor + 1)
             assert row is not None
             found.append(await self._timed("down", lambda row=row: self._reads(row.id)))
             await asyncio.sleep(_REST)

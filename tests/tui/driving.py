@@ -74,7 +74,7 @@ def listed(pilot: Pilot[None]) -> NoteList:
 
 def titles(pilot: Pilot[None]) -> list[str]:
     """What the list shows, from the top."""
-    rows = [listed(pilot).row_at(place) for place in range(listed(pilot).count)]
+    rows = [listed(pilot).entry_at(place) for place in range(listed(pilot).count)]
     return [row.title for row in rows if row is not None]
 
 

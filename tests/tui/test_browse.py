@@ -69,7 +69,7 @@ async def test_search_shows_hits_with_score_and_reason_and_escape_leads_back(mem
         await pilot.press(*"kettle", "enter")
         await wait_until(pilot, lambda: "by words (kettle)" in screen_text(pilot))
         assert titles(pilot)[0] == KETTLE
-        row = listed(pilot).row_at(0)
+        row = listed(pilot).entry_at(0)
         assert row is not None
         assert row.score is not None
         assert f"{row.score:.2f}" in screen_text(pilot)
@@ -256,17 +256,17 @@ async def test_a_hundred_thousand_notes_are_held_a_page_at_a_time(crowd: Agentic
         here = listed(pilot)
         assert f"{len(crowd.shelf()):,} notes" in screen_text(pilot)
         first = opened(pilot)
-        assert here.row_at(300) is None
+        assert here.entry_at(300) is None
         await pilot.press("end")
         await wait_until(pilot, lambda: opened(pilot) not in (first, None))
-        assert here.row_at(here.count - 1) is not None
-        assert here.row_at(50_000) is None
+        assert here.entry_at(here.count - 1) is not None
+        assert here.entry_at(50_000) is None
         last = opened(pilot)
         await pilot.press("pageup", "pageup", "up")
         await wait_until(pilot, lambda: opened(pilot) != last)
         here.scroll_to(y=50_000, animate=False)
-        await wait_until(pilot, lambda: here.row_at(50_000) is not None)
-        assert sum(here.row_at(place) is not None for place in range(here.count)) <= 1600
+        await wait_until(pilot, lambda: here.entry_at(50_000) is not None)
+        assert sum(here.entry_at(place) is not None for place in range(here.count)) <= 1600
 
 
 async def test_a_cursor_that_is_held_down_opens_only_where_it_rests(crowd: AgenticMemorySystem) -> None:
@@ -278,7 +278,7 @@ async def test_a_cursor_that_is_held_down_opens_only_where_it_rests(crowd: Agent
         await wait_until(pilot, lambda: here.row is not None and pilot.app._desk.note == here.row.id)
         await settled(pilot)
         assert here.cursor == 430
-        assert here.row_at(150) is None
+        assert here.entry_at(150) is None
 
 
 async def test_however_fast_one_types_the_last_word_wins(crowd: AgenticMemorySystem) -> None:

@@ -50,7 +50,7 @@ def report(pilot: Pilot[None]) -> list[str]:
     return [
         f"{line.head[0][0].strip()}: {line.title}"
         for place in range(shown.count)
-        if (line := shown.line_at(place)) is not None
+        if (line := shown.entry_at(place)) is not None
     ]
 
 

@@ -22,13 +22,13 @@ ACTIVE = 89_200
 
 def seen(pilot: Pilot[None]) -> list[str]:
     """The ids of the rows on screen; fails while one of them is on its way."""
-    rows = [listed(pilot).row_at(place) for place in listed(pilot).seen]
+    rows = [listed(pilot).entry_at(place) for place in listed(pilot).seen]
     assert all(row is not None for row in rows)
     return [row.id for row in rows if row is not None]
 
 
 async def all_there(pilot: Pilot[None]) -> None:
-    await wait_until(pilot, lambda: all(listed(pilot).row_at(place) is not None for place in listed(pilot).seen))
+    await wait_until(pilot, lambda: all(listed(pilot).entry_at(place) is not None for place in listed(pilot).seen))
 
 
 def expected(memory: AgenticMemorySystem, pilot: Pilot[None], filter: Filter | None = None, **how: str) -> list[str]:
@@ -110,7 +110,7 @@ async def test_a_search_lists_its_hits_and_why(crowd: AgenticMemorySystem) -> No
         await pilot.press("slash", *"telescope", "space", *"porto", "enter")
         await wait_until(pilot, lambda: 0 < listed(pilot).count < 100)
         await settled(pilot)
-        row = listed(pilot).row_at(0)
+        row = listed(pilot).entry_at(0)
         assert row is not None
         assert "telescope" in row.title or "telescope" in crowd.read(row.id).content
         assert "by words" in screen_text(pilot)

@@ -41,7 +41,7 @@ def to_fade(pilot: Pilot[None]) -> list[str]:
 
 
 def held(shown: LineList) -> list[str]:
-    return [line.title for place in range(shown.count) if (line := shown.line_at(place)) is not None]
+    return [line.title for place in range(shown.count) if (line := shown.entry_at(place)) is not None]
 
 
 def chosen(pilot: Pilot[None]) -> str | None:
@@ -297,7 +297,7 @@ async def test_a_day_of_many_notes_is_read_a_page_at_a_time(tmp_path: Path) -> N
     async with visiting(memory, "t", "timeline") as pilot:
         shown = pilot.app.screen.query_one("#day-notes", LineList)
         assert shown.count == 120
-        assert shown.line_at(110) is None
+        assert shown.entry_at(110) is None
         await pilot.press("enter", "end")
         await wait_until(pilot, lambda: shown.line is not None)
         await pilot.press("home", "pagedown", "pageup", "j", "k", "down", "up", "G")

@@ -57,7 +57,9 @@ class CursorList(ScrollView, can_focus=True):
     @property
     def seen(self) -> range:
         """The places that are on screen."""
-        return self._places(self.scroll_offset.y)
+        top = self.scroll_offset.y
+        last = (top + max(1, self.size.height) - 1) // self._row_height
+        return range(top // self._row_height, min(self.count, last + 1))
 
     def at_line(self, y: int) -> tuple[int, int]:
         """The place of the entry on this line of the screen, and which of its lines that is."""
@@ -111,11 +113,6 @@ class CursorList(ScrollView, can_focus=True):
 
     def _within(self, place: int) -> int:
         return max(0, min(place, self.count - 1))
-
-    def _places(self, top: int) -> range:
-        """The places that are on screen when this line is on top."""
-        last = (top + max(1, self.size.height) - 1) // self._row_height
-        return range(top // self._row_height, min(self.count, last + 1))
 
     def _resized(self) -> None:
         """There are more entries now, or fewer, or higher ones."""

@@ -85,10 +85,6 @@ class LineList(PagedList[Line]):
         """The line under the cursor, when it is here."""
         return self.entry_at(self.cursor)
 
-    def line_at(self, place: int) -> Line | None:
-        """The line at a place; None beyond the end or while it is on its way."""
-        return self.entry_at(place)
-
     def show(self, count: int, lines: Iterable[Line] = (), *, place: int = 0, empty: str | None = None) -> None:
         """Replace what is listed, all or the first of it, the cursor at `place`; `empty` stands where there is none."""
         held = list(lines)
@@ -117,7 +113,7 @@ class LineList(PagedList[Line]):
             return Strip.blank(width, base)
         if place == self.cursor:
             base = self.get_component_rich_style("line-list--cursor")
-        line = self.line_at(place)
+        line = self.entry_at(place)
         if line is None:
             self.want()
             return Strip([Segment(fit("  …", width), base)])

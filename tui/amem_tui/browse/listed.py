@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 #: Seconds for which keys wait for a list: as long as one waits for an answer without looking elsewhere.
 _PATIENCE = 1.5
-#: Seconds for what has come to be painted before what is only next to it is read: both want the processor.
-_FRAME = 1 / 60
 #: Seconds between two looks at what there is to narrow by, while others write.
 _PAUSE = 1.0
 #: Seconds for which what is typed must rest before it is counted what it leaves to narrow by.
@@ -163,7 +161,7 @@ class Listed(Opening):
                 self._pane.show_hint(self._hint())
         else:
             self._open()
-        visible = {row.id for place in notes.seen if (row := notes.row_at(place)) is not None}
+        visible = {row.id for place in notes.seen if (row := notes.entry_at(place)) is not None}
         self._headlines.hear(news, but=visible | self._own)
         if (listing.conditions, listing.starting) != self._counted:
             if self._look_later is not None:
@@ -196,9 +194,6 @@ class Listed(Opening):
         try:
             with self._desk.refusals():
                 while self._shelf is not None and (wanted := self._notes.missing()) is not None:
-                    if not wanted.seen:
-                        await asyncio.sleep(_FRAME)
-                        wanted = self._notes.missing() or wanted
                     read = partial(page_of, self.memory, self._shelf, self._desk.zone, wanted.page)
                     before = self._notes.row
                     self._notes.fill(wanted, await self.ask(read))

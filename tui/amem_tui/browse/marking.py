@@ -62,7 +62,7 @@ class Marking(Listed):
             if self._shelf is not None:
                 ids = await self.ask(partial(ids_of, self.memory, self._shelf, _MOST))
             else:
-                rows = (self._notes.row_at(place) for place in range(self._notes.count))
+                rows = (self._notes.entry_at(place) for place in range(self._notes.count))
                 ids = [row.id for row in rows if row is not None]
             every = all(id in self._marks for id in ids)
             self._mark(ids, not every)

@@ -87,10 +87,6 @@ class NoteList(PagedList[Row | None]):
         """The row under the cursor, when it is here."""
         return self.entry_at(self.cursor)
 
-    def row_at(self, place: int) -> Row | None:
-        """The row at a place; None beyond the end or while its page is on its way."""
-        return self.entry_at(place)
-
     def show(
         self,
         count: int,
@@ -136,7 +132,7 @@ class NoteList(PagedList[Row | None]):
             dim = self.get_component_rich_style("note-list--dim")
             return Strip([Segment(fit(f" {self.hint}" if not y and self.hint else "", width), dim)])
         base = self.get_component_rich_style("note-list--cursor" if place == self.cursor else "note-list--row")
-        row = self.row_at(place)
+        row = self.entry_at(place)
         if row is None:
             pieces: list[Piece] = [(fit("   …" if part == 0 else "", width), "note-list--dim")]
             self.want()
