@@ -59,5 +59,12 @@ class Terminal:
         return screen
 
     def _run(self, *words: str) -> str:
-        environment = os.environ | {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "COLORTERM": "truecolor"}
-        return subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=True, env=environment).stdout
+        return subprocess.run(
+            [*self._tmux, *words], capture_output=True, text=True, check=True, env=_environment()
+        ).stdout
+
+
+def _environment() -> dict[str, str]:
+    """Ours, but for the terminal's size: a test process may have one, which programs would believe for ever."""
+    ours = {name: value for name, value in os.environ.items() if name not in {"COLUMNS", "LINES"}}
+    return ours | {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "COLORTERM": "truecolor"}

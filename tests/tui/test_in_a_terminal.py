@@ -58,11 +58,17 @@ def test_search_open_graph_undo(home: Path) -> None:
 
 def test_a_window_that_shrinks_and_grows_is_drawn_anew(home: Path) -> None:
     with Terminal([*AMEM, "--home", str(home), "tui"], width=100, height=30) as terminal:
-        terminal.wait_for(lambda screen: TEA[:16] in screen and "Links" in screen)  # the list and the open note
-        terminal.resize(40, 12)
-        terminal.wait_for(lambda screen: max(map(len, screen.splitlines())) <= 40 and "Green tea" in screen)
-        terminal.resize(140, 40)
-        terminal.wait_for(lambda screen: len(screen.splitlines()) >= 39 and TEA in screen)
+        terminal.wait_for(lambda screen: TEA[:16] in screen and screen.rstrip().endswith("? Help"))
+        # A terminal cuts and pads what was there: only the frame's corners and the footer's end tell that it was drawn.
+        for width, height in ((40, 12), (140, 40)):
+            terminal.resize(width, height)
+            terminal.wait_for(lambda screen, end=width: _fills(screen, end) and "Green tea" in screen)
+
+
+def _fills(screen: str, width: int) -> bool:
+    """Whether the footer and the frame above it, on the last line but one, go up to the last column."""
+    *_, frame, footer = "", "", *screen.rstrip().splitlines()
+    return len(frame) == width and frame.endswith("╯") and footer.endswith("? Help") and len(footer) > width - 3
 
 
 def test_without_a_terminal_it_says_so_in_one_line(home: Path) -> None:
