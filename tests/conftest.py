@@ -10,6 +10,7 @@ import asyncio
 import gc
 import os
 import shutil
+import signal
 import sys
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,7 @@ from amem.embedding.onnx_embedder import OnnxModel
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from amem import AgenticMemorySystem
     from amem.protocols import Embedder
@@ -39,6 +40,15 @@ def pytest_configure() -> None:
     memory = Path("/dev/shm")
     if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
+    # Whoever starts tests in the background may ignore interrupts, and so would all programs that tests start.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """One process more than there are cores: many a test waits, for a screen or for a program that it started."""
+    return (yield) + 1
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

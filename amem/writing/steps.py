@@ -87,7 +87,8 @@ def _holds_from(note: MemoryNote, zone: tzinfo) -> datetime | None:
 
     if note.kind in _NO_STATEMENT:
         return None
-    found = holds_from(note.content, local_time(note.timestamp, zone))
+    said = local_time(note.timestamp, zone)
+    found = _as_a_day(holds_from(note.content, said), said, zone)
     if found is None:
         shared = {fact.valid_from for fact in note.facts}
         found = shared.pop() if len(shared) == 1 else None

@@ -81,6 +81,21 @@ def test_a_note_is_true_since_when_its_facts_are(open_memory: Open):
     assert both.valid_from is None
 
 
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("Ana lives in Lisbon since 2026-03-01", "2026-04-01T10:00+01:00"),
+        ("安娜从2026年3月1日起住在里斯本", "2026-04-01T10:00+08:00"),
+        ("From 2026-03-01 on the office closes at six", "2026-04-01T10:00-07:00"),
+    ],
+)
+def test_a_day_is_that_day_for_who_reads_in_another_time_zone(open_memory: Open, home: Path, text: str, time: str):
+    memory = open_memory(analyst=OfflineAnalyst(), settings=load_settings(home, timezone="UTC"))
+    note = told(memory, text, time=time)
+    days = [each.valid_from for each in (note, *note.facts)]
+    assert [day and day.isoformat() for day in days] == ["2026-03-01T00:00:00+00:00"] * len(days)
+
+
 def test_an_own_table_names_what_rules_find(open_memory: Open, home: Path):
     home.mkdir(parents=True, exist_ok=True)
     (home / "predicates.toml").write_text('[drives]\none = true\naliases = ["car"]\n', encoding="utf-8")
