@@ -2,6 +2,7 @@
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,6 +41,10 @@ def tui(
         return serve(call.settings(), PORT if port is None else port, told=_address, env_file=call.env_file)
     if not served and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise InvalidInput("the browser needs a terminal", hint="in a pipe, use amem list, show and search")
+    if not served:
+        # A shell may export its size when it started: believed, it would outlast every change of the window.
+        for size in ("COLUMNS", "LINES"):
+            os.environ.pop(size, None)
     import amem_tui
 
     raise typer.Exit(amem_tui.run(call.settings(), create=call.collection is None))

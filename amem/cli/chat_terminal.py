@@ -18,6 +18,7 @@ from amem.conversation.reply import Learnt, PieceKind
 from amem.conversation.telling import best, ended
 from amem.conversation.who_answers import answering, check
 from amem.errors import AmemError
+from amem.query import Filter
 from amem.storage.chats import TurnState
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class TerminalChat:
 
     def _greet(self) -> None:
         settings = self._answering
-        notes = count(self._memory.count(), "note")
+        notes = count(self._memory.count(Filter()), "note")  # what a search looks at
         try:
             model = self._assistant.model
             check(settings, model)

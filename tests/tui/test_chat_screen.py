@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.screen import BrowseScreen
+from amem_tui.chat.reading import standing
 from chat_home import Home, Talker, aside, ending, over, room, say, spoken, talking
 from driving import opened, said, screen_text, settled, toasts, wait_until
 
@@ -51,6 +52,13 @@ async def test_words_appear_before_the_answer_is_complete_and_the_whole_turn_is_
         assert "1 turn" in screen_text(pilot)
         (turn,) = memory.assistant(session=room(pilot)._session, incognito=True).turns()
         assert (turn.state, turn.answer) == (TurnState.ANSWERED, " ".join(words))
+
+
+def test_the_room_counts_the_notes_that_a_search_looks_at(home: Home) -> None:
+    memory = home.open()
+    old, new = memory.add(TEA), memory.add(CAT)
+    memory.supersede(old.id, new.id)
+    assert standing(memory, memory.settings).notes == 1
 
 
 async def test_the_panel_says_what_was_recalled_and_why_and_opens_the_note(home: Home) -> None:

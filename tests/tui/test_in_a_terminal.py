@@ -56,8 +56,9 @@ def test_search_open_graph_undo(home: Path) -> None:
         assert "Traceback" not in terminal.wait_for("ended with 0")
 
 
-def test_a_window_that_shrinks_and_grows_is_drawn_anew(home: Path) -> None:
-    with Terminal([*AMEM, "--home", str(home), "tui"], width=100, height=30) as terminal:
+@pytest.mark.parametrize("exported", [[], ["env", "COLUMNS=80", "LINES=24"]], ids=["", "exported"])
+def test_a_window_that_shrinks_and_grows_is_drawn_anew(home: Path, exported: list[str]) -> None:
+    with Terminal([*exported, *AMEM, "--home", str(home), "tui"], width=100, height=30) as terminal:
         terminal.wait_for(lambda screen: TEA[:16] in screen and screen.rstrip().endswith("? Help"))
         # A terminal cuts and pads what was there: only the frame's corners and the footer's end tell that it was drawn.
         for width, height in ((40, 12), (140, 40)):

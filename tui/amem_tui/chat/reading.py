@@ -9,6 +9,7 @@ from amem.conversation.telling import best, was_shown
 from amem.conversation.who_answers import answering, check
 from amem.errors import AmemError
 from amem.note import Status
+from amem.query import Filter
 from amem.storage.chats import Learning, TurnState
 from amem_tui.phrases import title
 
@@ -109,7 +110,7 @@ def done_by_hand(memory: AgenticMemorySystem, by_hand: Sequence[int]) -> tuple[T
 
 def standing(memory: AgenticMemorySystem, settings: Settings) -> Standing:
     """Whether the model that these settings name is there; a server is asked for 0.3 s at most."""
-    notes = memory.count()
+    notes = memory.count(Filter())  # what a search looks at
     try:
         model = memory.chat_model(settings).name
         check(settings, model)
