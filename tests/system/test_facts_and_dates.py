@@ -94,7 +94,7 @@ def test_facts_dates_and_gathered_sources_survive_an_export_and_an_import(open_m
     [
         ("I moved to Porto yesterday", "2026-03-04T09:00", "Europe/Lisbon", "2026-03-03T00:00:00+00:00"),
         ("昨天我搬到了上海", "2026-03-04T23:30", "Asia/Shanghai", "2026-03-02T16:00:00+00:00"),
-        ("上周五换了锅炉", "2026-03-04T23:30+08:00", "Europe/Lisbon", "2026-02-26T16:00:00+00:00"),
+        ("上周五换了锅炉", "2026-03-04T23:30+08:00", "Europe/Lisbon", "2026-02-27T00:00:00+00:00"),
         ("I moved to Porto in 2023", "2026-03-04T09:00", "UTC", "2023-01-01T00:00:00+00:00"),
     ],
 )
