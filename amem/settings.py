@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -16,13 +17,18 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
+    InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 
 from amem.clock import zone
 from amem.errors import InvalidInput
+
+#: The env file and what ``config.toml`` says, while settings are read. To make a class of settings that knows its own
+#: files, as pydantic-settings would have it, takes longer than all the reading.
+_FILES: ContextVar[tuple[Path | None, dict[str, Any]]] = ContextVar("_FILES", default=(None, {}))
 
 
 def default_home() -> Path:
@@ -256,15 +262,16 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        toml = TomlConfigSettingsSource(settings_cls)
-        return (init_settings, env_settings, dotenv_settings, toml)
+        env_file, from_file = _FILES.get()
+        in_env_file = DotEnvSettingsSource(settings_cls, env_file=env_file, env_file_encoding="utf-8")
+        return (init_settings, env_settings, in_env_file, InitSettingsSource(settings_cls, from_file))
 
 
-def _toml_keys(path: Path) -> list[str]:
+def _read(path: Path) -> dict[str, Any]:
     if not path.is_file():
-        return []
+        return {}
     try:
-        return list(tomllib.loads(path.read_text(encoding="utf-8")))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"cannot read {path}: {error}") from error
 
@@ -287,20 +294,15 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
     if env_file is not None and not Path(env_file).is_file():
         raise InvalidInput(f"no env file at {env_file}", hint="check the path given to --env-file")
 
-    class _Located(Settings):
-        model_config = SettingsConfigDict(
-            env_file=env_file if env_file is not None else root / ".env",
-            env_file_encoding="utf-8",
-            toml_file=root / "config.toml",
-        )
-
+    from_file = _read(root / "config.toml")
     # A variable meant for another program may share an env file; a key in amem's own file that amem does not know is
     # a typing error that would otherwise be silently ignored.
-    for name in [*given, *_toml_keys(root / "config.toml")]:
+    for name in (*given, *from_file):
         if name not in Settings.model_fields:
             raise InvalidInput(f"unknown setting {name!r}", hint="amem config lists them all")
+    reading = _FILES.set((root / ".env" if env_file is None else Path(env_file), from_file))
     try:
-        located = _Located(**given)
+        return Settings(**given)
     except ValidationError as error:
         raise InvalidInput(
             _complaint(error),
@@ -308,4 +310,5 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
         ) from error
     except (OSError, ValueError) as error:
         raise InvalidInput(f"cannot read the settings of {root}: {error}") from error
-    return located
+    finally:
+        _FILES.reset(reading)

@@ -23,7 +23,7 @@ from amem.embedding.onnx_embedder import OnnxModel
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator
 
     from amem import AgenticMemorySystem
     from amem.protocols import Embedder
@@ -43,12 +43,6 @@ def pytest_configure() -> None:
     # Whoever starts tests in the background may ignore interrupts, and so would all programs that tests start.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.hookimpl(wrapper=True, optionalhook=True)
-def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """One process more than there are cores: many a test waits, for a screen or for a program that it started."""
-    return (yield) + 1
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

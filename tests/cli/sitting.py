@@ -25,6 +25,7 @@ CTRL_C, CTRL_D, UP, ENTER = "\x03", "\x04", "\x1b[A", "\r"
 PROMPT = re.compile(r"(?:^|\n)(?:incognito )?> $")
 # A terminal drops what it still holds when Ctrl-C is pressed, so a sequence may want its end.
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]?|[=>]?)")
+_UNENDED = re.compile(r"\x1b(?:\[[0-9;?]*)?$")
 _ERASED = re.compile(r"[^\n]*\r\x1b\[K")
 _SECONDS = 60.0
 _PATIENCE = 2.0
@@ -74,7 +75,9 @@ class Sitting:
 
     def keys(self, text: str) -> None:
         """Press keys."""
-        self._typed_at, self._place = len(self.raw), 0
+        printed = self.raw
+        unended = _UNENDED.search(printed)  # the rest of this sequence is not what the keys bring
+        self._typed_at, self._place = len(printed) if unended is None else unended.start(), 0
         os.write(self._master, text.encode())
 
     def until(self, wanted: str | re.Pattern[str]) -> str:

@@ -55,7 +55,7 @@ async def wait_until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
 
 
 def _holds(true: Callable[[], bool]) -> bool:
-    with suppress(NoMatches):
+    with suppress(NoMatches, IndexError):  # while one collection takes the place of another there is no room at all
         return true()
     return False
 

@@ -15,7 +15,7 @@ from amem_tui.shell.mishaps import FILE_NAME, written_down
 from amem_tui.shell.note_form import NoteForm
 from amem_tui.shell.unreadable import UnreadableScreen
 from conftest import KETTLE
-from driving import browsing, listed, opened, said, screen_text, settled, titles, toasts, wait_until
+from driving import browsing, burst, listed, opened, said, screen_text, settled, titles, toasts, wait_until
 from textual.widgets import TextArea
 
 from amem.errors import InvalidInput, StorageBusy, StorageFull
@@ -86,9 +86,10 @@ async def test_a_file_put_back_from_a_copy_is_opened_anew_by_r(memory: AgenticMe
         assert failing(pilot)
         assert not folder.exists()
         shutil.copytree(folder.with_name("saved"), folder)
-        await pilot.press("r")
+        burst(pilot, "r", "r", "r")
         await wait_until(pilot, lambda: bool(pilot.app.screen.query(NoteList)))
         await wait_until(pilot, lambda: listed(pilot).count == 3 and opened(pilot) == KETTLE)
+        assert "unforeseen" not in toasts(pilot)
 
 
 async def test_from_a_collection_that_fails_one_can_go_to_another_or_quit(memory: AgenticMemorySystem) -> None:

@@ -225,7 +225,14 @@ class NotesApp(Looks, Troubles):
         self._switch(name)
 
     @work(group="collection", exclusive=True)
-    async def _switch(self, name: str, *, create: bool = True) -> None:
+    async def _switch(self, name: str) -> None:
+        await self._move_to(name)
+
+    async def open_again(self) -> None:
+        """Open anew what stands in the collection's place now, perhaps put back from a copy."""
+        await self._move_to(self._settings.collection, create=False)
+
+    async def _move_to(self, name: str, *, create: bool = True) -> None:
         try:
             settings = self._settings.replaced(collection=name)
             memory = await asyncio.to_thread(self._opening, settings, create=create)
@@ -236,10 +243,6 @@ class NotesApp(Looks, Troubles):
         await self._move_out()
         self._settle(Desk(self, memory))
         self.toast(f"This is {memory.settings.collection} now.")
-
-    async def open_again(self) -> None:
-        """Open anew what stands in the collection's place now, perhaps put back from a copy."""
-        await self._switch(self._settings.collection, create=False).wait()
 
     async def _move_out(self) -> None:
         """Leave every room of the collection that was open, and close it."""

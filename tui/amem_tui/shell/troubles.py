@@ -91,7 +91,12 @@ class Troubles(OneKeyAtATime[None]):
         self._end_of_trouble()
 
     @on(Retry)
-    @work(group="retry", exclusive=True)
+    def _unless_under_way(self) -> None:
+        """Try it, but not while it is tried or another collection is opened: both would move out of the same rooms."""
+        if not any(each.group == "collection" and not each.is_finished for each in self.workers):
+            self._retry()
+
+    @work(group="collection")
     async def _retry(self) -> None:
         desk = self._desk
         assert desk is not None
