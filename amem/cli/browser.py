@@ -39,9 +39,9 @@ def tui(
 
         _openable(call)
         return serve(call.settings(), PORT if port is None else port, told=_address, env_file=call.env_file)
-    if not served and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise InvalidInput("the browser needs a terminal", hint="in a pipe, use amem list, show and search")
     if not served:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise InvalidInput("the browser needs a terminal", hint="in a pipe, use amem list, show and search")
         # A shell may export its size when it started: believed, it would outlast every change of the window.
         for size in ("COLUMNS", "LINES"):
             os.environ.pop(size, None)
