@@ -63,12 +63,17 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class ProposedLink:
-    """From the new note to the neighbour called `handle`; `confidence` in 0..1."""
+    """From the new note to the neighbour called `handle`; `confidence` in 0..1.
+
+    `quote` holds words of the neighbour that the link rests on: of a verdict the statement that no longer holds. It is
+    '' or an exact part of the neighbour's content.
+    """
 
     handle: str
     type: LinkType
     reason: str
     confidence: float
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ class Verdict:
 
     With ``supersedes`` the `earlier` note was true and no longer is. `whole` is False where that concerns only a part
     of what it says: then it is linked and flagged, never hidden. `judge` is slot, nli, model or heuristic; `confidence`
-    lies in 0..1; `reason` says it in words, in the language of the later note.
+    lies in 0..1; `reason` says it in words, in the language of the later note. `quote` is the statement of the earlier
+    note that no longer holds, where a model named it: an exact part of that note's content, else ''.
     """
 
     label: Label
@@ -31,6 +32,7 @@ class Verdict:
     reason: str = ""
     judge: str = ""
     whole: bool = True
+    quote: str = ""
 
 
 NO_CONFLICT = Verdict(Label.NONE)

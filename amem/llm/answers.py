@@ -61,7 +61,7 @@ def read_evolution(answer: dict[str, Any], handles: Sequence[str]) -> Evolution:
         raise BadModelAnswer("links, rewrites and tags have to be lists")
     proposals = Proposals(handles)
     for item in proposals.dropped.objects(answer, "links"):
-        proposals.link(item.get("to"), item.get("type"), item.get("reason"), confidence_in(item))
+        proposals.link(item.get("to"), item.get("type"), item.get("reason"), confidence_in(item), item.get("quote"))
     for item in proposals.dropped.objects(answer, "rewrites"):
         proposals.rewrite(
             item.get("note"), item.get("context"), item.get("tags"), item.get("reason"), confidence_in(item)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 CONTEXT = 400
 REASON = 200
+QUOTE = 300
 TAG, TAGS = 40, 8
 
 
@@ -33,7 +34,7 @@ class Proposals:
         self.dropped = Dropped()
         self.tags: tuple[str, ...] | None = None
 
-    def link(self, to: Any, type_: Any, reason: Any, confidence: float) -> None:
+    def link(self, to: Any, type_: Any, reason: Any, confidence: float, quote: Any = "") -> None:
         """Propose a link; one to a note that was not shown, or a second of the same type, is dropped."""
         handle = self._handles.find(to)
         if handle is None:
@@ -47,7 +48,7 @@ class Proposals:
             self.dropped.add(f"a second {kind} link to {handle}")
             return
         reason = clean(reason, REASON) or "the model gave no reason"
-        self._links[handle, kind] = ProposedLink(handle, kind, reason, confidence)
+        self._links[handle, kind] = ProposedLink(handle, kind, reason, confidence, clean(quote, QUOTE))
 
     def rewrite(self, note: Any, context: Any, tags: Any, reason: Any, confidence: float) -> None:
         """Propose a rewrite; one of a note that was not shown, a second one and an empty one are dropped."""

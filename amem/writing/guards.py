@@ -29,12 +29,13 @@ _NUMBER = re.compile(r"\d+(?:[.:,/-]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class PlannedLink:
-    """A link from the new note to `target` that passed the guards."""
+    """A link from the new note to `target` that passed the guards; `quote` is an exact part of the target, or ''."""
 
     target: str
     type: LinkType
     reason: str
     confidence: float
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,8 @@ def _links(evolution: Evolution, shown: Mapping[str, MemoryNote], dropped: list[
             dropped.append(f"link to {link.handle!r}: no such neighbour was shown")
             continue
         confidence = min(1.0, max(0.0, link.confidence))
-        found.setdefault((note.id, link.type), PlannedLink(note.id, link.type, link.reason, confidence))
+        quote = link.quote if link.quote in note.content else ""
+        found.setdefault((note.id, link.type), PlannedLink(note.id, link.type, link.reason, confidence, quote))
     return list(found.values())
 
 
