@@ -15,18 +15,22 @@ ARGS ?=
 QUIET ?= -q
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format bench pins clean
+.PHONY: help install demo test test-all lint format bench pins clean
 
 help: ## list what make can do
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 demo: $(READY) ## watch a year of notes become a linked, searchable collection
 	@echo "==> amem demo"
 	@$(BIN)/amem demo $(ARGS)
 
-test: $(READY) ## run the tests
-	@echo "==> tests"
-	@$(BIN)/python -m pytest -n auto $(ARGS)
+test: $(READY) ## run the tests that a change is likely to break (six minutes on two cores)
+	@echo "==> tests; make test-all runs the thorough ones too"
+	@$(BIN)/python -m pytest -n auto -m "not thorough" $(ARGS)
+
+test-all: $(READY) ## run every test: kills, terminals, large collections, pictures as well
+	@echo "==> all tests"
+	@$(BIN)/python -m pytest -n auto --hypothesis-profile=thorough $(ARGS)
 
 lint: $(READY) ## check style, types and the direction of imports
 	@echo "==> ruff"

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 from platformdirs import user_cache_path
 
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 200
 _ROOM = 2 * 1024**3
 FROM_OUTSIDE = ("OLLAMA_HOST", "OPENAI_API_KEY")
+
+# The same examples in every run, and no limit of time on a busy machine. `make test-all` names the second profile.
+hypothesis.settings.register_profile("fast", max_examples=20, derandomize=True, database=None, deadline=None)
+hypothesis.settings.register_profile("thorough", max_examples=150, derandomize=True, database=None, deadline=None)
+hypothesis.settings.load_profile("fast")
 
 
 def pytest_configure() -> None:

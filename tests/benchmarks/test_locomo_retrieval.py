@@ -213,7 +213,7 @@ def test_tuning_is_run_from_the_command_line(file: Path, minilm: Embedder, capsy
 MARGINS = {"dense alone": 0.07, "lexical alone": 0.04, RRF: 0.015, PLAIN: 0.06}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.locomo
 @pytest.mark.skipif(not DEVELOPMENT.is_file(), reason=f"the LoCoMo development file is not at {DEVELOPMENT}")
 def test_on_a_real_conversation_the_default_is_above_each_leg_alone_and_above_fusing_ranks(minilm: Embedder) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from conftest import Workers
 
+pytestmark = pytest.mark.thorough
+
 
 def opened(home: Path) -> AgenticMemorySystem:
     return AgenticMemorySystem(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from conftest import Workers
 
+pytestmark = pytest.mark.thorough
+
 ROUNDS = 52
 #: A worker is killed after it said to have stored so many notes at most, and so many seconds at most.
 MOST, LONGEST = 15, 0.15
@@ -45,7 +47,6 @@ def check(memory: AgenticMemorySystem, stored: Mapping[str, str]) -> None:
         assert not missed, f"the {leg} leg misses {missed}"
 
 
-@pytest.mark.slow
 def test_every_acknowledged_note_survives_fifty_kills_at_random_moments(workers: Workers, tmp_path: Path):
     moments = random.Random(2502_12110)
     stored: dict[str, str] = {}

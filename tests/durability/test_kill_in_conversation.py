@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from conftest import Workers
 
+pytestmark = pytest.mark.thorough
+
 ROUNDS = 20
 #: A worker is killed so many seconds after it said so many things, at most.
 LONGEST, MOST = 0.08, 2
@@ -62,7 +64,6 @@ def left(memory: AgenticMemorySystem) -> dict[str, int]:
         }
 
 
-@pytest.mark.slow
 def test_conversations_and_turns_survive_kills_at_random_moments_and_are_learnt_from_once(
     workers: Workers, tmp_path: Path
 ) -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from conftest import Workers
 
+pytestmark = pytest.mark.thorough
+
 #: A worker is killed after it has said so many things, at most; it says one for each step.
 MOST = 9
 
@@ -84,7 +86,6 @@ def outcome(memory: AgenticMemorySystem) -> Counter[tuple[str, ...]]:
     )
 
 
-@pytest.mark.slow
 def test_a_maintenance_killed_again_and_again_ends_as_one_that_was_not(
     workers: Workers, home: Path, tmp_path: Path
 ) -> None:
@@ -121,7 +122,6 @@ def test_a_maintenance_killed_again_and_again_ends_as_one_that_was_not(
         assert dump(memory) == before
 
 
-@pytest.mark.slow
 def test_maintenance_and_writers_do_not_stand_in_each_others_way(workers: Workers, home: Path) -> None:
     writer = workers.start("write_for_ever", "w", home=str(home))
     writer.has_stored(5)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis
 from amem.testing import HashEmbedder, ScriptedAnalyst
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Workers
+
+pytestmark = pytest.mark.thorough
 
 
 def test_what_a_killed_process_left_is_finished_by_another(workers: Workers, tmp_path: Path):

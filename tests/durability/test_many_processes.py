@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from conftest import Workers
 
+pytestmark = pytest.mark.thorough
+
 EACH = 400
 
 
@@ -39,7 +41,6 @@ def found_by_all(memory: AgenticMemorySystem, texts: list[str], ids: list[str]) 
     return True
 
 
-@pytest.mark.slow
 def test_two_writers_and_a_searcher_lose_nothing_and_see_everything(workers: Workers, tmp_path: Path):
     stop = tmp_path / "stop"
     home = str(tmp_path / "home")

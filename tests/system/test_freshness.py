@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MANY = 3_500
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_word_that_was_asked_for_in_vain_is_found_as_soon_as_a_note_holds_it(open_memory: Open, home: Path):
     """Document frequencies are remembered between questions; that a word is unknown must not be."""
     settings = load_settings(home, neighbours=0, conflict_neighbours=0)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
 
+pytestmark = pytest.mark.thorough
+
 SIZES = [(120, 36), (60, 20)]
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+pytestmark = pytest.mark.thorough
+
 SIZES = [(120, 36), (60, 20)]
 ANSWER = """**Green tea** wants water of *80 degrees*, since boiling water makes it bitter.
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+pytestmark = pytest.mark.thorough
+
 STATES = [("maintenance", (120, 36)), ("state", (60, 20)), ("maintenance", (60, 20))]
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.testing import FrozenClock
 
+pytestmark = pytest.mark.thorough
+
 SIZES = pytest.mark.parametrize("size", [(120, 36), (60, 20)], ids=["wide", "small"])
 
 

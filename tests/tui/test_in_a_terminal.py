@@ -14,7 +14,7 @@ from amem import AgenticMemorySystem
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="needs tmux")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not shutil.which("tmux"), reason="needs tmux")]
 
 AMEM = [sys.executable, "-c", "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()"]
 TEA, KETTLE, CAT = "Green tea at 80 degrees, never boiling", "The kettle keeps tea at 80 degrees", "芝麻怕吸尘器 🐱"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page, WebSocket
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")]
 
 AMEM = [sys.executable, "-c", "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()"]
 TEA, KETTLE = "Green tea at 80 degrees, never boiling", "The kettle keeps tea at 80 degrees"

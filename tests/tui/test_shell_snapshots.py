@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
 
 SIZES = [(120, 36), (60, 20)]
-pytestmark = pytest.mark.parametrize("size", SIZES, ids=["wide", "small"])
+pytestmark = [pytest.mark.thorough, pytest.mark.parametrize("size", SIZES, ids=["wide", "small"])]
 
 
 def without_cursors(pilot: Pilot[None]) -> None:

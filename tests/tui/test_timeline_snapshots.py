@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
 
+pytestmark = pytest.mark.thorough
+
 STATES = [("fading", (120, 36)), ("calendar", (60, 20)), ("fading", (60, 20))]
 
 
