@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import zone
 from amem.conversation.lines import lines_for
 from amem.conversation.messages import check_asked
-from amem.conversation.recalling import dated
+from amem.conversation.recalling import Attribution, attributed
 from amem.conversation.window import Shares
 from amem.errors import AmemError
 from amem.llm.ordering import MOST_NOTES, NOTE_WORDS
@@ -124,7 +124,7 @@ class Asker:
         hits = [hit for hit in hits if hit.id in notes]
         hits, remarks = self._ordered(question, hits, notes)
         hits = hits[:k]
-        lines = self._lines(hits, notes)
+        lines = self._lines(question, hits, notes)
         self._count(hits[: len(lines)])
         told = partial(Answer, question, hits=tuple(hits), notes=remarks)
         try:
@@ -143,7 +143,7 @@ class Asker:
         """The hits that the model finds helpful first, then the others as they were; and what is to be said of that."""
         if self._orderer is None or len(hits) < 2:
             return hits, ()
-        lines = self._lines(hits[:MOST_NOTES], notes, NOTE_WORDS)
+        lines = self._lines(question, hits[:MOST_NOTES], notes, NOTE_WORDS)
         try:
             orderer = self._orderer()
             places = orderer.order(question, lines).places
@@ -153,13 +153,16 @@ class Asker:
         first = [_moved(hits[place], place, now, orderer.name) for now, place in enumerate(places)]
         return [*first, *(hit for place, hit in enumerate(hits) if place not in places)], ()
 
-    def _lines(self, hits: Sequence[Hit], notes: dict[str, MemoryNote], words: int | None = None) -> list[str]:
+    def _lines(
+        self, question: str, hits: Sequence[Hit], notes: dict[str, MemoryNote], words: int | None = None
+    ) -> list[str]:
         """The hits as the model reads them, each cut to so many `words`, the best first, as many as fit."""
         settings = self._memory.settings
+        attribution = Attribution(self._zone, settings.user_name, lines_for(question).language)
         room = Shares.of(settings.llm_context, core=0, recalled=settings.recall_tokens).recalled
         lines: list[str] = []
         for hit in hits:
-            line = dated(notes[hit.id], self._zone)
+            line = attributed(notes[hit.id], attribution)
             line = line if words is None else first_words(line, words)
             room -= tokens(line)
             if room < 0 and lines:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from amem.clock import zone
 from amem.conversation.lines import lines_for
 from amem.conversation.personal import asks_memory
-from amem.conversation.recalling import recall, recalled_text
+from amem.conversation.recalling import Attribution, recall, recalled_text
 from amem.conversation.reply import Recalled
 from amem.conversation.window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.errors import InvalidInput
@@ -18,6 +18,7 @@ from amem.retrieval.beside import beside_the_point, told_by_others
 from amem.retrieval.core_notes import core_notes, core_text
 from amem.retrieval.marks import as_recalled
 from amem.retrieval.support import Evidence, Support, evidence_of, judge, telling
+from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,8 @@ HITS = 20
 _ASKED = 4_000
 #: Turns that may hold evidence for an answer; what was said before them is recalled, where it was learnt from.
 _EVIDENCE = 200
+#: Tokens that "said by you on 2026-05-13" adds to a core note.
+_ATTRIBUTION_TOKENS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,8 @@ class Prompting:
         settings, said = self._settings, lines_for(text)
         shares = Shares.of(settings.llm_context, core=settings.core_tokens, recalled=settings.recall_tokens)
         hits = self._memory.ask(Query(text[:_ASKED], HITS, expand=True, touch=False))
-        core = core_notes(self._memory.list, shares.core)
+        core = core_notes(self._memory.list, shares.core, count=_attributed_tokens)
+        attribution = Attribution(self._zone, settings.user_name, said.language)
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
             verdict = self._judge(session, text, hits, core, past)
@@ -94,7 +98,7 @@ class Prompting:
             [hit for hit in hits if hit.id not in twice],
             notes,
             most=most,
-            zone=self._zone,
+            attribution=attribution,
             supporting=verdict.notes,
             already=in_core,
             beside=beside,
@@ -111,7 +115,9 @@ class Prompting:
         try:
             prompt = load_prompt("chat", settings.home / "prompts", said.language)
             system = prompt.render(
-                user=settings.user_name, now=self._now(said), core=as_recalled(core_text(core, said.nothing))
+                user=settings.user_name,
+                now=self._now(said),
+                core=as_recalled(core_text(core, said.nothing, attribution.of)),
             )
         except InvalidInput as error:  # what was recalled is shown all the same
             return replace(prepared, used=(), refused=error)
@@ -120,7 +126,7 @@ class Prompting:
             answer=shares.answer,
             system=system.strip(),
             question=text,
-            recalled=_above(recalled_text(found, notes, self._zone, in_core), verdict, said, unknown),
+            recalled=_above(recalled_text(found, notes, attribution, in_core), verdict, said, unknown),
             past=_past(past, said),
             summaries=summaries,
             older=older,
@@ -152,6 +158,10 @@ class Prompting:
     def _now(self, said: Lines) -> str:
         now: datetime = self._clock.now().astimezone(self._zone)
         return f"{now:%Y-%m-%d %H:%M}" if said.language else f"{now:%A %Y-%m-%d %H:%M}"
+
+
+def _attributed_tokens(line: str) -> int:
+    return tokens(line) + _ATTRIBUTION_TOKENS
 
 
 def _in_memory(verdict: Judgement, text: str) -> bool | None:

@@ -1,10 +1,12 @@
-"""Recalled notes on their way into a prompt: dated, with confidence, inert, between delimiters, as many as fit."""
+"""Recalled notes on their way into a prompt: who said each and when, inert, between delimiters, as many as fit."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.conversation.reply import Recalled
+from amem.llm.prompts import CHINESE
 from amem.llm.showing import line
 from amem.llm.showing import note as shown_note
 from amem.retrieval.marks import as_recalled
@@ -22,12 +24,34 @@ _WORDS = 200
 _FRAME = 24
 
 
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Says who told a note and when, in the `language` of the question: "said by you on 2026-05-13".
+
+    "You" is the person who chats, called `user` in notes; a note without a speaker is theirs. Days are those of `zone`.
+    """
+
+    zone: tzinfo
+    user: str
+    language: str = ""
+
+    def of(self, note: MemoryNote) -> str:
+        """The words for one note, on one line."""
+        day = f"{note.at.astimezone(self.zone):%Y-%m-%d}" if note.at else ""
+        own = note.speaker is None or note.speaker.casefold() == self.user.casefold()
+        if self.language == CHINESE:
+            who = "你" if own else line(note.speaker or "", 8)
+            return f"{who}于 {day} 说" if day else f"{who}说"
+        who = "you" if own else line(note.speaker or "", 8)
+        return f"said by {who} on {day}" if day else f"said by {who}"
+
+
 def recall(
     hits: Sequence[Hit],
     notes: dict[str, MemoryNote],
     *,
     most: int,
-    zone: tzinfo,
+    attribution: Attribution,
     supporting: Collection[str] = (),
     already: Collection[str] = (),
     beside: Collection[str] = (),
@@ -44,7 +68,7 @@ def recall(
         held = notes.get(hit.id)
         if held is None or (hit.id in already and hit.id in beside):
             continue
-        size = tokens(_line(len(found) + 1, held, zone)) + 1
+        size = tokens(_line(len(found) + 1, held, attribution)) + 1
         fits = size <= room and hit.id not in already and hit.id not in beside
         room -= size if fits else 0
         found.append(
@@ -64,21 +88,22 @@ def recall(
     return found
 
 
-def recalled_text(found: Sequence[Recalled], notes: dict[str, MemoryNote], zone: tzinfo, skip: Collection[str]) -> str:
+def recalled_text(
+    found: Sequence[Recalled], notes: dict[str, MemoryNote], attribution: Attribution, skip: Collection[str]
+) -> str:
     """The injected notes between their delimiters, '' for none."""
     shown = [each for each in found if each.injected and each.note not in skip]
     if not shown:
         return ""
-    return as_recalled("\n".join(_line(number, notes[each.note], zone) for number, each in enumerate(shown, start=1)))
+    lines = (_line(number, notes[each.note], attribution) for number, each in enumerate(shown, start=1))
+    return as_recalled("\n".join(lines))
 
 
-def dated(note: MemoryNote, zone: tzinfo) -> str:
-    """A note as a model reads it: when it is from, what it is, how far it can be trusted, and what it says."""
-    day = f"{note.at.astimezone(zone):%Y-%m-%d}" if note.at else "undated"
-    said = f", said by {line(note.speaker, 8)}" if note.speaker else ""
-    return f"[{day}, {note.kind}, confidence {note.trust:.2f}{said}] {shown_note(note.content, _WORDS)}"
+def attributed(note: MemoryNote, attribution: Attribution) -> str:
+    """A note as a model reads it: what it is, who said it and when, and what it says."""
+    return f"[{note.kind}, {attribution.of(note)}] {shown_note(note.content, _WORDS)}"
 
 
-def _line(number: int, note: MemoryNote, zone: tzinfo) -> str:
+def _line(number: int, note: MemoryNote, attribution: Attribution) -> str:
     # What follows a line break in a note is set in, so that it cannot pass for another note with a date of its own.
-    return f"{number}. {dated(note, zone)}".replace("\n", "\n   ")
+    return f"{number}. {attributed(note, attribution)}".replace("\n", "\n   ")

@@ -102,15 +102,19 @@ def core_notes(
     return chosen
 
 
-def core_line(note: MemoryNote, *, chinese: bool = False) -> str:
-    """A core note as the model reads it, on one line: ``- (constraint) Never calls before nine.``"""
-    label = f"（{LABELS_ZH[note.kind]}）" if chinese else f"({note.kind}) "
+def core_line(note: MemoryNote, *, chinese: bool = False, said: str = "") -> str:
+    """A core note as the model reads it, on one line: ``- (constraint) Never calls before nine.``
+
+    `said` tells who said it and when: ``- (constraint, said by you on 2026-05-13) ...``.
+    """
+    told = f", {said}" if said else ""
+    label = f"（{LABELS_ZH[note.kind]}）" if chinese else f"({note.kind}{told}) "
     return f"- {label}{line(harmless(note.content), _WORDS)}"
 
 
-def core_text(notes: Sequence[MemoryNote], nothing: str) -> str:
-    """All of them, or the word for none."""
-    return "\n".join(core_line(note) for note in notes) or nothing
+def core_text(notes: Sequence[MemoryNote], nothing: str, said: Callable[[MemoryNote], str]) -> str:
+    """All of them, each with what `said` tells of it, or the word for none."""
+    return "\n".join(core_line(note, said=said(note)) for note in notes) or nothing
 
 
 def background(
