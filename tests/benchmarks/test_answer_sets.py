@@ -1,0 +1,88 @@
+"""The labelled questions over notebooks: well formed in both halves. A failure names ids, never held-out text."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ANSWERS = Path(__file__).parents[1] / "data" / "answers"
+COLLECTIONS = sorted(
+    (path for half in ("development", "held_out") for path in (ANSWERS / half).glob("*/")), key=lambda path: path.parts
+)
+KINDS = {"direct", "paraphrase", "fact", "time", "cross", "unanswerable"}
+NOTE_FIELDS = {"id", "text", "at", "speaker"}
+QUESTION_FIELDS = {"id", "text", "lang", "note_lang", "kind", "asked_at", "answers", "says"}
+
+
+def _rows(folder: Path, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
+def _is_written_in(text: str, lang: str) -> bool:
+    return bool(re.search(r"[\u4e00-\u9fff]" if lang == "zh" else "[a-zA-Z]", text))
+
+
+def _note_faults(note: dict[str, Any]) -> list[str]:
+    checks = {
+        "fields": set(note) == NOTE_FIELDS,
+        "text": bool(note["text"].strip()),
+        "at": datetime.fromisoformat(note["at"]).tzinfo is not None,
+        "speaker": note["speaker"] is None or bool(note["speaker"].strip()),
+    }
+    return [f"{note['id']}: {check}" for check, sound in checks.items() if not sound]
+
+
+def _question_faults(question: dict[str, Any], notes: dict[str, dict[str, Any]]) -> list[str]:
+    answers = [notes[id]["text"].casefold() for id in question["answers"] if id in notes]
+    says = [said.casefold() for said in question["says"]]
+    answerable = question["kind"] != "unanswerable"
+    stands = any(said in text for said in says for text in answers)
+    asked = datetime.fromisoformat(question["asked_at"])
+    checks = {
+        "fields": set(question) - {"not_says"} == QUESTION_FIELDS,
+        "kind": question["kind"] in KINDS,
+        "lang": question["lang"] in ("en", "zh") and _is_written_in(question["text"], question["lang"]),
+        "note_lang": question["note_lang"] in (("en", "zh") if answerable else (None,)),
+        "asked_at": all(asked >= datetime.fromisoformat(note["at"]) for note in notes.values()),
+        "answers": len(answers) == len(question["answers"]) and bool(answers) is answerable,
+        "says": bool(says) is answerable and all(says),
+        "says in an answering note": stands or question["kind"] in ("time", "cross", "unanswerable"),
+        "says in the question": not any(said in question["text"].casefold() for said in says),
+        "cross": (question["kind"] == "cross") <= (question["lang"] != question["note_lang"]),
+        "not_says": not {said.casefold() for said in question.get("not_says", ())} & set(says),
+    }
+    return [f"{question['id']}: {check}" for check, sound in checks.items() if not sound]
+
+
+def _faults(folder: Path) -> list[str]:
+    notes, questions = _rows(folder, "notes"), _rows(folder, "questions")
+    by_id = {note["id"]: note for note in notes}
+    times = [datetime.fromisoformat(note["at"]) for note in notes]
+    checks = {
+        "notes": len(notes) >= 40,
+        "note ids": len(by_id) == len(notes),
+        "texts": len({note["text"] for note in notes}) == len(notes),
+        "order": times == sorted(times),
+        "questions": len(questions) >= 30,
+        "question ids": len({question["id"] for question in questions}) == len(questions),
+        "kinds": KINDS - {"cross", "direct"} <= {question["kind"] for question in questions},
+        "unanswerable": 0.2 <= sum(not question["answers"] for question in questions) / len(questions) <= 0.4,
+    }
+    faults = [check for check, sound in checks.items() if not sound]
+    faults += [fault for note in notes for fault in _note_faults(note)]
+    return faults + [fault for question in questions for fault in _question_faults(question, by_id)]
+
+
+@pytest.mark.parametrize("folder", COLLECTIONS, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_a_collection_of_notes_and_questions_is_well_formed(folder: Path) -> None:
+    try:
+        faults = _faults(folder)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:  # a traceback would print what it read
+        faults = [type(error).__name__]
+    if faults:
+        pytest.fail("; ".join(faults), pytrace=False)
