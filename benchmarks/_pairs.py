@@ -40,7 +40,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two notes, `earlier` true before `later`, and the label: what the later one is to the earlier one."""
+    """Two notes, `earlier` true before `later`, and the label: what the later one is to the earlier one.
+
+    `overturned` quotes the statements of the earlier note that the later one ends or denies, `stands` those that stay
+    true; both are empty where nothing is overturned or the file does not say."""
 
     id: str
     category: str
@@ -48,6 +51,8 @@ class Pair:
     label: str
     earlier: Said
     later: Said
+    overturned: tuple[str, ...] = ()
+    stands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,16 @@ def read_pairs(half: str) -> list[Pair]:
 
 
 def _pair(row: Mapping[str, Any]) -> Pair:
-    return Pair(row["id"], row["category"], row["lang"], row["label"], Said(**row["earlier"]), Said(**row["later"]))
+    return Pair(
+        row["id"],
+        row["category"],
+        row["lang"],
+        row["label"],
+        Said(**row["earlier"]),
+        Said(**row["later"]),
+        tuple(row.get("overturned", ())),
+        tuple(row.get("stands", ())),
+    )
 
 
 class Remembered:
