@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "conflicts"
 HALVES = ("tuned", "unseen")
-#: The unseen half as it was until forty of its pairs were looked at, so that older figures can be compared.
-BEFORE = "unseen-before"
-_ADDED_SINCE = ("unseen-fresh-", "unseen-statement-")
+#: Each half as it was until 2026-11-23, so that older figures can be compared: without pairs of several statements, and
+#: the unseen half with the forty pairs that have been looked at since.
+BEFORE = ("tuned-before", "unseen-before")
+_ADDED_SINCE = ("tuned-statement-", "unseen-fresh-", "unseen-statement-")
 #: From what says most to what says least: where a pair has several links, the first counts.
 LABELS = ("supersedes", "contradicts", "supports", "related", "none")
 #: After every pair was said.
@@ -69,10 +70,11 @@ class Outcome:
 
 
 def read_pairs(half: str) -> list[Pair]:
-    """All pairs of ``tuned``, ``unseen`` or ``unseen-before``, in the order of the files."""
-    if half == BEFORE:
-        return _file("seen") + [pair for pair in _file("unseen") if not pair.id.startswith(_ADDED_SINCE)]
-    return _file(half)
+    """All pairs of ``tuned``, ``unseen``, ``tuned-before`` or ``unseen-before``, in the order of the files."""
+    if half not in BEFORE:
+        return _file(half)
+    seen = _file("seen") if half == "unseen-before" else []
+    return seen + [pair for pair in _file(half.removesuffix("-before")) if not pair.id.startswith(_ADDED_SINCE)]
 
 
 def _file(name: str) -> list[Pair]:

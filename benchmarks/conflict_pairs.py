@@ -1,14 +1,14 @@
 """How well rules alone tell what a later note does to an earlier one: replaced, contradicted, repeated, or nothing.
 
-    python benchmarks/conflict_pairs.py [--half tuned|unseen|unseen-before|both] [--errors] [--json]
+    python benchmarks/conflict_pairs.py [--half tuned|unseen|tuned-before|unseen-before|both] [--errors] [--json]
 
 Labelled pairs (tests/data/conflicts) are told to a collection of their own through the public API, with the offline
 rules and the real MiniLM, once in order and once with the later note first: notes have their times, so the outcome
 has to be the same. The target is that of the unseen half for "replaced or contradicted", where either label counts as
 found: precision 0.90, recall 0.75. Worst is a note that was hidden wrongly, which is counted by itself, and so is a
-note that was hidden though one of its statements stands. ``unseen-before`` is the unseen half as it was until
-2026-11-23, for comparison with older figures; ``both`` leaves it out. ``--errors`` lists the pairs that come out wrong,
-of the tuned half alone, so that nobody tunes rules on the other.
+note that was hidden though one of its statements stands. ``tuned-before`` and ``unseen-before`` are the halves as they
+were until 2026-11-23, for comparison with older figures; ``both`` leaves them out. ``--errors`` lists the pairs that
+come out wrong, of the tuned half alone, so that nobody tunes rules on the other.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def show_errors(judged: Sequence[Judged], console: Console) -> None:
 
 def main(argv: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=(*HALVES, BEFORE, "both"), default="both")
+    parser.add_argument("--half", choices=(*HALVES, *BEFORE, "both"), default="both")
     parser.add_argument("--errors", action="store_true", help="list the pairs of the tuned half that come out wrong")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     given = parser.parse_args(argv)
