@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: Facts looked at for one hop, those true last first; and names that the first hop may bring in.
 _HOPS = 2
-_LONGEST = 2_000
+LONGEST = 2_000
 _MOST_FACTS = 200
 _MOST_NAMES = 50
 #: A fact between two names, or of somebody's somebody, answers more; what is so no longer, of a question that asks
@@ -43,13 +43,23 @@ _MOST_NAMES = 50
 _CLOSE = 0.25
 _PAST = -0.5
 _OF_SOMEBODY = re.compile(r"['’]s |的")
-_SELF = re.compile(r"\b(?:[Ii]|[Mm]y|me|mine|myself)\b|我(?!们)|本人")
-_OURS = re.compile(r"\b(?:[Ww]e|[Oo]ur|us|ours)\b|我们|咱们")
-_ASKS_PAST = re.compile(
+SELF = re.compile(r"\b(?:[Ii]|[Mm]y|me|mine|myself)\b|我(?!们)|本人")
+OURS = re.compile(r"\b(?:[Ww]e|[Oo]ur|us|ours)\b|我们|咱们")
+ASKS_PAST = re.compile(
     r"\b(?:before|used to|previous(?:ly)?|former(?:ly)?|ever|once|history|in the past|originally|did|was|were)\b"
     r"|以前|之前|原来|原先|曾经?|过去|当时|历史|历任|先后"
 )
 _POSSESSIVE = re.compile(r"(?:[Mm]y|\w[\w.\-]*(?:\s\w[\w.\-]*)?['’]s?)\s+\w+")
+
+
+def named(text: str, user: str) -> dict[str, str]:
+    """Every run of words in a question that may name a subject: its key, as facts have it, with the run itself."""
+    canonical = {subject_key(name): who for who in (WE, USER) for name in spellings(who, user)}
+    runs = spans(text)
+    owned = [*_POSSESSIVE.findall(text), *(run for run in runs if run[0] == "我" or "的" in run)]
+    keys = {subject_key(run): run for run in runs}
+    keys |= {subject_key(canonical_subject(each, user=user)): each for each in owned}
+    return {canonical.get(key, key): run for key, run in keys.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +95,11 @@ class FactsLeg:
         Raises InvalidInput for a table of predicates that cannot be read.
         """
         # What is longer than this is no question but a page to find the like of.
-        session, gate, text = question.session, question.gate, question.reading.text[:_LONGEST]
+        session, gate, text = question.session, question.gate, question.reading.text[:LONGEST]
         asked = self._asking.of(text)
         # One look at the index is all it takes to see that there is nothing to say.
         names = session.facts.known(self._names(text), self._spelled(asked))
-        past = Status.SUPERSEDED in gate.wanted.statuses or _ASKS_PAST.search(text) is not None
+        past = Status.SUPERSEDED in gate.wanted.statuses or ASKS_PAST.search(text) is not None
         ways = self._walk(session, asked, names, gate, past=past) if names else {}
         if not ways:
             return None
@@ -104,19 +114,9 @@ class FactsLeg:
 
     def _names(self, text: str) -> frozenset[str]:
         """Every run of words that may be a name, as facts are keyed; who speaks and who we are among them."""
-        runs = spans(text)
-        owned = [*_POSSESSIVE.findall(text), *(run for run in runs if run[0] == "我" or "的" in run)]
-        keys = {subject_key(run) for run in runs} | {
-            subject_key(canonical_subject(each, user=self._user)) for each in owned
-        }
-        speaking = {USER} if _SELF.search(text) else set()
-        together = {WE} if _OURS.search(text) else set()
-        return frozenset({self._canonical.get(key, key) for key in keys} | speaking | together)
-
-    @cached_property
-    def _canonical(self) -> Mapping[str, str]:
-        """The user and us, by every name there is for them."""
-        return {subject_key(name): who for who in (WE, USER) for name in spellings(who, self._user)}
+        speaking = {USER} if SELF.search(text) else set()
+        together = {WE} if OURS.search(text) else set()
+        return frozenset(set(named(text, self._user)) | speaking | together)
 
     def _walk(self, session: Session, asked: Asked, names: Set[str], gate: Gate, *, past: bool) -> dict[int, _Way]:
         ways: dict[int, _Way] = {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amem.clock import parse_time, zone
+from amem.retrieval.slots import Slots
 from amem.storage.facts_at import told_at
 from amem.system.wiring import Wiring
 from amem.truth.intervals import intervals
@@ -14,6 +16,7 @@ from amem.truth.subjects import canonical_subject, spellings, subject_key
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from amem.retrieval.slots import Filled
     from amem.truth.intervals import Interval
 
 
@@ -40,6 +43,20 @@ class Knowing(Wiring):
         known, moment = self._moment(known_at), self._moment(as_of)
         moment = moment or known or self._clock.now()
         return [each for each in self._intervals(subject, predicate, known) if each.at(moment)]
+
+    def facts_asked(self, question: str, as_of: datetime | str | None = None) -> Filled:
+        """The facts that fill the slot a question asks for at `as_of` (None: now): "what am I allergic to?".
+
+        Read only where the question names its subject ("I", "my son", Ana) and a slot of the table; the result's
+        `exact` tells whether it asks for nothing else. Errors as in `facts`.
+        """
+        moment = self._moment(as_of) or self._clock.now()
+        with self._store.read() as session:
+            return self._slots.filled(session, question, moment)
+
+    @cached_property
+    def _slots(self) -> Slots:
+        return Slots(self.settings, self._predicates)
 
     def timeline(
         self, subject: str, predicate: str | None = None, known_at: datetime | str | None = None

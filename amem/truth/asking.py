@@ -20,7 +20,7 @@ _WORD = re.compile(r"\w+")
 _MOST_WORDS = 40
 _NONE: Mapping[frozenset[str], str] = {}
 #: What the roles of amem's own table are called in Chinese; a role of one's own is called what it is.
-_ROLE_WORDS: Mapping[str, tuple[str, ...]] = {
+ROLE_WORDS: Mapping[str, tuple[str, ...]] = {
     "database": ("数据库",),
     "cache": ("缓存",),
     "editor": ("编辑器",),
@@ -72,12 +72,15 @@ class Asking:
             # "works as" is no more than "work", which asks for another predicate.
             self._learn(name, (each for each in row.aliases if len(each) > 1), own)
         for role in self._roles:
-            self._learn(role, (role.replace("_", " "), *_ROLE_WORDS.get(role, ())))
+            self._learn(role, (role.replace("_", " "), *ROLE_WORDS.get(role, ())))
 
     def of(self, question: str) -> Asked:
         """What the question asks about; nothing where it uses no word of the table."""
         folded = normalize(question)
-        named = {name for word, name in self._chinese if word in folded}
+        words_zh = {word for word, _ in self._chinese if word in folded}
+        # Whoever asks for 吃素 asks for a diet, and not for all that one may 吃.
+        words_zh = {word for word in words_zh if not any(word != other and word in other for other in words_zh)}
+        named = {name for word, name in self._chinese if word in words_zh}
         terms = frozenset(query_terms(question))
         for term in terms & self._latin.keys():
             named.update(name for needed, name in self._latin[term] if needed <= terms)

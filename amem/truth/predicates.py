@@ -16,17 +16,25 @@ _DEFAULT = Path(__file__).with_name(FILE_NAME)
 _ROLES = "roles"
 #: Stands for the role of an object in `one`.
 _BY_ROLE = "role"
+_VALUES = (
+    *("name", "person", "place", "room", "title", "amount", "number", "email", "address", "date", "version"),
+    *("phrase", "school", "none"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """One row of the table; `one` is True, False or ``"role"``."""
+    """One row of the table; `one` is True, False or ``"role"``, `value` what "my landlord is ..." names."""
 
     name: str
     one: bool | str = False
     aliases: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     hangs_on: str | None = None
+    value: str = "name"
+    personal: bool = False
+    safety: bool = False
+    known: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,24 @@ class Predicates:
         asking = {row.name for row in self.rows.values() if folded in map(normalize, row.asks)}
         begun = asking or {predicate for known, predicate in self.names.items() if known.startswith(folded)}
         return begun.pop() if len(begun) == 1 else found
+
+    def known(self, predicate: str, text: str) -> str:
+        """The longest value in the predicate's list of known ones that `text` begins with, as it is written there."""
+        row = self.rows.get(predicate)
+        if row is None or not row.known:
+            return ""
+        plain = text.strip()
+        if is_cjk(plain[:1]):
+            sizes = range(min(len(plain), 8), 0, -1)
+            return next((plain[:size] for size in sizes if normalize(plain[:size]) in row.known), "")
+        words = plain.split()
+        starts = (" ".join(words[:length]).strip(" .,;:!") for length in range(min(len(words), 4), 0, -1))
+        return next((each for each in starts if normalize(each) in row.known), "")
+
+    def is_safety(self, predicate: str) -> bool:
+        """Whether an answer that ignores a fact of this predicate may do harm: an allergy, a medication."""
+        row = self.rows.get(self.canonical(predicate))
+        return row is not None and row.safety
 
     def words(self, predicate: str, *, chinese: bool = False) -> str:
         """A canonical predicate as it is read: "works at", in Chinese its first Chinese alias, where it has one."""
@@ -117,7 +143,15 @@ def load_predicates(home: Path | None = None) -> Predicates:
     roles = {normalize(value): role for role, values in tables.pop(_ROLES, {}).items() for value in values}
     rows = {
         name: Predicate(
-            name, row.get("one", False), tuple(row.get("aliases", ())), tuple(row.get("asks", ())), row.get("hangs_on")
+            name,
+            row.get("one", False),
+            tuple(row.get("aliases", ())),
+            tuple(row.get("asks", ())),
+            row.get("hangs_on"),
+            row.get("value", "name"),
+            row.get("personal", False),
+            row.get("safety", False),
+            frozenset(map(normalize, row.get("known", ()))),
         )
         for name, row in tables.items()
     }
@@ -147,12 +181,17 @@ def _problem(name: str, row: Any) -> str:
         return "is not a table"
     if name == _ROLES:
         return "" if all(_texts(values) for values in row.values()) else "must hold lists of texts"
-    unknown = sorted(row.keys() - {"one", "aliases", "asks", "hangs_on"})
+    unknown = sorted(row.keys() - {"one", "aliases", "asks", "hangs_on", "value", "personal", "safety", "known"})
     if unknown:
         return f"has no key {unknown[0]!r}"
     if row.get("one", False) not in (True, False, _BY_ROLE):
         return f'one must be true, false or "{_BY_ROLE}"'
-    for key in ("aliases", "asks"):
+    if row.get("value", "name") not in _VALUES:
+        return f"value must be one of {', '.join(_VALUES)}"
+    for key in ("personal", "safety"):
+        if not isinstance(row.get(key, False), bool):
+            return f"{key} must be true or false"
+    for key in ("aliases", "asks", "known"):
         if not _texts(row.get(key, [])):
             return f"{key} must be a list of texts"
     return "" if isinstance(row.get("hangs_on", ""), str) else "hangs_on must name a predicate"

@@ -36,6 +36,35 @@ _OURS = re.compile(r"(?:(?:the|this|that|our)\s+|(?:我们|咱们|咱|本|该|�
 _ARTICLE = re.compile(r"^(?:(?:the|a|an|this|that|our|my)\s+|(?:我的|我们的|这个|该)\s*)(?=\S)")
 
 
+#: Relatives and others by their names in both languages, since what is somebody's keeps the language of its note.
+_KIN = {
+    "sister": ("妹妹", "姐姐"),
+    "brother": ("弟弟", "哥哥"),
+    "mother": ("妈妈", "母亲", "妈"),
+    "mum": ("妈妈", "母亲", "妈"),
+    "mom": ("妈妈", "母亲", "妈"),
+    "father": ("爸爸", "父亲", "爸"),
+    "dad": ("爸爸", "父亲", "爸"),
+    "wife": ("妻子", "老婆", "太太"),
+    "husband": ("丈夫", "老公"),
+    "son": ("儿子",),
+    "daughter": ("女儿",),
+    "child": ("孩子",),
+    "kid": ("孩子",),
+    "dog": ("狗",),
+    "cat": ("猫",),
+}
+
+
+def translations(key: str) -> tuple[str, ...]:
+    """The keys under which notes in the other language may speak of a relative: "user's son" is user的儿子 there."""
+    owner, _, kin = key.partition("'s ")
+    if kin:
+        return tuple(f"{owner}的{name}" for name in _KIN.get(kin, ()))
+    owner, _, kin = key.partition("的")
+    return tuple(f"{owner}'s {name}" for name, names in _KIN.items() if kin in names)
+
+
 def canonical_subject(name: str, *, speaker: str | None = None, user: str = USER) -> str:
     """The one name of a subject. `speaker` is who says "I" (None: the user); `user` is what the user is called.
 

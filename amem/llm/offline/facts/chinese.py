@@ -6,18 +6,20 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from amem.llm.offline.facts import chinese_roles as roles
 from amem.llm.offline.facts.chinese_cutting import made, made_of_thing
 from amem.llm.offline.facts.chinese_people import limited_to, subject_in
 from amem.llm.offline.facts.clauses import GAP
-from amem.llm.offline.facts.shapes import Aspect, chinese
+from amem.llm.offline.facts.shapes import Aspect, Shape, chinese
+from amem.llm.offline.facts.succession import takeover_zh
 from amem.llm.offline.facts.telling import DATED
 from amem.llm.offline.facts.when import times
+from amem.note import Fact
+from amem.truth.subjects import WE
 
 if TYPE_CHECKING:
     from amem.llm.offline.facts.clauses import Sentence
     from amem.llm.offline.facts.scene import Scene
-    from amem.llm.offline.facts.shapes import Shape
-    from amem.note import Fact
 
 #: In front of a verb these make it a plan, a wish, a duty, or somebody else's words.
 _PLANNED = re.compile(
@@ -34,13 +36,10 @@ _FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|周末)(?!
 #: Without 我 a clause tells of what has happened; "使用 MySQL" alone may be advice.
 _TOLD = re.compile(r"了|现在|目前|如今|已经?|刚|起|昨|去年|上个?月|上周|今天|过敏|\d月|[一二三四五六七八九十]月")
 #: 王芳说她搬家了: who "she" is; 我说过我住在……: said by whoever speaks.
-_IS_MINE = re.compile(
-    r"(?P<what>[^，是]{1,20}?)\s*(?:现在|已经?)?(?P<is>不再是|是)\s*(?P<whose>我们?的|[^，是的]{1,8}的)(?:新|主)?"
-    r"(?P<noun>上司|经理|老板|领导|主管|数据库|缓存|编辑器|消息队列|妻子|丈夫|老婆|老公)"
-)
 _REPORT = re.compile(
     r"(?P<who>[^，,]{1,10}?)(?:今天|昨天|刚刚?)?(?:跟我|对我|和我|给我|向我|跟大家)?(?:说过?|告诉(?:了)?(?:我|大家)|提到过?)[，,：:]?\s*(?P<whose>[他她我])"
 )
+_NO_ROLE = re.compile(r"[是在有说问找给跟和]")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
 
@@ -62,8 +61,9 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 
 
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
-    text = _turned(_as_told(text, scene))
-    found: list[Fact] = []
+    text = roles.turned(_as_told(text, scene), scene.predicates)
+    if found := takeover_zh(text, scene) or _of_role(text, scene):
+        return found
     table = chinese()
     at = begun = 0
     while at < len(text):
@@ -82,10 +82,22 @@ def _facts_of(text: str, scene: Scene) -> list[Fact]:
     return found
 
 
-def _turned(text: str) -> str:
-    """李雷是我的经理 as 我的经理是李雷."""
-    found = _IS_MINE.fullmatch(text)
-    return text if found is None else f"{found['whose']}{found['noun']}{found['is']}{found['what']}"
+def _of_role(text: str, scene: Scene) -> list[Fact]:
+    """我的房东是老陈: what the table's roles are said to be."""
+    match = roles.pattern(scene.predicates).fullmatch(text)
+    if match is None or _PLANNED.search(match["who"]) or _NO_ROLE.search(match["who"]):
+        return []
+    row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
+    value = roles.value_in(row, match["o"], scene.predicates)
+    subject = subject_in(match["who"], scene, told=row.personal) if value else None
+    if subject is None or (subject.person is False and row.personal):
+        return []
+    name = scene.cast.me.name if row.personal and subject.name == WE else subject.name
+    aspect = Aspect.BEGIN if match["change"] else Aspect.STATE
+    shape = Shape(row.name, aspect, "role", "")
+    formerly = _FORMERLY.search(match["who"]) is not None
+    fact = Fact(name, row.name, value)
+    return _timed([fact], shape, text, scene, negated=bool(match["not"]), formerly=formerly)
 
 
 def _as_told(text: str, scene: Scene) -> str:
@@ -122,7 +134,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     # 原来我对花生不过敏: it turns out, not once upon a time.
     turns_out = negated and before.strip().startswith("原来")
     formerly = (_FORMERLY.search(before) is not None and not turns_out) or "过" in parts.get("after", "")
-    if shape.kind == "relation tool" and not before.strip():
+    if not before.strip() and (shape.kind in ("relation tool", "banned") or _is_order(shape, match, scene)):
         before = "我们"  # 缓存换成了 Redis: ours
     if shape.kind in ("version", "date"):
         found = made_of_thing(shape, parts, before, scene)
@@ -134,6 +146,12 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     if not found:
         return None
     return _timed(found, shape, text, scene, negated=negated, formerly=formerly)
+
+
+def _is_order(shape: Shape, match: re.Match[str], scene: Scene) -> bool:
+    """把网站迁到阿里云: what is decided of ours; of tools by name alone, where it opens the sentence."""
+    moved = shape.kind == "tool" and shape.tail.startswith("(?:把") and scene.opening and scene.subject is None
+    return moved and scene.predicates.role(match["o"]) is not None
 
 
 def _timed(found: list[Fact], shape: Shape, text: str, scene: Scene, *, negated: bool, formerly: bool) -> list[Fact]:

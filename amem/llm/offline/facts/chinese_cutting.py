@@ -24,6 +24,7 @@ _BEFORE_THING = re.compile(r"^(?:我们|我|把|将|的|今天|昨天|刚刚?|�
 _NO_THING = re.compile(r"[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
 _OF_THINGS = ("named", "office", "likes", "dislikes", "uses")
+_NO_FOOD = re.compile(r"[药亏苦饭太多下完到的]|东西|什么|早餐|午餐|晚餐")
 _EATEN = re.compile(r"^(?:吃|喝|这份|我的)(?=.)")
 
 
@@ -33,6 +34,11 @@ def made(shape: Shape, subject: Subject, parts: dict[str, str], scene: Scene) ->
         return []
     kind = shape.kind.removeprefix("relation ").rstrip("?")
     value = parts.get("o") or parts.get("o2") or parts.get("o3") or ""
+    if kind == "banned":
+        name = objects.tool_in(value, scene.predicates, known=True)
+        return [Fact(WE, "forbids", name)] if name and scene.predicates.role(name) is not None else []
+    if kind == "known":
+        return _known(shape, value, subject, scene)
     if kind in ("tool", "bare tool"):
         return _tools(shape, subject, value, parts, scene)
     if kind == "phrases":
@@ -71,6 +77,15 @@ def made_of_thing(shape: Shape, parts: dict[str, str], before: str, scene: Scene
     return found
 
 
+def _known(shape: Shape, value: str, subject: Subject, scene: Scene) -> list[Fact]:
+    """What the table lists for the predicate, since the verb alone says too little (有哮喘, 有时间)."""
+    value = objects.trimmed(value)
+    known = scene.predicates.known(shape.predicate, value)
+    if known and shape.predicate == "drives":
+        known = objects.phrase_in(value)
+    return [Fact(subject.name, shape.predicate, known)] if known else []
+
+
 def _cut(kind: str, text: str, scene: Scene) -> str:
     if not text:
         return ""
@@ -88,6 +103,9 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
             return text
         case "day":
             return date_in(text)
+        case "food":
+            thing = objects.phrase_in(text)
+            return "" if _NO_FOOD.search(thing) else thing
         case "phrase":
             return objects.phrase_in(_EATEN.sub("", text))
     return objects.phrase_in(text)
@@ -107,5 +125,8 @@ def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], sc
     if shape.tail.startswith("(?:把") and not objects.tool_in(moved, table, known=True):
         # 把服务迁到了腾讯云: what is moved is what it is about.
         subject = subject_in(re.sub(r"(?:全部|都)$", "", moved), scene) or subject
+    if table.role(new) == "theme":
+        # A theme is to somebody's taste; whoever says "we" speaks of himself, too.
+        return [Fact(scene.cast.me.name if subject.name == WE else subject.name, "prefers", new)]
     facts = [Fact(subject.name, "uses", new)]
     return [*facts, Fact(subject.name, "uses", before, False)] if before else facts

@@ -14,12 +14,12 @@ from amem.truth.subjects import USER, WE, canonical_subject
 if TYPE_CHECKING:
     from amem.llm.offline.facts.scene import Scene
 
-_KIN = (
+KIN_ZH = (
     "妹妹|姐姐|哥哥|弟弟|妈妈|爸爸|母亲|父亲|妻子|丈夫|老婆|老公|太太|女朋友|男朋友|儿子|女儿|孩子|朋友|同事|室友|邻居|爷爷|奶奶|外公|外婆"
     "|岳母|岳父|丈母娘|丈人|公公|婆婆|姥姥|姥爷|外甥女?|侄子|侄女|伯父|伯母|伯伯|姨妈|舅妈|婶婶|嫂子|姐夫|妹夫|儿媳|女婿|叔叔|阿姨|姑姑|舅舅|表哥|表弟|表姐|表妹|堂哥|堂弟|堂姐|堂妹|老师|导师|医生|同学|闺蜜|老板|上司|经理|搭档|猫|狗|房东|爸|妈|姐|哥|弟|妹"
 )
-_KIN_END = re.compile(rf"(?:{_KIN})$")
-_KIN_NAME = re.compile(rf"^(?:(?:我|我们|他|她)的?)?(?:{_KIN})(?P<name>[A-Z][\w ]*)$")
+_KIN_END = re.compile(rf"(?:{KIN_ZH})$")
+_KIN_NAME = re.compile(rf"^(?:(?:我|我们|他|她)的?)?(?:{KIN_ZH})(?P<name>[A-Z][\w ]*)$")
 _YEAR = r"(?:\d{2,4}年|去年|今年|前年)的?"
 _MONTH = r"(?:\d{1,2}|十?[一二三四五六七八九十])月份?"
 _WHEN = (
@@ -45,7 +45,7 @@ _ROLE_NOUN = re.compile(
     r"(?:(?P<mine>我的)|我们的?|项目的?|公司的?)?主?"
     r"(?:数据库|缓存|编辑器|操作系统|消息队列|框架|包管理器|编程语言|云|CI|数据)"
 )
-_SELF = words("我 本人 我自己 俺")
+_SELF = words("我 本人 我自己 俺 我家 我们家 咱家")
 _US = words("我们 咱们 我们团队 团队 项目 公司 我们公司 我们项目 大家 本项目 该项目 这个项目 我司")
 _NAME = re.compile(
     r"[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}|[小老阿][\u4e00-\u9fff]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts.employers import employers, teams, titles
+from amem.llm.offline.facts.held import thing_in, value_in
 from amem.llm.offline.facts.objects import date_in, is_known_place, name_in, phrase_in, place_in
 from amem.llm.offline.facts.shapes import Aspect
 from amem.llm.offline.facts.tools import swaps, tools, versions
@@ -22,10 +23,14 @@ if TYPE_CHECKING:
 _TASTES = ("likes", "dislikes")
 
 
-def cut(shape: Shape, match: re.Match[str], subject: Subject, scene: Scene) -> list[Fact]:
+def cut(shape: Shape, verb: str, match: re.Match[str], subject: Subject, scene: Scene) -> list[Fact]:
     """The facts of a match, all of them as if so and untimed (those of what was left behind with `holds` False)."""
-    parts = {name: (text or "").strip() for name, text in match.groupdict().items()}
+    parts = {"verb": verb} | {name: (text or "").strip() for name, text in match.groupdict().items()}
     return _MAKERS[shape.kind.rstrip("?")](shape, parts, subject, scene)
+
+
+def _intolerance(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    return [Fact(subject.name, shape.predicate, parts["verb"])]
 
 
 def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -51,7 +56,19 @@ def _value(kind: str, text: str, scene: Scene) -> str:
             return phrase_in(text)
         case "diet":
             return text
+        case "amount" | "school":
+            return value_in(kind, text, scene)
+        case "thing":
+            return thing_in(text, scene)
     return ""
+
+
+def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What the table lists for the predicate, since the verb alone says too little ("I have asthma", "I have time")."""
+    value = scene.predicates.known(shape.predicate, parts["o"])
+    if shape.predicate == "drives" and value:
+        value = thing_in(parts["o"], scene) or value
+    return [Fact(subject.name, shape.predicate, value)] if value else []
 
 
 def _person(text: str, scene: Scene) -> str:
@@ -97,6 +114,9 @@ def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 
 _MAKERS = {
     **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
+    **dict.fromkeys(("amount", "school", "thing"), _simple),
+    "known": _known,
+    "intolerance": _intolerance,
     "move": _moves,
     "employer": employers,
     "title": titles,

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 from amem.llm.offline.facts.cutting import cut
 from amem.llm.offline.facts.employers import organisation
 from amem.llm.offline.facts.leading import expanded, without_lead
-from amem.llm.offline.facts.objects import phrase_in
-from amem.llm.offline.facts.relations import relation
+from amem.llm.offline.facts.objects import name_in, phrase_in
+from amem.llm.offline.facts.relations import changed, relation
 from amem.llm.offline.facts.scopes import led_by_scope, scope_alone
 from amem.llm.offline.facts.shapes import Aspect, Form, english
+from amem.llm.offline.facts.succession import takeover
 from amem.llm.offline.facts.telling import Group, Tense, told
-from amem.llm.offline.facts.tools import tool_name
+from amem.llm.offline.facts.tools import forbidden, tool_name
 from amem.llm.offline.facts.when import times
 from amem.note import Fact
 from amem.text.stopwords import words
+from amem.truth.subjects import WE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +34,7 @@ _FURTHEST = 6
 _SUBORDINATE = words("when whenever before after once while as until till which where whereas")
 _GOES_ON = words("and then but so now")
 #: Of these a list may follow: "allergic to nuts, eggs and milk".
-_LISTED = words("likes dislikes allergic_to uses")
+_LISTED = words("likes dislikes allergic_to intolerant_to cannot_eat takes_medication has_condition uses")
 _NOT_LISTED = words("i we he she it they you not no too so but more less very then also maybe my your")
 _ADVERBS = words(
     "now currently still just recently finally already also actually officially both always really absolutely totally "
@@ -42,9 +44,9 @@ _ADVERBS = words(
 #: Words that open a verb group without being the verb of any shape.
 _OPENERS = words(
     "am is are was were have has had do does did used not never been will would could can decided agreed chose said "
-    "says told mentioned announced confirmed texted"
+    "says told mentioned announced confirmed texted may must should"
 )
-_OPENERS_LATER = words("no might may should must went wound")
+_OPENERS_LATER = words("no might went wound")
 _DETERMINERS = words("the my our his her their a an this")
 _NO_VERBS = words("a an the at on in head")
 _DECISION = re.compile(r"(?:the |our |final )?(?:decision|decided|agreed)\b", re.IGNORECASE)
@@ -52,6 +54,16 @@ _DECISION = re.compile(r"(?:the |our |final )?(?:decision|decided|agreed)\b", re
 _DECIDED = re.compile(
     r"(?:(?:decided|agreed|chose)(?: (?:together|today|yesterday))? to|(?:ended|wound) up|(?:went ahead and))"
     r" (?P<rest>.+)",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    r"(?:host|deploy|run)(?: (?:everything|it|all|(?:our|the) [\w ]{1,20}?))? (?:on|to) (?P<o>.+)", re.IGNORECASE
+)
+_HOSTS = ("cloud", "hosting")
+#: "I can't eat shellfish", "I can eat shrimp again": for good, not for tonight.
+_BARRED = re.compile(r"(?:can|may|must|should)(?P<not> not)? (?:ever |now )?(?:eat|drink) (?P<o>.+)", re.IGNORECASE)
+_FOR_NOW = re.compile(
+    r"\b(?:today|tonight|tomorrow|yet|until|till|before|right now|this|that|another|anything|much|more|too|in the)\b",
     re.IGNORECASE,
 )
 #: "Ana told me that she": what somebody says of himself, or of another by name, counts as said.
@@ -73,12 +85,20 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
     scene.decided = any(_DECISION.match(text) for text in (sentence.who or "", sentence.clauses[0].text))
     found: list[Fact] = []
     listing: Fact | None = None
+    address: Fact | None = None
     before = ""
     for at, clause in enumerate(sentence.clauses):
         joint = clause.opener.rpartition(" ")[2].strip(",;:()")
         scene.opening = at == 0
         if joint in _SUBORDINATE:
             scene.cast.hear(clause.text)
+            continue
+        if (
+            address is not None
+            and clause.opener.strip() == ","
+            and (place := name_in(clause.text, scene.predicates)) == clause.text
+        ):
+            found[-1] = address = replace(address, object=f"{address.object}, {place}")
             continue
         nearby = (clause, *sentence.clauses[at + 1 : at + 2])
         scene.about = next((thing for each in nearby if (thing := scope_alone(each.text, scene))), scene.about)
@@ -93,6 +113,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             only = stated[0] if len(stated) == 1 else None
             listing = only if only is not None and only.predicate in _LISTED else None
             found += stated
+            address = only if only is not None and only.predicate == "address" else None
         before = clause.text
         following = sentence.clauses[at + 1 : at + 2]
         scene.cast.hear(clause.text, alone=not any(each.opener.endswith(("and", "who")) for each in following))
@@ -104,7 +125,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     plain, lead = without_lead(expanded(text))
     if lead and not scene.lead:
         scene.lead = times(lead, scene.said)
-    if found := _first_or_last_day(plain, scene, text):
+    if found := _first_or_last_day(plain, scene, text) or takeover(plain, scene, text) or forbidden(plain, scene):
         return found
     plain, scope = led_by_scope(plain, scene)
     scene.about = scope or scene.about
@@ -120,7 +141,7 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     else:
         subject = scene.subject if follows else scene.elliptic(listed[0])
     if subject is None:
-        return []
+        return _of_order(plain, scene) if scene.opening and not at else []
     # "Pedro is vegan and allergic to peanuts": the verb of the clause before is that of this one, too.
     forms = english().forms.get(listed[at].casefold(), frozenset())
     goes_on = not at and forms == {Form.ADJECTIVE}
@@ -161,6 +182,8 @@ def _predicated(
                 return _of_report(subject, reported["rest"], scene, text)
             if decided := _DECIDED.fullmatch(" ".join(listed[at:])):
                 return _of_decision(subject, decided["rest"], scene, text)
+        if barred := _BARRED.fullmatch(" ".join(listed[at:])):
+            return _of_food(subject, barred, group, text, scene)
         if not _consume(group, word.casefold(), rest):
             return []
     return []
@@ -171,6 +194,9 @@ def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, 
     scene.be = group.be
     if group.be and (found := relation(subject, f"{word} {rest}", scene)):
         return told(found, group, group.of_be(), Aspect.STATE, scene, text)
+    if found := changed(subject, f"{word} {rest}", scene):
+        done = Tense.NONE if group.did or group.do else Tense.THEN if group.be else Tense.PAST
+        return told(found, group, done, Aspect.BEGIN, scene, text)
     table, folded = english(), word.casefold()
     for shape in table.shapes.get(folded, ()):
         match = shape.match(rest)
@@ -179,7 +205,7 @@ def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, 
         if folded == "at" and shape.kind == "employer" and not group.still:
             continue  # "I'm at Google" may be a visit, "I'm still at Google" is none
         tense = group.tense(table.forms[folded], shape)
-        if tense and (found := cut(shape, match, subject, scene)):
+        if tense and (found := cut(shape, folded, match, subject, scene)):
             return told(found, group, tense, shape.aspect, scene, text)
     return None
 
@@ -227,6 +253,13 @@ def _is_verbal(listed: Sequence[str], at: int) -> bool:
     )
 
 
+def _of_order(text: str, scene: Scene) -> list[Fact]:
+    """ "Host everything on AWS": where our things are to run; of tools by name alone ("use tabs" is advice)."""
+    found = _ORDER.fullmatch(text)
+    name = tool_name(found["o"], scene) if found else ""
+    return [Fact(WE, "uses", name)] if name and scene.predicates.role(name) in _HOSTS else []
+
+
 def _of_report(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fact]:
     first, _, more = rest.partition(" ")
     pronoun = first.casefold()
@@ -243,10 +276,22 @@ def _of_decision(subject: Subject, rest: str, scene: Scene, text: str) -> list[F
     word, _, more = rest.partition(" ")
     for shape in english().shapes.get(word.casefold(), ()):
         match = shape.match(more) if shape.predicate == "uses" and not shape.after else None
-        if match and (found := cut(shape, match, subject, scene)):
+        if match and (found := cut(shape, word.casefold(), match, subject, scene)):
             when = times(text, scene.said)
             return [] if when.ahead else [replace(each, valid_from=when.since) for each in found]
     return []
+
+
+def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, scene: Scene) -> list[Fact]:
+    """What somebody must not eat; "again" says that it is over."""
+    thing = phrase_in(barred["o"], 3)
+    again = barred["not"] is None
+    if not thing or group.negated or subject.person is False or _FOR_NOW.search(barred["o"]):
+        return []
+    if again and not re.search(r"\b(?:again|now)\b", barred["o"]):
+        return []
+    when = times(text, scene.said)
+    return [] if when.ahead else [Fact(subject.name, "cannot_eat", thing, not again, when.since)]
 
 
 def _of_who(before: str, text: str, scene: Scene) -> list[Fact]:

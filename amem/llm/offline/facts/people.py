@@ -161,7 +161,7 @@ class Cast:
         return None
 
     def _noun(self, pointer: str, listed: Sequence[str], folded: Sequence[str]) -> Subject | None:
-        if not 0 < len(listed) <= _LONGEST or any(word in _POSSESSIVES or word == "i" for word in folded):
+        if not 0 < len(listed) <= _LONGEST + 1 or any(word in _POSSESSIVES or word == "i" for word in folded):
             return None
         if pointer in ("the", "this"):
             named = canonical_subject(f"the {' '.join(listed)}")
@@ -187,6 +187,10 @@ class Cast:
         for at in range(1, len(listed)):
             if folded[at - 1] in _KIN and self._is_name(listed[at:]):
                 return Subject(" ".join(listed[at:]), True)
+        for at, word in enumerate(folded[:-1]):
+            if word.endswith("'s") and word[:-2] in _KIN:  # "my son's school"
+                whose = " ".join([*_told_apart(folded[:at]).split(), listed[at][:-2]]) if at else listed[0][:-2]
+                return self._owned(f"{owner}'s {whose}", listed[at + 1 :], folded[at + 1 :])
         noun = _told_apart(folded)
         kept = " ".join(listed[len(folded) - len(noun.split()) :])
         person = folded[-1] in _KIN or folded[-1].removesuffix("s") in _KIN or folded[-1] in ("people", "children")

@@ -36,6 +36,8 @@ class Scene:
     """Whether the clause opens its sentence."""
     be: Tense = Tense.NONE
     """The tense of "be" in the clause before."""
+    leaving: str = ""
+    """Who is about to go, by the clause before ("Pieter is leaving")."""
     about: str = ""
     """The thing that the sentence is limited to ("in the mobile app")."""
 

@@ -112,7 +112,10 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
 def _done(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, when: Times) -> list[Fact]:
     """Something that began or ended; "I am moving" and "I join them in May" are plans."""
     is_over = aspect is Aspect.END and tense is Tense.NOW and bool(group.be)  # "is divorced"
-    decided = scene.decided and tense is Tense.NOW and all(each.predicate == "uses" for each in found)
+    # "We move the list to Listmonk" is decided; "I move to Lisbon in May" and "we are moving" are plans.
+    simply = not group.be and group.plural
+    used = all(each.predicate == "uses" for each in found)
+    decided = used and tense is Tense.NOW and (scene.decided or simply)
     past = tense in (Tense.PAST, Tense.PERFECT, Tense.THEN)
     if group.negated or not (past or is_over or decided):
         return []

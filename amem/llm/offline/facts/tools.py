@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts.objects import is_everyday, is_known_place, name_in, version_in
@@ -10,7 +11,7 @@ from amem.llm.offline.facts.shapes import Aspect
 from amem.llm.offline.lexicon import is_person
 from amem.note import Fact
 from amem.text.stopwords import words
-from amem.truth.subjects import WE
+from amem.truth.subjects import USER, WE
 
 if TYPE_CHECKING:
     from amem.llm.offline.facts.people import Subject
@@ -24,14 +25,23 @@ _NO_TOOL = words(
     "english french german italian spanish portuguese dutch russian polish greek turkish arabic hebrew hindi chinese "
     "mandarin cantonese japanese korean latin swedish danish norwegian finnish"
 )
-#: What has one of these roles is to somebody's taste, not in use.
+#: What has one of these roles is to somebody's taste, not in use: a theme at any time, a drink where it is a change.
 _TASTES = ("drink", "theme")
+_FORBIDDEN = re.compile(
+    r"(?:(?:the )?(?:use of |using ))?(?P<o>\S+(?: \S+){0,2}?) (?:is|are) (?:now |strictly |still |also )?"
+    r"(?:forbidden|banned|prohibited|off[- ]limits|(?:not|no longer) (?:allowed|permitted))\b.*"
+    r"|(?:we|you|nobody|no one|teams?|everyone) (?:must|may|can|should) (?:not|never) "
+    r"(?:use|deploy to|host (?:\w+ )?on|run (?:\w+ )?on) (?P<o2>.+)",
+    re.IGNORECASE,
+)
 _ARTICLES = words("the a an our my")
 
 
 def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What is used now (group ``o``) and what no more (``x``)."""
-    new, old = tool_name(parts.get("o", ""), scene), tool_name(parts.get("x", ""), scene)
+    new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
+    if taste := scene.predicates.role(new or old) if scene.predicates.role(new or old) in _TASTES else None:
+        return _tastes(shape, new, old, subject) if taste == "theme" or shape.aspect is not Aspect.STATE else []
     about = _about(parts, subject, scene)
     if shape.aspect is Aspect.END:
         # "I gave up Italian": only of us and of systems need what is dropped be no tool that the table knows.
@@ -44,6 +54,20 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
         return []
     found = [Fact(about, "uses", new)]
     return [*found, Fact(about, "uses", old, False)] if old else found
+
+
+def _tastes(shape: Shape, new: str, old: str, subject: Subject) -> list[Fact]:
+    """A theme or a drink that is chosen is preferred, and is the subject's own."""
+    name = USER if subject.name == WE else subject.name
+    given_up = [Fact(name, "prefers", old, False)] if old else []
+    return [*given_up, Fact(name, "prefers", new)] if new else given_up
+
+
+def forbidden(text: str, scene: Scene) -> list[Fact]:
+    """What "GCP is forbidden" says that we must not use; of tools by name alone."""
+    found = _FORBIDDEN.fullmatch(text)
+    name = tool_name((found["o"] or found["o2"]), scene) if found else ""
+    return [Fact(WE, "forbids", name)] if name and scene.predicates.role(name) is not None else []
 
 
 def swaps(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -73,8 +97,8 @@ def versions(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene
     return found
 
 
-def tool_name(text: str, scene: Scene) -> str:
-    """The name that `text` begins with, if it may be a tool's."""
+def tool_name(text: str, scene: Scene, *, tastes: bool = False) -> str:
+    """The name that `text` begins with, if it may be a tool's; with `tastes` a theme or a drink counts."""
     listed = text.split()
     if listed and listed[0].casefold() in _ARTICLES:
         listed.pop(0)
@@ -84,7 +108,7 @@ def tool_name(text: str, scene: Scene) -> str:
     role, first = scene.predicates.role(name), name.split()[0]
     if role is None and (is_known_place(name) or is_person(first) or (scene.lower and is_everyday(first))):
         return ""
-    return "" if role in _TASTES else name
+    return "" if role in _TASTES and not tastes else name
 
 
 def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:

@@ -79,7 +79,8 @@ def times(text: str, said: datetime | None, *, lasting: bool = False) -> Times:
         else:
             since.append(each)
     if any(each.span is not None and each.span.first > today for each in since):
-        return Times(ahead=True, named=True)
+        first = next(each.span.first for each in since if each.span is not None and each.span.first > today)
+        return Times(_midnight(first, said), ahead=True, named=True)
     if len({each.span for each in since}) > 1 or len(until) > 1:
         return Times(named=True)
     begin, end = _span(since[0] if since else None, until[0] if until else None, today, inclusive, lasting)

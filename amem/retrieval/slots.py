@@ -1,0 +1,197 @@
+"""The facts that fill the slot a question asks for: "who is my landlord", 我对什么过敏, "which school does Mia go to".
+
+Stricter than the facts leg, which finds notes: here the subject has to be the one that is asked about ("my sister's
+manager" is not mine), and what comes back may be said as the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.facts.chinese_people import KIN_ZH
+from amem.retrieval.facts import ASKS_PAST, LONGEST, OURS, SELF, named
+from amem.text import normalize
+from amem.text.terms import content_terms, query_terms
+from amem.text.times import mentions
+from amem.truth.asking import ROLE_WORDS, Asking
+from amem.truth.intervals import intervals
+from amem.truth.subjects import USER, WE, subject_key, translations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from datetime import datetime
+
+    from amem.settings import Settings
+    from amem.storage import Session
+    from amem.truth.asking import Asked
+    from amem.truth.intervals import Interval
+    from amem.truth.predicates import Predicates
+
+#: "My landlord", "Ana's current manager": whose, and the words that may name what.
+_OWNED = re.compile(r"(?P<whose>\b(?:my|our)\b|\b\w[\w.-]*['’]s?(?= ))\s+(?P<noun>\w+(?:[ -]\w+){0,2})", re.IGNORECASE)
+_PASSING = re.compile(r"(?:(?:new|current|present|own|old|latest) )+", re.IGNORECASE)
+#: Words of the speaker alone; "my" and 我妹妹 are of somebody else.
+_SPEAKS = re.compile(r"\b(?:I|we)\b|我们?(?=[住在对吃用喜讨过开是能可该还上有换搬叫])")
+_KIN = re.compile(rf"我们?家?的?(?P<noun>{KIN_ZH})")
+_REQUEST = re.compile(
+    r"\b(?:tell|remind|show|give|let) me(?: know)?\b|\bdo (?:you|i) know\b|告诉我|提醒我|我想知道|你?知道",
+    re.IGNORECASE,
+)
+#: What a question may hold beside its subject and its slot without asking for more.
+_PLAIN = frozenset(
+    query_terms(
+        "now currently current still today these days moment right present tell know name called exactly go goes get "
+        "much many do does have has please anything thing allowed safe new live stay"
+    )
+)
+_PLAIN_ZH = re.compile(
+    r"什么|多少钱?|哪里|哪儿|哪个|哪家|哪所|哪位|哪|谁|怎么样?|几|现在|目前|如今|当前|还|可以|能不能|可不可以|能|会|吗|呢|吧|啊|的|了|是|在|对|用|叫|请问|告诉"
+    r"|我们|我|你|知道|一下|个月?|月|每|去|上|名字|号码?|有没有|有|东西|里|家|到底|[，。？！?!,.\s]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The facts that fill what a question asks for: those that may do harm first, then the first said first.
+
+    `exact` says that the question asks for nothing else: "where do I work", not "what did I do at work in May".
+    `ended` holds what filled the slot last where nothing does now: "am I vegetarian" of one who was until June.
+    """
+
+    facts: tuple[Interval, ...] = ()
+    ended: tuple[Interval, ...] = ()
+    exact: bool = False
+
+
+class Slots:
+    """Reads which slot of whom a question asks for, and what fills it."""
+
+    def __init__(self, settings: Settings, predicates: Callable[[], Predicates]) -> None:
+        self._user = settings.user_name
+        self._predicates = predicates
+
+    @cached_property
+    def _asking(self) -> Asking:
+        return Asking(self._predicates())
+
+    def filled(self, session: Session, text: str, moment: datetime) -> Filled:
+        """The facts that hold at `moment` of the subject that `text` names, in the slot that it asks for.
+
+        No facts where it names nobody, asks for no slot of the table, or nothing is known. Raises InvalidInput for a
+        table of predicates that cannot be read.
+        """
+        text = _REQUEST.sub(" ", text[:LONGEST].replace("’", "'"))
+        rest, chain, whose = self._chain(text)
+        asked = self._asking.of(rest)
+        wanted = asked.predicates & self._predicates().rows.keys()
+        if not wanted and not chain:
+            return Filled()
+        subjects, names = self._subjects(session, text, whose, asked)
+        by_chain = self._asking.of(chain) if chain else asked
+        found, ended = self._of(session, subjects, by_chain, moment)
+        if chain and wanted and (further := {subject_key(each.object) for each in found}):
+            found, ended = self._of(session, further, asked, moment)
+        exact = bool(found or ended) and self._is_all(text, [*found, *ended], [*names, chain])
+        timed = ASKS_PAST.search(text) is not None or bool(mentions(text, moment.date()))
+        return Filled(tuple(found), tuple(ended), exact and not timed)
+
+    def _chain(self, text: str) -> tuple[str, str, str]:
+        """The text without "my landlord", the noun of it where that is a slot, and whose it is.
+
+        In Chinese the noun needs no taking out, as a question asks for it by the same word.
+        """
+        for match in _OWNED.finditer(text):
+            noun = _PASSING.sub("", match["noun"])
+            words = noun.split(" ")
+            for length in range(len(words), 0, -1):
+                name = " ".join(words[:length])
+                if self._is_slot(name):
+                    start = match.start("noun") + match["noun"].index(noun)
+                    return f"{text[: match.start()]} {text[start + len(name) :]}", name, match["whose"].casefold()
+        return text, "", ""
+
+    def _is_slot(self, noun: str) -> bool:
+        predicates, folded = self._predicates(), normalize(noun)
+        singular = folded.removesuffix("s")
+        asks = {normalize(word) for row in predicates.rows.values() for word in row.asks}
+        names = predicates.names.keys() | asks | {role.replace("_", " ") for role in predicates.role_names}
+        return folded in names or singular in names
+
+    def _subjects(self, session: Session, text: str, whose: str, asked: Asked) -> tuple[set[str], list[str]]:
+        """The keys of the subjects that are asked about, and the words that name them."""
+        runs = {key: run for key, run in named(text, self._user).items() if key not in (USER, WE)}
+        runs = {other: run for key, run in runs.items() for other in (key, *translations(key))}
+        known = session.facts.known(frozenset(runs), list(self._spelled(self._predicates().rows)))
+        known = {key for key in known if not any(key != other and key in other for other in known)}
+        left = text
+        for key in known:
+            left = left.replace(runs[key], " ")
+        if whose not in ("", "my", "our"):
+            owners = {key for key in known if key in (whose.removesuffix("'s"), whose.removesuffix("'"))}
+            return owners, [runs[key] for key in owners]
+        if whose or _SPEAKS.search(left):
+            # "Do I live in Porto?" is asked of me, though Porto has a name.
+            return ({WE, USER} if OURS.search(text) else {USER}), []
+        if known:
+            return known, [runs[key] for key in known]
+        kin = _KIN.search(left)
+        if _OWNED.search(left) or (kin and not self._is_slot(kin["noun"])):
+            return set(), []  # "my sister", of whom nothing is known, is not me
+        if OURS.search(left):
+            return {WE, USER}, []
+        rows = self._predicates().rows
+        mine = all(rows[each].personal or rows[each].safety for each in asked.predicates if each in rows)
+        # "How much is the rent?" is asked of one's own.
+        return ({USER} if mine or SELF.search(left) else set()), []
+
+    def _of(
+        self, session: Session, subjects: Collection[str], asked: Asked, moment: datetime
+    ) -> tuple[list[Interval], list[Interval]]:
+        """What fills the slots now, and what filled those last that nothing fills now."""
+        predicates = self._predicates()
+        bases = [base for each in asked.predicates if (base := predicates.hangs_on(each)) is not None]
+        told = session.facts.about(list(subjects), list(self._spelled([*asked.predicates, *bases])))
+        found: list[Interval] = []
+        over: dict[tuple[str, str], Interval] = {}
+        for each in intervals(told, predicates):
+            row = predicates.rows.get(each.predicate)
+            role = predicates.role(each.object) if row is not None and row.one == "role" else None
+            if each.predicate not in asked.predicates or not asked.covers(each.predicate, role):
+                continue
+            if each.at(moment):
+                found.append(each)
+            elif each.since <= moment:
+                over[each.subject, each.predicate] = each
+        so = {(each.subject, each.predicate) for each in found}
+        ended = [each for key, each in over.items() if key not in so]
+        return sorted(found, key=lambda each: (not predicates.is_safety(each.predicate), each.since)), ended
+
+    def _spelled(self, names: Iterable[str]) -> Iterator[str]:
+        """These predicates under every name that a note may have for them, folded."""
+        rows = self._predicates().rows
+        return (normalize(each) for name in names if name in rows for each in (name, *rows[name].aliases))
+
+    def _is_all(self, text: str, found: Collection[Interval], names: Iterable[str]) -> bool:
+        """Whether the question has no words but for the subject, the slot, and what fills it."""
+        left = normalize(text)
+        predicates = self._predicates()
+        words = {normalize(word) for each in found for word in self._words(predicates, each)}
+        words |= {normalize(name) for name in names}
+        for word in sorted(words, key=len, reverse=True):
+            left = left.replace(word, " ") if not word.isascii() else left
+        taken = {term for word in words for term in query_terms(word)}
+        over = {term for term in content_terms(_PLAIN_ZH.sub(" ", left)) if term not in taken | _PLAIN}
+        # "May I eat fish?": what is asked of an allergy is whether it is one.
+        return len(over) <= any(predicates.is_safety(each.predicate) for each in found)
+
+    @staticmethod
+    def _words(predicates: Predicates, fact: Interval) -> Iterator[str]:
+        row = predicates.rows.get(fact.predicate)
+        yield from (fact.object, fact.predicate.replace("_", " "))
+        if row is not None:
+            yield from (*row.aliases, *row.asks)
+            if row.one == "role" and (role := predicates.role(fact.object)):
+                yield from (role.replace("_", " "), *ROLE_WORDS.get(role, ()))
