@@ -10,12 +10,19 @@ import numpy as np
 
 from amem.clock import SystemClock
 from amem.errors import CollectionNotFound, InvalidInput, StorageError
-from amem.index.feed import VectorDelta
+from amem.index.feed import Described, VectorDelta
+from amem.note import Status
 from amem.storage import Store
 from amem.storage.database import FILE_NAME
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from amem.note import MemoryNote
 
 _NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 
@@ -113,3 +120,41 @@ class StoreFeed:
                 return VectorDelta(counter, keys, states, np.empty(0, dtype=np.int64), empty)
             vector_keys, vectors = session.vectors.changed(space, after)
         return VectorDelta(counter, keys, states, vector_keys, vectors)
+
+    def touched(self, after: int) -> tuple[int, NDArray[np.int64]]:
+        with self._store.read() as session:
+            return session.counter, session.vectors.states(after)[0]
+
+    def described(self, keys: Sequence[int]) -> dict[int, Described]:
+        with self._store.read() as session:
+            notes = {key: note for key, (note, _) in session.notes.bare(keys).items()}
+        return {
+            key: Described(note.id, note.content, chroma_metadata(note))
+            for key, note in notes.items()
+            if note.status is not Status.DELETED
+        }
+
+    def keys_of(self, ids: Sequence[str]) -> dict[str, int]:
+        with self._store.read() as session:
+            return session.notes.keys_of(ids)
+
+
+def chroma_metadata(note: MemoryNote) -> dict[str, Any]:
+    """A note's fields as Chroma keeps them: text, numbers, lists of text, times as ISO 8601; what is empty is None."""
+    times = {"time": note.at, "recorded_at": note.recorded_at, "valid_from": note.valid_from, "valid_to": note.valid_to}
+    return {
+        "kind": str(note.kind),
+        "status": str(note.status),
+        "layer": str(note.layer),
+        "keywords": note.keywords or None,
+        "tags": note.tags or None,
+        "entities": note.entities or None,
+        "context": note.context or None,
+        "category": note.category or None,
+        "importance": note.importance,
+        "timestamp": note.timestamp or None,
+        **{name: None if at is None else at.isoformat() for name, at in times.items()},
+        "speaker": note.speaker,
+        "conversation_id": note.conversation_id,
+        "superseded_by": note.superseded_by,
+    }

@@ -14,6 +14,7 @@ import shutil
 import tempfile
 import uuid
 import weakref
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -92,6 +93,7 @@ class EmbeddingFunction:
 class ChromaRetriever:
     """A collection in memory. Two of one name in one process are two collections.
 
+    ``client.reset()`` empties it and nothing else; Chroma's own would empty all in-memory collections of the process.
     `embedder` replaces the one made from `model_name`. Raises InvalidInput for a name that Chroma does not take.
     """
 
@@ -108,6 +110,7 @@ class ChromaRetriever:
         self._closing: weakref.finalize[..., ChromaRetriever] = weakref.finalize(self, _drop, self.client, inside)
         self._attach(create_collection(self.client, inside, self.embedding_function))
         self.collection_name = collection_name
+        self.client.reset = partial(_reset, weakref.ref(self))  # type: ignore[method-assign]  # see the docstring
 
     def add_document(self, document: str, metadata: Mapping[str, Any] | None, doc_id: str) -> None:
         """Store a document under its id, in place of one that has it.
@@ -291,6 +294,18 @@ def _require_utf8(document: str, doc_id: str) -> None:
         f"{document}{doc_id}".encode()
     except UnicodeEncodeError as error:
         raise InvalidInput(f"document {doc_id!r} is not valid Unicode text: {error.reason}") from error
+
+
+def _reset(retriever: weakref.ref[ChromaRetriever]) -> bool:
+    """Replace the retriever's collection by an empty one of the same name."""
+    found = retriever()
+    if found is None:
+        return False
+    name = found.collection.name
+    with doing("reset"):
+        found.client.delete_collection(name)
+    found._attach(create_collection(found.client, name, found.embedding_function))
+    return True
 
 
 def _drop(client: ClientAPI, name: str) -> None:

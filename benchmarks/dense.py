@@ -8,6 +8,7 @@ Vectors of 384 numbers in clusters of twenty, as notes about the same things lie
 from __future__ import annotations
 
 import argparse
+import sqlite3
 import tempfile
 import time
 from pathlib import Path
@@ -18,9 +19,10 @@ from rich.console import Console
 from rich.table import Table
 
 from amem.index import DenseLeg, VectorDelta
+from amem.index.feed import Described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,10 +30,15 @@ DIMENSION = 384
 
 
 class Feed:
-    """A store that hands out one matrix, and rows added to it later."""
+    """A store that hands out one matrix, and rows added to it later; ids are looked up in SQLite, as in amem."""
 
     def __init__(self, vectors: NDArray[np.float32]) -> None:
         self.vectors, self.upto = [vectors], 1
+        self.ids = sqlite3.connect(":memory:", check_same_thread=False)
+        self.ids.execute("CREATE TABLE notes (key INTEGER PRIMARY KEY, id TEXT UNIQUE)")
+        self.ids.executemany(
+            "INSERT INTO notes VALUES (?, ?)", ((key, _id(key)) for key in range(1, len(vectors) + 99))
+        )
 
     def add(self, vector: NDArray[np.float32]) -> None:
         self.vectors.append(vector[None])
@@ -48,6 +55,27 @@ class Feed:
         vectors = np.concatenate([*self.vectors[after:], np.empty((0, DIMENSION), dtype=np.float32)])
         keys = np.arange(before + 1, before + 1 + len(vectors))
         return VectorDelta(self.upto, keys, np.zeros(len(keys), dtype=np.uint8), keys, vectors)
+
+    def touched(self, after: int) -> tuple[int, NDArray[np.int64]]:
+        return self.upto, self.delta(after).state_keys
+
+    def described(self, keys: Sequence[int]) -> dict[int, Described]:
+        lists = {"keywords": ["boats", "the river", "paint"], "tags": ["art", "sea"]}
+        texts = {
+            "kind": "fact",
+            "status": "active",
+            "context": "A note about boats",
+            "time": "2026-01-01T00:00:00+00:00",
+        }
+        return {key: Described(_id(key), f"note {key} about boats on the river", lists | texts) for key in keys}
+
+    def keys_of(self, ids: Sequence[str]) -> dict[str, int]:
+        marks = ",".join("?" * len(ids))
+        return dict(self.ids.execute(f"SELECT id, key FROM notes WHERE id IN ({marks})", list(ids)))
+
+
+def _id(key: int) -> str:
+    return f"{key:08x}-0000-4000-8000-000000000000"
 
 
 def clustered(count: int, seed: int) -> NDArray[np.float32]:

@@ -60,12 +60,16 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_settings_from_outside() -> Iterator[None]:
-    """Tests see neither the developer's settings nor the model hub."""
+    """Tests see neither the developer's settings nor the model hub.
+
+    Chroma, which takes a second to import, runs where a test asks for it (tests/index, tests/chroma).
+    """
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
             if name.startswith("AMEM_") or name in FROM_OUTSIDE:
                 patch.delenv(name)
         patch.setenv("HF_HUB_OFFLINE", "1")
+        patch.setenv("AMEM_DENSE_BASE", "exact")
         yield
 
 

@@ -69,7 +69,7 @@ def _talk(
     settings = call.settings()
     answering = None if model is None else with_model(settings, model)
     learnt: SimpleQueue[Learnt] = SimpleQueue()
-    with call.memory(create=not resume, settings=settings) as memory:
+    with call.memory(create=not resume, settings=settings, chroma=True) as memory:
         if resume and session is None:
             session = _newest(memory)
         with memory.assistant(

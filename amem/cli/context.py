@@ -45,9 +45,11 @@ class Invocation:
 
     @contextmanager
     def memory(
-        self, *, create: bool = False, notify: bool = False, settings: Settings | None = None
+        self, *, create: bool = False, notify: bool = False, settings: Settings | None = None, chroma: bool = False
     ) -> Iterator[AgenticMemorySystem]:
         """The collection, open. Reading commands leave `create` off. Raises CollectionNotFound and StorageError.
+
+        With `chroma` the command keeps the notes in Chroma, too: one that lives long, or has to bring them in step.
 
         `notify` says on stderr who analyses; that a model has to be exported or fetched first is always said. What
         does not wait for a model is left to other processes: this one is about to end.
@@ -56,8 +58,9 @@ class Invocation:
         from amem.memory_system import AgenticMemorySystem
 
         settings = settings or self.settings()
-        # A command lives too short to profit from Chroma, and importing it takes a second.
-        settings = settings.model_copy(update={"dense_base": "exact"})
+        if not chroma:
+            # Importing Chroma takes a second; what this command changes, the next process that lives longer takes in.
+            settings = settings.model_copy(update={"dense_base": "exact"})
         speak = notify or not describe(settings).ready
         with AgenticMemorySystem(
             settings=settings, create=create, actor="user", notify=inform if speak else None, background=False

@@ -47,7 +47,7 @@ def demo(
     folder = _clear(call, settings, fresh=fresh)
     started = perf_counter()
     receipts: list[Receipt] = []
-    with call.memory(create=True, settings=settings) as memory:
+    with call.memory(create=True, settings=settings, chroma=True) as memory:
         (folder / _MARK).touch(mode=0o600)
         report = _load(memory, settings, receipts)
         seconds = perf_counter() - started
@@ -55,6 +55,7 @@ def demo(
             print_json(_record(memory, report, seconds))
         else:
             _tell_story(call, memory, receipts, report, seconds)
+        memory.feed_chroma()
 
 
 def _clear(call: Invocation, settings: "Settings", *, fresh: bool) -> Path:

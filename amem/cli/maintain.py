@@ -61,13 +61,16 @@ def maintain(
             if install
             else uninstall_nightly(call, as_json)
         )
-    with call.memory() as memory:
+    with call.memory(chroma=not dry_run) as memory:
         cycle = memory.maintenance_due() if due else (named[0] if named else "nightly")
         if cycle is None:
             tell("nothing is due yet; amem health says when")
             return
         with _progress() as heard:
             report = memory.maintain(dry_run, cycle=cycle, progress=heard)
+            if not dry_run:
+                heard("chroma", 0, 0)
+                memory.feed_chroma()
         if as_json:
             print_json(report.to_dict())
         else:

@@ -110,7 +110,7 @@ def work(
 ) -> None:
     """Do what waits, as it comes, until Ctrl-C: a line for each note. Any number of these may run."""
     call = invocation(context)
-    with call.memory(notify=True) as memory:
+    with call.memory(notify=True, chroma=True) as memory:
         if not once:
             tell("waiting for work; Ctrl-C ends it")
         try:
@@ -156,7 +156,7 @@ def doctor(
 
     findings: list[Finding]
     try:
-        with invocation(context).memory() as memory:
+        with invocation(context).memory(chroma=repair) as memory:
             findings = memory.doctor(repair=repair)
     except CollectionNotFound:
         raise

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from chromadb.config import Settings as ChromaSettings
     from numpy.typing import NDArray
 
+    from amem.index.feed import Described
+
 BATCH = 5_000
 """Most rows handed to Chroma, or asked of it, at once: it takes 5,461, and reads fewer than 32,766."""
 
@@ -80,8 +82,8 @@ def _forget(path: str) -> None:
 class ChromaIndex:
     """A `VectorIndex` over one Chroma collection, whose space may be cosine, inner product or squared L2."""
 
-    def __init__(self, collection: Collection) -> None:
-        self.collection = collection
+    def __init__(self, collection: Collection, client: ClientAPI | None = None) -> None:
+        self.collection, self.client = collection, client
         configuration = collection.configuration_json
         parts = configuration.get("hnsw") or configuration.get("spann") or {}
         self._space = parts.get("space") or "l2"
@@ -103,6 +105,20 @@ class ChromaIndex:
                 metadatas=None if metadatas is None else list(metadatas[part]),
             )
 
+    def put_notes(self, notes: Sequence[tuple[int, Described]], vectors: NDArray[np.float32]) -> None:
+        """Store notes, given with their keys, under their own ids; ``key`` becomes part of their metadata."""
+        self.upsert(
+            [note.id for _, note in notes],
+            vectors,
+            [note.document for _, note in notes],
+            [{"key": key, **note.metadata} for key, note in notes],
+        )
+
+    def delete_notes(self, keys: Sequence[int]) -> None:
+        """Delete notes by key; unknown ones are ignored."""
+        some: dict[str, Any] = {"key": {"$in": list(keys)}}
+        self.collection.delete(where=some)
+
     def delete(self, ids: Iterable[str]) -> None:
         """Forget these ids; unknown ones are ignored."""
         every = list(ids)
@@ -120,9 +136,11 @@ class ChromaIndex:
         hits = self.nearest(vector, k)
         return hits if len(hits) >= min(k, len(self)) else self._scan(vector, k)
 
-    def nearest(self, vector: NDArray[np.float32], k: int) -> list[tuple[str, float]]:
-        """As `query`, but only what Chroma finds by itself, which may be fewer."""
-        found = self.collection.query(query_embeddings=vector[None, :], n_results=k, include=["distances"])
+    def nearest(
+        self, vector: NDArray[np.float32], k: int, where: dict[str, Any] | None = None
+    ) -> list[tuple[str, float]]:
+        """As `query`, but only what Chroma finds by itself, which may be fewer; `where` is Chroma's filter."""
+        found = self.collection.query(query_embeddings=vector[None, :], n_results=k, where=where, include=["distances"])
         distances = found["distances"]
         assert distances is not None
         return [(name, self._cosine(distance)) for name, distance in zip(found["ids"][0], distances[0], strict=True)]

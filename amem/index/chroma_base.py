@@ -1,9 +1,10 @@
-"""Chroma as the base of the dense leg: checked, fed and, when it breaks, rebuilt by a thread of its own.
+"""A collection's notes in Chroma: kept in step with the store by a thread, checked, rebuilt when it breaks, searched.
 
-Only the process that holds ``chroma.lock`` touches the folder. In Chroma a vector's id is its note's key and a hash of
-the vector, so an id never changes its vector: which rows Chroma holds can be read off its ids, whoever wrote them and
-however that ended. Rows it holds are *covered*; all others are scanned exactly by each search, so an answer is right
-whatever state Chroma is in.
+Only the process that holds ``chroma.lock`` touches the folder. Every note that is not deleted is in there under its own
+id, with its vector, text and metadata. The thread follows the change counter: what changed since the value it has
+reached is stored again or deleted, in batches. Rows of the dense leg that Chroma holds are *covered*; all others are
+scanned exactly by each search, so an answer is right whatever state Chroma is in. Whether Chroma is asked at all is a
+matter of speed: from `serve_from` notes on.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import atexit
 import logging
 import threading
 import time
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from amem.errors import AmemError
 from amem.index.chroma import ChromaFailed, failures_as_exceptions
 from amem.index.chroma_folder import LOCK, ChromaFolder
 from amem.index.feed import ACTIVE, GONE
@@ -28,24 +29,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.index.chroma import ChromaIndex
+    from amem.index.feed import VectorFeed
     from amem.index.rows import Hits, Matrix, Rows
 
 logger = logging.getLogger("amem.index")
 
-_FEED = 500
+#: Notes stored at once; between two batches the thread looks whether it has to stop.
+_BATCH = 250
 _PROBES, _MISSES = 32, 8
 _TRIES = 3
 _LOOSE = 2_000
-_RETRY = 30.0
-_QUIET = 3.0
+#: Seconds: until a lock that another process holds is tried again; between two looks for what others wrote; for more
+#: notes to come before a batch is stored; and that a process that has just opened a collection is left alone.
+_RETRY, _POLL, _GATHER, _PAUSE = 30.0, 2.0, 0.3, 2.0
+#: Seconds that the end of the process waits for the thread.
+_EXIT = 30.0
 
 
-class Coverage(Protocol):
+class Leg(Protocol):
     """What the base needs of the dense leg."""
 
     @property
     def rows(self) -> Rows:
         """The rows as they are now."""
+        ...
+
+    def refresh(self) -> None:
+        """Take in what any process has committed."""
         ...
 
     def cover(self, seen: Rows, chosen: NDArray[np.intp], covered: bool) -> bool:
@@ -54,24 +64,28 @@ class Coverage(Protocol):
 
 
 class _Renumbered(Exception):
-    """The rows were packed or reloaded while Chroma was being fed."""
+    """The rows were packed, reloaded or embedded anew while Chroma was being fed."""
 
 
 class ChromaBase:
-    """Keeps a Chroma folder in step with the rows, in the background, and asks it."""
+    """Keeps a Chroma folder in step with the notes, in the background, and asks it."""
 
-    def __init__(self, folder: Path, leg: Coverage, *, feed_from: int = 1_000) -> None:
-        self._leg, self._feed_from = leg, feed_from
+    def __init__(
+        self, folder: Path, leg: Leg, source: VectorFeed, *, serve_from: int = 0, pause: float = _PAUSE
+    ) -> None:
+        self._leg, self._source = leg, source
+        self._serve_from, self._pause = serve_from, pause
         self._folder, self._lock = ChromaFolder(folder), folder / LOCK
         self._index: ChromaIndex | None = None
-        self._held = 0
+        self._upto = self._held = 0
         self._failure: str | None = None
         self._state = "not started"
         self._signal = threading.Condition()
-        self._stop = self._dirty = self._resting = False
+        self._stop = self._dirty = self._resting = self._unchecked = False
         self._asked = self._fed = 0
         self._thread: threading.Thread | None = None
         self._not_before = 0.0
+        self._deadline = float("inf")
 
     @property
     def state(self) -> str:
@@ -80,35 +94,48 @@ class ChromaBase:
 
     @property
     def serving(self) -> bool:
-        """True while searches may ask Chroma."""
-        return self._index is not None
+        """True while searches ask Chroma."""
+        return self._index is not None and self._leg.rows.kept >= self._serve_from
 
     def follow(self, rows: Rows) -> None:
-        """Take note of new rows: start the thread where none runs, wake it where there is enough to do."""
+        """Take note of new rows: start the thread where none runs, wake it where there is something to do."""
         with self._signal:
             self._start()
-            gone = rows.covered & (rows.states == GONE)
-            if len(rows.loose) >= self._feed_from or gone.any() or self._index is None:
+            if rows.seq != self._upto:
                 self._poke()
 
     def wait(self, timeout: float) -> bool:
-        """Have Chroma fed with every row; False when it is not within `timeout` seconds, or never will be."""
+        """Have Chroma hold every note; False when it does not within `timeout` seconds, or never will."""
+        return self.index(timeout) is not None
+
+    def index(self, timeout: float, *, check: bool = False) -> ChromaIndex | None:
+        """The open index once it holds every note; None when that takes longer, or another process has the folder.
+
+        With `check` Chroma is counted and probed again, as when it is opened.
+        """
         with self._signal:
             self._start()
+            self._unchecked |= check
             self._asked += 1
             ticket = self._asked
             self._poke()
             self._signal.wait_for(lambda: self._fed >= ticket or not self._running(), timeout)
-            return self._fed >= ticket and self.serving
+            return self._index if self._fed >= ticket else None
 
-    def close(self, timeout: float = 30.0) -> None:
-        """Stop the thread, which closes Chroma and gives the lock back."""
+    def close(self, timeout: float = 2.0) -> None:
+        """Store what is missing if that takes no longer than `timeout` seconds, else leave it to the next process.
+
+        The lock is given back when the thread ends, which may be a little later. May be called again.
+        """
         with self._signal:
+            self._deadline = min(self._deadline, time.monotonic() + timeout)
             self._stop = True
             self._poke()
         if self._thread is not None:
             self._thread.join(timeout)
-        atexit.unregister(self.close)
+            if self._thread.is_alive():
+                return  # `_at_exit` waits for it: a thread that is in Chroma when the interpreter goes may crash it.
+        atexit.unregister(self._at_exit)
 
     def search(self, rows: Rows, vector: Matrix, k: int) -> Hits | None:
         """The k nearest active rows, from Chroma and an exact scan of what it lacks; None: scan everything.
@@ -117,10 +144,12 @@ class ChromaBase:
         than a quarter of what it holds.
         """
         index, fetch = self._index, 2 * k + 16
-        if index is None and not self._running():
-            with self._signal:
-                self._start()
-        if index is None or len(rows.loose) > max(_LOOSE, len(rows.keys) // 20):
+        if index is None or rows.kept < self._serve_from:
+            if not self._running():
+                with self._signal:
+                    self._start()
+            return None
+        if len(rows.loose) > max(_LOOSE, len(rows.keys) // 20):
             return None
         while 4 * fetch <= self._held:
             try:
@@ -129,7 +158,7 @@ class ChromaBase:
             except ChromaFailed as failure:
                 self._broken(index, failure)
                 return None
-            keys = np.array([int(name.partition(":")[0]) for name, _ in hits], dtype=np.int64)
+            keys = np.array(list(self._source.keys_of([name for name, _ in hits]).values()), dtype=np.int64)
             found = np.unique(rows.find(keys))
             found = found[found >= 0]
             found = found[rows.covered[found] & (rows.states[found] == ACTIVE)]
@@ -155,12 +184,20 @@ class ChromaBase:
         self._resting = False
         self._thread = threading.Thread(target=self._run, name="amem-chroma", daemon=True)
         self._thread.start()
-        # A daemon thread that is in the middle of a write when the interpreter goes could break the folder.
-        atexit.register(self.close)
+        atexit.register(self._at_exit)
+
+    def _at_exit(self) -> None:
+        self.close()
+        if self._thread is not None:
+            self._thread.join(_EXIT)
 
     def _poke(self) -> None:
         self._dirty = True
         self._signal.notify_all()
+
+    def _late(self) -> bool:
+        """Whether the collection is closed, and the time for last batches over."""
+        return self._stop and time.monotonic() >= self._deadline
 
     def _run(self) -> None:
         from filelock import FileLock, Timeout
@@ -170,7 +207,7 @@ class ChromaBase:
             with lock.acquire(timeout=0):
                 self._hold()
         except Timeout:
-            self._rest("in use by another process; this one scans exactly", _RETRY)
+            self._rest("kept by another process; this one scans exactly", _RETRY)
         except OSError as error:
             self._rest(f"cannot be locked ({error}); scanning exactly", _RETRY)
 
@@ -185,7 +222,7 @@ class ChromaBase:
         for attempt in range(1, _TRIES + 1):
             try:
                 with failures_as_exceptions():
-                    while not self._stop:
+                    while not self._stop or (self._behind() and not self._late()):
                         self._keep()
                 self._state = "closed"
                 return
@@ -195,55 +232,135 @@ class ChromaBase:
                 logger.warning("the Chroma folder is broken (%s); moved aside, search scans exactly", failure)
                 if attempt == _TRIES:
                     self._rest(f"given up after {_TRIES} failures ({failure}); scanning exactly", float("inf"))
+            except AmemError as error:  # the store: closed under our hands, busy for long, damaged
+                self._index = None
+                self._folder.close()
+                if not self._stop:
+                    self._rest(f"the notes cannot be read ({error})", _RETRY)
+                return
+
+    def _behind(self) -> bool:
+        """Whether the folder has to be opened: it lacks changes, somebody asks for it, or searches profit from it."""
+        if self._asked > self._fed:
+            return True
+        self._leg.refresh()
+        rows = self._leg.rows
+        if not rows.dimension:
+            return False
+        if rows.kept >= self._serve_from and not self._stop:
+            return True
+        label = self._folder.label()
+        return label is None or label.files is None or (label.space, label.seq) != (rows.space, rows.seq)
 
     def _keep(self) -> None:
-        """Open the folder and keep it in step until told to stop, or until the rows belong to another space."""
+        """Wait until the folder is needed, open it, and keep it in step until told to stop or another space begins."""
+        self._failure = None
+        while not self._behind():
+            self._state = "in step"
+            with self._signal:
+                self._signal.wait_for(lambda: self._dirty or self._stop, _POLL)
+                self._dirty = False
+            if self._stop:
+                return
+        with self._signal:
+            # Importing Chroma takes a second that a process which has just started needs for its user.
+            self._signal.wait_for(lambda: self._stop or self._asked > self._fed, self._pause)
+        import chromadb  # noqa: F401  # here, to look at the time after it
+
+        if self._late():
+            return
         rows = first = self._leg.rows
-        self._state, self._failure = "opening", None
-        index = self._folder.open(rows.space, rows.dimension)
+        self._state = "opening"
+        index, self._upto = self._folder.open(rows.space, rows.dimension)
+        self._unchecked |= self._upto > 0
         known: object = None
-        while not self._stop and (rows.space, rows.dimension) == (first.space, first.dimension):
-            self._dirty = False
+        while (rows.space, rows.dimension) == (first.space, first.dimension):
             if self._failure is not None:
                 raise ChromaFailed(self._failure)
             try:
                 if known is not rows.matrix:
                     self._index = None
-                    self._reconcile(index, rows)
+                    self._cover_what_is_held(rows)
                     known = rows.matrix
-                self._feed(index, self._leg.rows, everything=self._index is None)
+                self._feed(index, rows)
             except _Renumbered:
                 self._dirty = True
-            with self._signal:
-                woken = self._signal.wait_for(lambda: self._dirty, None if self._folder.settled else _QUIET)
-            if not woken:
-                self._folder.settle()
+            if self._stop:
+                break
+            self._idle()
+            self._leg.refresh()
             rows = self._leg.rows
-        if self._failure is not None:
-            raise ChromaFailed(self._failure)
         self._index = None
-        self._folder.settle()
+        self._folder.settle(self._upto)
         self._folder.close()
 
-    def _reconcile(self, index: ChromaIndex, rows: Rows) -> None:
-        """Read off Chroma's ids which rows it holds, delete what it should not hold, and ask it for a few."""
-        self._state = "checking"
-        held = set(index.ids())
-        kept = np.flatnonzero(rows.states != GONE)
-        names = _names(rows, kept)
-        inside = np.fromiter((name in held for name in names), dtype=np.bool_, count=len(names))
-        stale = held.difference(names)
-        if stale:
-            self._folder.disturb()
-            index.delete(stale)
-        self._held = len(held) - len(stale)
-        self._probe(index, rows, kept[inside])
-        self._mark(rows, np.arange(len(rows.keys)), False)
-        self._mark(rows, kept[inside], True)
+    def _idle(self) -> None:
+        """Wait for something to do; label the folder when nothing is."""
+        while not (self._stop or self._failure):
+            with self._signal:
+                woken = self._signal.wait_for(lambda: self._dirty or self._stop, _POLL)
+            if not woken:
+                self._leg.refresh()  # which pokes this thread where another process has written
+                if not self._dirty:
+                    if not self._folder.settled:
+                        self._folder.settle(self._upto)
+                    continue
+            with self._signal:
+                self._signal.wait_for(lambda: self._stop or self._asked > self._fed, _GATHER)
+            break
+        self._dirty = False
 
-    def _probe(self, index: ChromaIndex, rows: Rows, covered: NDArray[np.intp]) -> None:
-        """Ask for a few vectors that are there: ids can outlive their vectors."""
-        chosen = covered[:: max(1, len(covered) // _PROBES)][:_PROBES]
+    def _cover_what_is_held(self, rows: Rows) -> None:
+        """Mark the rows that Chroma holds: all but those of notes that changed after it was last in step."""
+        covered = rows.states != GONE
+        _, touched = self._source.touched(self._upto)
+        if not self._upto:
+            covered[:] = False
+        covered &= ~np.isin(rows.keys, touched)
+        self._mark(rows, np.flatnonzero(~covered), False)
+        self._mark(rows, np.flatnonzero(covered), True)
+
+    def _feed(self, index: ChromaIndex, rows: Rows) -> None:
+        """Store and delete what changed since Chroma was last in step; given up when the collection is closed."""
+        asked, seq = self._asked, rows.seq
+        counter, keys = self._source.touched(self._upto)
+        for start in range(0, len(keys), _BATCH):
+            if self._late():
+                return
+            self._state = f"feeding, {len(keys) - start:,} notes to go"
+            self._put(index, rows, keys[start : start + _BATCH])
+        self._held = len(index)
+        if self._unchecked and counter == seq == self._source.counter():
+            self._unchecked = False
+            self._check(index, rows)
+        with self._signal:
+            self._upto = min(counter, seq)
+            self._index, self._fed = index, asked
+            self._state = f"in step, {self._held:,} notes"
+            self._signal.notify_all()
+
+    def _put(self, index: ChromaIndex, rows: Rows, keys: NDArray[np.int64]) -> None:
+        at = rows.find(keys)
+        notes = self._source.described(keys.tolist())
+        alive = (at >= 0) & np.isin(keys, list(notes))
+        alive[alive] = rows.states[at[alive]] != GONE
+        if not alive.all():
+            # Uncovered first: a note that is restored meanwhile is then scanned until it is stored again.
+            dead = at[~alive]
+            self._mark(rows, dead[dead >= 0], False)
+            self._folder.disturb()
+            index.delete_notes(keys[~alive].tolist())
+        if alive.any():
+            self._folder.disturb()
+            index.put_notes([(key, notes[key]) for key in keys[alive].tolist()], rows.take(at[alive]))
+            self._mark(rows, at[alive], True)
+
+    def _check(self, index: ChromaIndex, rows: Rows) -> None:
+        """Count what Chroma holds and ask it for a few vectors: ids can outlive their vectors. Raises ChromaFailed."""
+        if self._held != rows.kept:
+            raise ChromaFailed(f"it holds {self._held:,} notes of {rows.kept:,}")
+        kept = np.flatnonzero(rows.states != GONE)
+        chosen = kept[:: max(1, len(kept) // _PROBES)][:_PROBES]
         misses = 0
         for vector in rows.take(chosen):
             hits = index.nearest(vector, 1)
@@ -251,41 +368,6 @@ class ChromaBase:
         if misses > len(chosen) * _MISSES / _PROBES:
             raise ChromaFailed(f"{misses} of {len(chosen)} vectors are not found by a search for them")
 
-    def _feed(self, index: ChromaIndex, rows: Rows, *, everything: bool) -> None:
-        asked = self._asked
-        dead = np.flatnonzero(rows.covered & (rows.states == GONE))
-        if len(dead):
-            # Uncovered first: a note that is restored meanwhile is then scanned until it is fed again.
-            self._mark(rows, dead, False)
-            self._folder.disturb()
-            index.delete(_names(rows, dead))
-            self._held -= len(dead)
-        fresh = np.flatnonzero(~rows.covered & (rows.states != GONE))
-        if everything or asked > self._fed or len(fresh) >= self._feed_from:
-            for start in range(0, len(fresh), _FEED):
-                if self._stop:
-                    return
-                self._state = f"feeding, {len(fresh) - start:,} of {len(rows.keys):,} vectors to go"
-                some = fresh[start : start + _FEED]
-                self._folder.disturb()
-                index.upsert(_names(rows, some), rows.take(some))
-                self._held += len(some)
-                self._mark(rows, some, True)
-        with self._signal:
-            self._index, self._fed = index, asked
-            self._state = f"serving {self._held:,} vectors"
-            self._signal.notify_all()
-
     def _mark(self, rows: Rows, chosen: NDArray[np.intp], covered: bool) -> None:
         if not self._leg.cover(rows, chosen, covered):
             raise _Renumbered
-
-
-def _names(rows: Rows, chosen: NDArray[np.intp]) -> list[str]:
-    """The ids of rows in Chroma: key and hash of the vector."""
-    names: list[str] = []
-    for start in range(0, len(chosen), _FEED):
-        some = chosen[start : start + _FEED]
-        for key, vector in zip(rows.keys[some].tolist(), rows.take(some), strict=True):
-            names.append(f"{key}:{blake2b(vector.tobytes(), digest_size=8).hexdigest()}")
-    return names

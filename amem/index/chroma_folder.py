@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import sqlite3
 import time
 import zlib
 from dataclasses import asdict, dataclass, replace
@@ -17,19 +19,25 @@ if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
 NAME, LOCK, BROKEN = "chroma", "chroma.lock", "chroma.broken-"
-_LABEL = "amem.json"
-_COLLECTION = "vectors"
+#: The collection in it. Another program reads it with
+#: ``chromadb.PersistentClient(folder).get_collection(COLLECTION)``.
+COLLECTION = "memories"
+_LABEL, _DATABASE, _SYNCHRONISED = "amem.json", "chroma.sqlite3", "index_metadata.pickle"
 #: Twice Chroma's own: recall@10 of 0.92 instead of 0.77 on vectors without any structure, for 0.5 ms a query.
 _EFFORT = 200
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class _Label:
-    """What the folder holds, and size and checksum of each file; `files` None means that it may be half written."""
+class Label:
+    """What the folder holds: notes as of the change counter `seq`, in which vector space.
+
+    `files` has size and checksum of each file of vectors; None means that one may be half written.
+    """
 
     space: str
     dimension: int
+    seq: int
     files: dict[str, list[int]] | None
 
 
@@ -37,46 +45,68 @@ class ChromaFolder:
     """The folder ``chroma`` of a collection. Only the holder of the lock beside it may use this.
 
     Chroma can take the whole process with it (a segmentation fault) when its files are not as it left them. So the
-    folder is labelled while it is at rest, and opened only when every file is as the label says.
+    folder is labelled while it is at rest, and opened only when every file of vectors is as the label says and the
+    database is sound. Another program may have read it meanwhile, which changes some bytes of the database.
     """
 
     def __init__(self, parent: Path) -> None:
         self._parent, self._path = parent, parent / NAME
         self._client: ClientAPI | None = None
-        self._label = _Label("", 0, None)
+        self._label = Label("", 0, 0, None)
 
     @property
     def settled(self) -> bool:
         """Whether a process that ends now, however it ends, leaves a folder that can be opened again."""
         return self._label.files is not None
 
-    def open(self, space: str, dimension: int) -> ChromaIndex:
-        """The index of that space. Raises ChromaFailed and whatever Chroma raises.
+    def open(self, space: str, dimension: int) -> tuple[ChromaIndex, int]:
+        """The index of that space, and the change counter up to which it holds the notes; 0 for a new folder.
 
-        A folder of another space, or of a process that was killed while it wrote, is thrown away.
+        A folder of another space, or of a process that was killed while it wrote, is thrown away. Raises ChromaFailed
+        and whatever Chroma raises.
         """
-        label = self._read()
+        label = self.label()
         if label is None or label.files is None or (label.space, label.dimension) != (space, dimension):
             shutil.rmtree(self._path, ignore_errors=True)
-        elif label.files != self._fingerprints():
+            label = None
+        elif not self.intact(label):
             raise ChromaFailed("its files are not as they were left")
+        seq = 0 if label is None else label.seq
         self._path.mkdir(mode=0o700, exist_ok=True)
-        self._write(_Label(space, dimension, None))
+        self._write(Label(space, dimension, seq, None))
         self._client = open_folder(self._path)
-        return ChromaIndex(
-            self._client.get_or_create_collection(
-                _COLLECTION, embedding_function=None, configuration={"hnsw": {"space": "cosine", "ef_search": _EFFORT}}
-            )
+        # Chroma's own embedding function, which a plain client then takes, is all-MiniLM-L6-v2: amem's default model.
+        collection = self._client.get_or_create_collection(
+            COLLECTION, embedding_function=None, configuration={"hnsw": {"space": "cosine", "ef_search": _EFFORT}}
         )
+        return ChromaIndex(collection, self._client), seq
+
+    def label(self) -> Label | None:
+        """What the folder says of itself; None where there is none. Raises ChromaFailed for a label that is broken."""
+        try:
+            found = json.loads((self._path / _LABEL).read_text(encoding="utf-8"))
+            # Before it had a `seq`, a folder held no notes, only vectors: such a one is made anew.
+            return Label(**found) if "seq" in found else None
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, TypeError) as error:
+            raise ChromaFailed(f"its label cannot be read: {error}") from error
+
+    def intact(self, label: Label) -> bool:
+        """Whether the files of vectors are as the label says, and the database is sound."""
+        return label.files == self._fingerprints() and _is_sound(self._path / _DATABASE)
 
     def disturb(self) -> None:
         """Say so before something is written."""
         if self.settled:
             self._write(replace(self._label, files=None))
 
-    def settle(self) -> None:
-        """Label the folder as it lies; Chroma changes no file unless it is told to store or delete."""
-        self._write(replace(self._label, files=self._fingerprints()))
+    def settle(self, seq: int) -> None:
+        """Label the folder as it lies, with the change counter up to which it holds the notes.
+
+        Chroma changes no file unless it is told to store or delete.
+        """
+        self._write(replace(self._label, seq=seq, files=self._fingerprints()))
 
     def close(self) -> None:
         """Let go of Chroma; a folder that is not open is fine."""
@@ -96,15 +126,7 @@ class ChromaFolder:
         except OSError:
             shutil.rmtree(self._path, ignore_errors=True)
 
-    def _read(self) -> _Label | None:
-        try:
-            return _Label(**json.loads((self._path / _LABEL).read_text(encoding="utf-8")))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, TypeError) as error:
-            raise ChromaFailed(f"its label cannot be read: {error}") from error
-
-    def _write(self, label: _Label) -> None:
+    def _write(self, label: Label) -> None:
         self._label = label
         path = self._path / _LABEL
         draft = path.with_suffix(".tmp")
@@ -113,11 +135,59 @@ class ChromaFolder:
 
     def _fingerprints(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
-        for path in sorted(self._path.rglob("*")):
-            if path.is_file() and path.name != _LABEL:
-                size = checksum = 0
+        for path in sorted(self._path.glob("*/*")):
+            size, checksum = path.stat().st_size, 0
+            # Until the first synchronisation (1,000 notes) the vectors lie in the database's log, and whoever opens the
+            # folder writes these files anew with whatever lay in memory.
+            if (path.parent / _SYNCHRONISED).exists():
                 with path.open("rb") as file:
                     while block := file.read(_BLOCK):
-                        size, checksum = size + len(block), zlib.crc32(block, checksum)
-                found[path.relative_to(self._path).as_posix()] = [size, checksum]
+                        checksum = zlib.crc32(block, checksum)
+            found[path.relative_to(self._path).as_posix()] = [size, checksum]
         return found
+
+
+def _is_sound(path: Path) -> bool:
+    """Whether SQLite can read all of a database."""
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            return connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+    except sqlite3.Error:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A folder as it lies, not opened: `seq` is the change counter it holds, None where that cannot be said."""
+
+    what: str
+    seq: int | None = None
+    broken: bool = False
+    hint: str = ""
+
+
+def look_at(parent: Path, space: str, *, read_only: bool) -> Look:
+    """Say how the Chroma folder in a collection's folder is, without importing Chroma; `space` is the notes' own.
+
+    In a `read_only` collection nobody can keep it, and no lock can be taken.
+    """
+    from filelock import FileLock, Timeout
+
+    folder = ChromaFolder(parent)
+    try:
+        with contextlib.nullcontext() if read_only else FileLock(parent / LOCK, mode=0o600).acquire(timeout=0):
+            label = folder.label()
+            if label is None or label.space != space:
+                return Look("no copy of the notes yet", hint="amem maintain makes one")
+            if label.files is None:
+                hint = "the next process that keeps it makes it anew, amem doctor --repair does so now"
+                return Look("its last keeper was killed while writing", broken=True, hint=hint)
+            if not folder.intact(label):
+                return Look("its files are not as they were left", broken=True, hint="amem doctor --repair rebuilds it")
+            return Look("whole", label.seq)
+    except Timeout:
+        return Look("kept in step by another process")
+    except ChromaFailed as failure:
+        return Look(str(failure), broken=True, hint="amem doctor --repair rebuilds it")
+    except OSError as error:
+        return Look(f"cannot be read ({error})", broken=True)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from amem.index.chroma import ChromaIndex
     from amem.index.chroma_base import ChromaBase
     from amem.index.feed import VectorDelta, VectorFeed
     from amem.index.rows import Hits, Keys, Matrix
@@ -30,15 +31,20 @@ logger = logging.getLogger("amem.index")
 
 #: Below this many rows the database is read as fast as a file.
 WORTH_CACHING = 1_000
+#: From so many notes on a search by Chroma takes less time than to compare them all (benchmarks/RESULTS.md).
+CHROMA_FROM = 50_000
 _SHARE = 0.1
 _ATTEMPTS = 5
+#: Seconds that closing waits for Chroma to take in the last notes.
+CLOSING = 2.0
 
 
 class DenseLeg:
     """Nearest notes by cosine. Keys are the store's integers; vectors are L2-normalised float32.
 
-    `folder` None keeps everything in memory. `base` "auto" takes Chroma from `chroma_from` notes on; "exact" never
-    imports it. Nothing is read before the first `refresh` or search.
+    `folder` None keeps everything in memory. With `base` "auto" or "chroma" the process that gets its lock keeps the
+    notes in Chroma, too; "auto" asks it from `chroma_from` notes on, where it is the quicker one, "chroma" always;
+    "exact" never imports it. Nothing is read before the first `refresh` or search.
     """
 
     def __init__(
@@ -47,10 +53,11 @@ class DenseLeg:
         *,
         folder: Path | None,
         base: Literal["auto", "exact", "chroma"] = "auto",
-        chroma_from: int = 200_000,
+        chroma_from: int = CHROMA_FROM,
+        pause: float = 2.0,
     ) -> None:
         self._feed, self._folder = feed, folder
-        self._wanted, self._chroma_from = base, chroma_from
+        self._wanted, self._chroma_from, self._pause = base, 0 if base == "chroma" else chroma_from, pause
         self._lock = threading.RLock()
         self._rows: Rows | None = None
         self._tail = Tail()
@@ -161,20 +168,33 @@ class DenseLeg:
         }
 
     def flush(self, timeout: float = 60.0) -> None:
-        """Write the cache file now and, where Chroma is the base, feed it everything.
+        """Write the cache file now, and have Chroma hold every note where this process keeps it.
 
         After a purge this removes the vector from every file but the database.
         """
+        self.write_cache()
+        self.wait_for_chroma(timeout)
+
+    def write_cache(self) -> None:
+        """Write the cache file now."""
         with self._lock:
             self.refresh()
             if self._folder is not None:
                 self._write_cache()
-        self.wait_for_chroma(timeout)
+
+    def check_chroma(self, timeout: float) -> bool:
+        """As `wait_for_chroma`, and have Chroma counted and probed again; where it is broken, it is rebuilt."""
+        self.refresh()
+        return self._chroma is not None and self._chroma.index(timeout, check=True) is not None
 
     def wait_for_chroma(self, timeout: float) -> bool:
-        """Wait until Chroma holds every vector; False when it is not the base, or is not ready by then."""
+        """Wait until Chroma holds every note; False when this process does not keep it, or not by then."""
+        return self.chroma(timeout) is not None
+
+    def chroma(self, timeout: float) -> ChromaIndex | None:
+        """Chroma's index once it holds every note; None when this process does not keep it, or not by then."""
         self.refresh()
-        return self._chroma is not None and self._chroma.wait(timeout)
+        return None if self._chroma is None else self._chroma.index(timeout)
 
     def cover(self, seen: Rows, chosen: NDArray[np.intp], covered: bool) -> bool:
         """Mark rows as held by Chroma or not; False when they have been renumbered since `seen`."""
@@ -185,15 +205,15 @@ class DenseLeg:
             self._rows = rows.covering(chosen, covered)
             return True
 
-    def close(self) -> None:
-        """Stop Chroma, and leave a cache file where that saves the next process time. May be called again."""
+    def close(self, timeout: float = CLOSING) -> None:
+        """Stop Chroma, after `timeout` seconds at most, and leave a cache file where that saves time. Twice is fine."""
         with self._lock:
             if self._closed:
                 return
             self._closed = True
             rows = self._rows
         if self._chroma is not None:
-            self._chroma.close()
+            self._chroma.close(timeout)
         if rows is not None and self._cache_works and len(rows.keys) >= WORTH_CACHING:
             gone = len(rows.keys) - rows.kept
             if gone or len(rows.tail) > max(WORTH_CACHING, _SHARE * len(rows.matrix)):
@@ -295,12 +315,11 @@ class DenseLeg:
         assert rows is not None
         if self._folder is None or self._wanted == "exact" or self._closed or not rows.dimension:
             return
-        if self._chroma is None and (self._wanted == "chroma" or rows.kept >= self._chroma_from):
+        if self._chroma is None:
             from amem.index.chroma_base import ChromaBase
 
-            self._chroma = ChromaBase(self._folder, self)
-        if self._chroma is not None:
-            self._chroma.follow(rows)
+            self._chroma = ChromaBase(self._folder, self, self._feed, serve_from=self._chroma_from, pause=self._pause)
+        self._chroma.follow(rows)
 
 
 def _known(rows: Rows, keys: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -33,6 +35,15 @@ class VectorDelta:
     """Those vectors, L2-normalised, shape (len(vector_keys), dimension)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A note as Chroma keeps it beside its vector; a field whose value is None is left out."""
+
+    id: str
+    document: str
+    metadata: Mapping[str, Any]
+
+
 class VectorFeed(Protocol):
     """Called from several threads at once. Keys are integers that are never used twice."""
 
@@ -46,4 +57,16 @@ class VectorFeed(Protocol):
 
     def delta(self, after: int) -> VectorDelta:
         """Everything that changed after that counter value; 0 gives all there is."""
+        ...
+
+    def touched(self, after: int) -> tuple[int, NDArray[np.int64]]:
+        """The change counter, and keys of all notes that changed in any way after that value, the purged included."""
+        ...
+
+    def described(self, keys: Sequence[int]) -> dict[int, Described]:
+        """What Chroma is to hold of these notes; the deleted and the purged are left out."""
+        ...
+
+    def keys_of(self, ids: Sequence[str]) -> dict[str, int]:
+        """Keys of these note ids; those that belong to no note are left out."""
         ...

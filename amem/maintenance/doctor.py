@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.clock import start_of_day, zone
 from amem.errors import AmemError, InvalidInput
+from amem.index.chroma_folder import look_at
 from amem.ledger import day_of
 from amem.maintenance.index import embed_missing
 from amem.storage.disagreements import leaning
@@ -20,14 +21,20 @@ if TYPE_CHECKING:
     from amem.vectorizer import Vectorizer
 
 
+#: Seconds that a repair waits for Chroma to be rebuilt: 100,000 notes take three minutes.
+_CHROMA_SECONDS = 1_800.0
+
+
 class Checked(Protocol):
     """The part of the dense leg that a check-up uses."""
 
     def refresh(self) -> None: ...
 
-    def flush(self) -> None: ...
+    def write_cache(self) -> None: ...
 
     def status(self) -> dict[str, Any]: ...
+
+    def check_chroma(self, timeout: float) -> bool: ...
 
     def __len__(self) -> int: ...
 
@@ -58,6 +65,7 @@ def examine(
     vectorizer: Vectorizer,
     settings: Settings,
     *,
+    folder: Path | None,
     repair: bool,
     rules: Callable[[Path], object],
     predicates: Callable[[Path], object],
@@ -65,8 +73,9 @@ def examine(
 ) -> list[Finding]:
     """Check database, index, models, a user's own files and what waits.
 
-    `rules` and `predicates` read a home's own files of these names; `language` says what is wrong where the model
-    cannot read the notes. With `repair`, embed what lacks a vector and rebuild the caches.
+    `folder` is the collection's, None in memory; `rules` and `predicates` read a home's own files of these names;
+    `language` says what is wrong where the model cannot read the notes. With `repair`, embed what lacks a vector, write
+    the cache anew, and bring Chroma in step.
     """
     return [
         *_database(store),
@@ -77,6 +86,7 @@ def examine(
         *_own_files(settings, {"rules": rules, "predicates": predicates}),
         *_budget(store, settings),
         *_vectors(store, dense, vectorizer, repair=repair),
+        *([] if folder is None else [_chroma(store, dense, folder, repair=repair)]),
         *_waiting(store, settings),
         *_links(store),
         *_truth(store),
@@ -210,7 +220,7 @@ def _vectors(store: Store, dense: Checked, vectorizer: Vectorizer, *, repair: bo
         yield Finding("warning", "vectors", f"{missing} notes have no vector yet", "amem doctor --repair embeds them")
     dense.refresh()
     if repair:
-        dense.flush()
+        dense.write_cache()
     yield Finding("ok", "index", _searched(dense.status()))
 
 
@@ -222,9 +232,28 @@ def _searched(status: Mapping[str, Any]) -> str:
         parts.append(f"{status['tail']:,} newer than the copy on disk")
     if "damaged" in status["cache"] or "cannot" in status["cache"]:
         parts.append(f"the copy on disk {status['cache']}")
-    if status["wanted"] == "chroma" or status["chroma"] != "off":
-        parts.append(f"Chroma: {status['chroma']}")
     return "; ".join(parts)
+
+
+def _chroma(store: Store, dense: Checked, folder: Path, *, repair: bool) -> Finding:
+    """Whether the copy in Chroma is whole and in step; with `repair`, a broken one is moved aside and rebuilt."""
+    if repair and dense.status()["wanted"] != "exact":
+        done = dense.check_chroma(_CHROMA_SECONDS)
+        state = dense.status()["chroma"]
+        if done or "another process" in state:
+            return Finding("ok", "chroma", state)
+        return Finding("error", "chroma", state, "searches compare the vectors themselves meanwhile")
+    with store.read() as session:
+        space, counter = session.vectors.space(), session.counter
+    found = look_at(folder, "" if space is None else space.fingerprint, read_only=store.read_only)
+    if found.seq is None:
+        return Finding("warning" if found.broken else "ok", "chroma", found.what, found.hint)
+    with store.read() as session:
+        behind = len(session.vectors.states(found.seq)[0])
+    if behind and found.seq < counter:
+        hint = "the next chat, browser, worker or amem maintain stores them"
+        return Finding("ok", "chroma", f"not in it yet: {behind:,} changed note{'s' * (behind != 1)}", hint)
+    return Finding("ok", "chroma", "every note is in it")
 
 
 def _waiting(store: Store, settings: Settings) -> Iterator[Finding]:

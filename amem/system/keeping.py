@@ -39,7 +39,16 @@ class Keeping(Wiring):
         embedded = embed_missing(self._store, self._vectorizer, after=self._progress.consolidated)
         self._progress.consolidated = counter
         self._dense.refresh()
+        self._retriever.refill()
         return embedded
+
+    def feed_chroma(self, timeout: float = 600.0) -> bool:
+        """Have the collection's Chroma folder hold every note now, which the background does in time.
+
+        False where another process keeps the folder, where there is none (in memory, read-only, ``dense_base`` exact),
+        and when it takes longer than `timeout` seconds.
+        """
+        return self._dense.wait_for_chroma(timeout)
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Embed every note anew with the present model and recipe; returns how many."""
@@ -52,6 +61,7 @@ class Keeping(Wiring):
             self._dense,
             self._vectorizer,
             self.settings,
+            folder=self._folder,
             repair=repair,
             rules=load_rules,
             predicates=load_predicates,

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.live import CollectionRetriever
 from amem.note import Status
 from amem.query import Filter, Query
 from amem.retrieval import related_text
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
+    from amem.collection_retriever import CollectionRetriever
     from amem.retrieval import Explanation, Hit
 
 
@@ -102,8 +102,8 @@ class Recalling(Wiring):
 
     @property
     def retriever(self) -> CollectionRetriever:
-        """The collection as A-Mem's programs search it: Chroma's nested lists."""
-        return CollectionRetriever(self._store, self._dense, self._vectorizer)
+        """The notes in Chroma, as A-Mem's programs search them."""
+        return self._retriever
 
 
 def _widened(query: Query) -> Query:

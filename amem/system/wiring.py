@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import SystemClock, zone
 from amem.collection import StoreFeed, existing_folder, folder_of
+from amem.collection_retriever import CollectionRetriever
 from amem.index import DenseLeg
 from amem.ledger import StoreLedger
 from amem.llm.entailment import local_entailment
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 
 #: Seconds that closing waits for a call which is being called off.
 _PATIENCE = 1.5
+#: Seconds that closing takes at most; Chroma takes in the last notes in what is left of them.
+_CLOSING = 2.0
 
 
 class Progress:
@@ -132,7 +136,11 @@ class Wiring:
         self._predicates: Callable[[], Predicates] = cache(partial(load_predicates, settings.home))
         made = embedder or make_embedder(settings, notify=self._notify)
         self._vectorizer = Vectorizer(store, made, settings.embed_recipe)
-        self._dense = DenseLeg(StoreFeed(store), folder=self._folder, base=settings.dense_base)
+        feed = StoreFeed(store)
+        # A folder that cannot be written to cannot hold a copy in Chroma either.
+        base = "exact" if store.read_only else settings.dense_base
+        self._dense = DenseLeg(feed, folder=self._folder, base=base)
+        self._retriever = CollectionRetriever(store, self._dense, feed, self._vectorizer)
         self._recall = Recall(
             store,
             self._dense,
@@ -236,12 +244,14 @@ class Wiring:
             return
         self._closed = True
         self._called_off.set()
+        until = time.monotonic() + _CLOSING
         try:
             self._worker.close(_PATIENCE)
             self._enricher.give_back()
         finally:
             try:
-                self._dense.close()
+                self._retriever.close()
+                self._dense.close(max(0.0, until - time.monotonic()))
             finally:
                 self._store.close()
 

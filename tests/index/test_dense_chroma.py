@@ -31,7 +31,7 @@ COUNT = 1_500
 
 @contextmanager
 def on_chroma(feed: MemoryFeed, folder: Path) -> Iterator[DenseLeg]:
-    leg = DenseLeg(feed, folder=folder, base="chroma")
+    leg = DenseLeg(feed, folder=folder, base="chroma", pause=0)
     try:
         yield leg
     finally:
@@ -120,7 +120,8 @@ def test_a_second_run_opens_what_the_first_one_left(feed: MemoryFeed, tmp_path: 
     with on_chroma(feed, tmp_path) as leg:
         assert leg.wait_for_chroma(60), leg.status()
     label = json.loads((tmp_path / "chroma" / "amem.json").read_text())
-    assert "chroma.sqlite3" in label["files"]
+    assert label["seq"] == feed.seq
+    assert any(name.endswith("data_level0.bin") for name in label["files"])
     feed.replace(keys[1], clustered(1, seed=77)[0])
     feed.mark(keys[2:30], GONE)
     feed.add(clustered(40, seed=5))
@@ -182,7 +183,7 @@ def garble_label(folder: Path) -> None:
 
 
 def one_bit(folder: Path) -> None:
-    path = folder / "chroma.sqlite3"
+    (path,) = folder.glob("*/data_level0.bin")
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
@@ -213,7 +214,7 @@ def test_ids_that_outlived_their_vectors_are_noticed(feed: MemoryFeed, tmp_path:
     folder.open(feed.space(), DIMENSION)
     folder.close()
     lose_vectors(tmp_path / "chroma")
-    folder.settle()
+    folder.settle(feed.seq)
     with on_chroma(feed, tmp_path) as leg:
         assert leg.wait_for_chroma(60), leg.status()
         assert agrees(leg, feed)
@@ -349,13 +350,15 @@ def test_readers_and_a_writer_do_not_disturb_each_other(feed: MemoryFeed, tmp_pa
     assert wrong == []
 
 
-def test_auto_takes_chroma_only_from_its_size_on(feed: MemoryFeed, tmp_path: Path):
+def test_auto_feeds_chroma_from_the_first_note_and_asks_it_only_from_its_size_on(feed: MemoryFeed, tmp_path: Path):
     feed.add(clustered(400))
-    leg = DenseLeg(feed, folder=tmp_path, chroma_from=500)
-    leg.refresh()
-    assert leg.status()["chroma"] == "off"
+    leg = DenseLeg(feed, folder=tmp_path, chroma_from=500, pause=0)
+    assert leg.wait_for_chroma(60), leg.status()
+    assert not serving(leg)
+    assert "400 notes" in leg.status()["chroma"]
     feed.add(clustered(200, seed=1))
     assert leg.wait_for_chroma(60), leg.status()
+    assert serving(leg)
     leg.close()
 
 
@@ -386,7 +389,7 @@ FEEDING = """
     from amem.index import DenseLeg
     feed = MemoryFeed()
     feed.add(clustered(6_000))
-    leg = DenseLeg(feed, folder=pathlib.Path(sys.argv[2]), base="chroma")
+    leg = DenseLeg(feed, folder=pathlib.Path(sys.argv[2]), base="chroma", pause=0)
     leg.refresh()
     print("feeding", flush=True)
     leg.wait_for_chroma(60)
@@ -404,7 +407,7 @@ RESTING = """
     from amem.index import DenseLeg
     feed = MemoryFeed()
     feed.add(clustered(6_000))
-    leg = DenseLeg(feed, folder=pathlib.Path(sys.argv[2]), base="chroma")
+    leg = DenseLeg(feed, folder=pathlib.Path(sys.argv[2]), base="chroma", pause=0)
     assert leg.wait_for_chroma(60)
     while json.loads(pathlib.Path(sys.argv[3]).read_text())["files"] is None:
         time.sleep(0.05)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def cached(feed: MemoryFeed, folder: Path) -> DenseLeg:
-    leg = DenseLeg(feed, folder=folder)
+    leg = DenseLeg(feed, folder=folder, base="exact")
     leg.flush()
     return leg
 
@@ -30,7 +30,7 @@ def test_a_second_process_reads_only_what_changed_since(feed: MemoryFeed, tmp_pa
     cached(feed, tmp_path).close()
     feed.add(vectors[250:])
     feed.deltas.clear()
-    again = DenseLeg(feed, folder=tmp_path)
+    again = DenseLeg(feed, folder=tmp_path, base="exact")
     for vector in vectors[::25]:
         assert again.search(vector, 20)[0].tolist() == feed.nearest(vector, 20)
     assert feed.deltas == [2]
@@ -60,7 +60,7 @@ def test_a_note_deleted_before_and_restored_after_is_found(feed: MemoryFeed, tmp
     feed.mark(keys[:5], GONE)
     cached(feed, tmp_path).close()
     feed.mark(keys[:1], ACTIVE)
-    assert DenseLeg(feed, folder=tmp_path).search(vectors[0], 1)[0].tolist() == keys[:1]
+    assert DenseLeg(feed, folder=tmp_path, base="exact").search(vectors[0], 1)[0].tolist() == keys[:1]
 
 
 @pytest.mark.parametrize("part", ["empty", "cut", "zeros", "one bit", "garbage", "short"])
@@ -85,7 +85,7 @@ def test_a_damaged_file_is_noticed_and_rebuilt(
     }[part]
     path.write_bytes(bad)
     with caplog.at_level(logging.WARNING, "amem.index"):
-        leg = DenseLeg(feed, folder=tmp_path)
+        leg = DenseLeg(feed, folder=tmp_path, base="exact")
         assert leg.search(vectors[5], 10)[0].tolist() == feed.nearest(vectors[5], 10)
     assert "is not used" in caplog.text
     leg.close()
@@ -97,14 +97,14 @@ def test_a_file_of_another_space_is_not_used(feed: MemoryFeed, tmp_path: Path):
     cached(feed, tmp_path).close()
     other = clustered(20, seed=3)
     feed.reindex("other", lambda key: other[keys.index(key)])
-    leg = DenseLeg(feed, folder=tmp_path)
+    leg = DenseLeg(feed, folder=tmp_path, base="exact")
     assert leg.search(other[2], 1)[0].tolist() == [keys[2]]
     leg.close()
 
 
 def test_it_is_rewritten_once_the_tail_passes_a_tenth(feed: MemoryFeed, tmp_path: Path):
     feed.add(clustered(9_000))
-    leg = DenseLeg(feed, folder=tmp_path)
+    leg = DenseLeg(feed, folder=tmp_path, base="exact")
     leg.refresh()
     assert leg.status()["tail"] == 0
     feed.add(clustered(900, seed=1))
@@ -118,7 +118,7 @@ def test_it_is_rewritten_once_the_tail_passes_a_tenth(feed: MemoryFeed, tmp_path
 
 def test_a_small_collection_needs_no_file(feed: MemoryFeed, tmp_path: Path):
     feed.add(clustered(100))
-    with_few = DenseLeg(feed, folder=tmp_path)
+    with_few = DenseLeg(feed, folder=tmp_path, base="exact")
     with_few.refresh()
     with_few.close()
     assert list(tmp_path.iterdir()) == []
@@ -129,7 +129,7 @@ def test_a_folder_that_cannot_be_written_costs_the_cache_and_one_warning(
 ):
     vectors = clustered(1_500)
     feed.add(vectors)
-    leg = DenseLeg(feed, folder=tmp_path / "not there")
+    leg = DenseLeg(feed, folder=tmp_path / "not there", base="exact")
     with caplog.at_level(logging.WARNING, "amem.index"):
         for start in range(3):
             feed.add(clustered(1_500, seed=start))

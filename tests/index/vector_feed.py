@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.index import ACTIVE, GONE, VectorDelta
+from amem.index.feed import Described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,6 +60,21 @@ class MemoryFeed:
                 np.array(fresh, dtype=np.int64),
                 np.array(vectors, dtype=np.float32).reshape(len(fresh), width),
             )
+
+    def touched(self, after: int) -> tuple[int, NDArray[np.int64]]:
+        with self._lock:
+            return self.seq, np.array([key for key, (seq, _) in self.changed.items() if seq > after], dtype=np.int64)
+
+    def described(self, keys: Sequence[int]) -> dict[int, Described]:
+        with self._lock:
+            return {
+                key: Described(f"note-{key}", f"text of {key}", {"status": self.notes[key][1], "tags": None})
+                for key in keys
+                if key in self.notes and self.notes[key][1] != GONE
+            }
+
+    def keys_of(self, ids: Sequence[str]) -> dict[str, int]:
+        return {id: int(id.removeprefix("note-")) for id in ids}
 
     def add(self, vectors: NDArray[np.float32]) -> list[int]:
         with self._lock:

@@ -13,6 +13,5 @@ def open_collection(settings: Settings, *, create: bool = True) -> AgenticMemory
     """The settings' collection, for a person. Raises StorageError, and CollectionNotFound without `create`."""
     from amem.memory_system import AgenticMemorySystem
 
-    # Chroma takes a second to import and gains a browser nothing; the exact scan finds the same notes.
-    exact = settings.model_copy(update={"dense_base": "exact"})
-    return AgenticMemorySystem(settings=exact, actor="user", create=create)
+    # Chroma is imported in the background, when the browser has long been drawn, and only where it lacks notes.
+    return AgenticMemorySystem(settings=settings, actor="user", create=create)
