@@ -63,7 +63,7 @@ class Settings(BaseSettings):
     embed_recipe: Literal["content", "paper"] = "content"
     """What is embedded: the speaker and the content, or A-Mem's content + context + keywords + tags (paper)."""
     dense_base: Literal["auto", "exact", "chroma"] = "auto"
-    """Whether notes are kept in Chroma, too: auto keeps them and asks it where it is quicker, exact never imports it."""
+    """Whether Chroma holds the notes too: auto asks it where it is quicker, chroma always, exact never imports it."""
     lexical: Literal["fts5", "rank-bm25"] = "fts5"
     """Scorer of the lexical leg; rank-bm25 rebuilds on every change and takes your own k1 and b."""
     bm25_k1: float = Field(default=1.2, gt=0)

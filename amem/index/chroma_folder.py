@@ -151,7 +151,7 @@ def _is_sound(path: Path) -> bool:
     """Whether SQLite can read all of a database."""
     try:
         with contextlib.closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-            return connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
     except sqlite3.Error:
         return False
 
