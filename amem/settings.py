@@ -197,6 +197,8 @@ class Settings(BaseSettings):
     """Strength below which a note that may fade is archived."""
     fade_after_days: float = Field(default=60, ge=0)
     """Days a note is left in peace before it may fade."""
+    archive_own_notes: bool = False
+    """Whether what you wrote by hand fades like the rest; off: only what came from chats and agents is archived."""
     merge_cosine: float = Field(default=0.9, ge=0, le=1)
     """Least cosine between notes that are merged into one."""
     merge_days: float = Field(default=45, ge=0)

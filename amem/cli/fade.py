@@ -68,6 +68,11 @@ def fade(
         print_curves(preview.curves())
     if not preview.notes:
         tell(f"nothing fades or changes layer within {count_days(days)}")
+    if preview.own and named is None:
+        tell(
+            f"{count(preview.own, 'note')} of your own would be as weak and stay: what you wrote is archived only with"
+            " archive_own_notes = true"
+        )
 
 
 def count_days(days: float) -> str:

@@ -67,7 +67,7 @@ def maintain(
             tell("nothing is due yet; amem health says when")
             return
         with _progress() as heard:
-            report = memory.maintain(dry_run, cycle=cycle, progress=heard)
+            report = memory.maintain(cycle, dry_run=dry_run, progress=heard)
             if not dry_run:
                 heard("chroma", 0, 0)
                 memory.feed_chroma()

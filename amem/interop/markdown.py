@@ -17,7 +17,7 @@ from amem.interop.front_matter import Value, as_list, split_front_matter
 from amem.interop.items import Incoming, Read, Refused, parts_of, source_id
 from amem.interop.wikilinks import wanted_links
 from amem.note import Source
-from amem.text import split_text
+from amem.text import hashtags, split_text
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_INLINE_TAG = re.compile(r"(?:^|\s)#([^\W\d_][\w/-]*)")
 _CREATED = ("created", "date", "time", "created_at")
 #: What the front matter says that a note has a field for; everything else goes to its metadata.
 _KNOWN = frozenset({*_CREATED, "title", "aliases", "alias", "tags", "tag", "category"})
@@ -86,7 +85,7 @@ def _fields(values: dict[str, Value], title: str, name: str, aliases: list[str],
     metadata |= {"title": title, "path": name} | ({"aliases": aliases} if aliases else {})
     fields: dict[str, Any] = {"metadata": metadata}
     given = [tag.lstrip("#") for tag in (*as_list(values.get("tags")), *as_list(values.get("tag")))]
-    tags = [*given, *(tag for tag in _INLINE_TAG.findall(body) if tag not in given)]
+    tags = [*given, *(tag for tag in hashtags(body) if tag not in given)]
     if tags:
         fields["tags"] = list(dict.fromkeys(tags))
     if category := _text(values.get("category")):

@@ -76,7 +76,7 @@ class Cycle:
         `cancelled` was set; what was done until then stays, and the next run goes on from there.
         """
         if cycle not in CYCLES:
-            raise InvalidInput(f"there is no cycle {cycle!r}", hint=f"use {', '.join(CYCLES)}")
+            raise InvalidInput(f"there is no cycle {cycle!r}", hint=f"use {', '.join(CYCLES)}; dry_run=True only plans")
         began = monotonic()
         if dry_run:
             shift = replace(self._rehearsal(cycle, cancelled), listener=listener)

@@ -51,6 +51,11 @@ _SAME = (
     .order_by(_NOTES.c.key)
     .limit(1)
 )
+_BY_HAND = Prepared(
+    "SELECT n.key FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
+    " JOIN versions AS v ON v.note = n.key AND v.version = 1 JOIN operations AS o ON o.id = v.operation"
+    " WHERE o.actor = 'user' AND n.conversation_id IS NULL"
+)
 _ORDERS = {
     "time": (_NOTES.c.at.desc(), _NOTES.c.key.desc()),
     "recorded": (_NOTES.c.key.desc(),),
@@ -283,6 +288,10 @@ class NoteReading:
             for some in chunks([int(key) for key in keys])
             for key in self._run(select(_NOTES.c.key).where(_NOTES.c.key.in_(some), taken.exists())).scalars()
         }
+
+    def written_by_hand(self, keys: Sequence[int]) -> set[int]:
+        """Those of these notes that a person wrote, in no conversation."""
+        return {key for (key,) in _BY_HAND.rows(self._session, keys=listed(int(key) for key in keys))}
 
     def behind_lost(self) -> list[str]:
         """Ids of the superseded notes whose successor was deleted or destroyed, oldest first."""

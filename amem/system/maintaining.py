@@ -40,9 +40,9 @@ class Maintaining(Keeping, Topics):
 
     def maintain(
         self,
-        dry_run: bool = False,
-        *,
         cycle: str = "nightly",
+        *,
+        dry_run: bool = False,
         progress: Callable[[str, int, int], None] | None = None,
         cancelled: threading.Event | None = None,
     ) -> MaintenanceReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from amem.text.hashtags import hashtags
 from amem.text.normal import normalize
 from amem.text.scripts import cjk_share, is_cjk, written_in_cjk
 from amem.text.searched import asked_terms, search_terms
@@ -15,6 +16,7 @@ __all__ = [
     "Typed",
     "asked_terms",
     "cjk_share",
+    "hashtags",
     "index_terms",
     "is_cjk",
     "located_terms",

@@ -13,7 +13,7 @@ from amem.writing.conflict.opinions import from_links
 from amem.writing.conflict.settling import Settled
 from amem.writing.guards import plan
 from amem.writing.neighbours import NEAR_DUPLICATE
-from amem.writing.steps import ANALYSED
+from amem.writing.steps import ANALYSED, with_hashtags
 
 if TYPE_CHECKING:
     from amem.note import Enrichment, MemoryNote
@@ -116,7 +116,7 @@ def write_down(
         changes |= {name: plain(name, getattr(note, name)) for name in free}
         changes["analyst"] = thought.analyst
         if planned.tags and "tags" in free:
-            changes["tags"] = list(planned.tags)
+            changes["tags"] = with_hashtags(note, planned.tags)
             asked.append(evolution.prompt)
     prompts = ", ".join(filter(None, asked))
     operation = session.begin("enrich", thought.analyst or "amem", cause, parent=parent, prompts=prompts)

@@ -25,7 +25,7 @@ from amem.writing.conflict.opinions import from_links
 from amem.writing.conflict.weighing import NOBODY_ASKED
 from amem.writing.guards import Plan, plan
 from amem.writing.neighbours import show
-from amem.writing.steps import ENRICH_JOB, analysis_of, draft_of
+from amem.writing.steps import ENRICH_JOB, analysis_of, draft_of, with_hashtags
 from amem.writing.vocabulary import BatchVocabulary, FrequencyCache
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ class Pipeline:
             evolution = Evolution()
         planned = plan(evolution, shown.notes, shown.owned, self._settings)
         if planned.tags and "tags" not in entry.intake.given:
-            note.tags = list(planned.tags)
+            note.tags = with_hashtags(note, planned.tags)
         least = self._settings.conflict_cosine
         planned, opinions = from_links(planned, analyst.name, evolution.prompt, shown.cosines, least)
         twin = shown.twin(self._settings.near_duplicate) if self._vectorizer.can_read(note) else None

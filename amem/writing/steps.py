@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from amem.analysis import Analysis, Draft
 from amem.clock import local_time, parse_time
 from amem.note import Kind
+from amem.text import hashtags
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
     from datetime import datetime, tzinfo
 
     from amem.note import Fact, MemoryNote
@@ -50,10 +51,19 @@ def fill_in(
         if name != "facts" and name not in owned:
             value = getattr(analysis, name)
             setattr(note, name, list(value) if isinstance(value, tuple) else value)
+    if "tags" not in owned:
+        note.tags = with_hashtags(note, note.tags)
     if "facts" not in owned:
         note.facts = [] if canon is None else _stated(note, analysis, zone, canon)
     if "valid_from" not in owned:
         note.valid_from = _holds_from(note, zone)
+
+
+def with_hashtags(note: MemoryNote, tags: Iterable[str]) -> list[str]:
+    """The tags that stand in the note's text as ``#tag``, then these; in code a # is none."""
+    written = [] if note.kind is Kind.CODE else hashtags(note.content)
+    known = {tag.casefold() for tag in written}
+    return written + [tag for tag in tags if tag.casefold() not in known]
 
 
 def _stated(note: MemoryNote, analysis: Analysis, zone: tzinfo, canon: Canon) -> list[Fact]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def told(cli: Cli) -> dict[str, str]:
+    cli.env["AMEM_ARCHIVE_OWN_NOTES"] = "true"
     return {
         "chat": cli.add("哈哈，今天天气真不错啊", "--kind", "chitchat"),
         "fact": cli.add("The gym opens at six.", "--kind", "fact"),
@@ -28,6 +29,17 @@ def test_in_a_pipe_it_is_a_line_for_each_note(cli: Cli, told: dict[str, str]) ->
     assert cells[:3] == ["faded", told["chat"][:8], "chitchat"]
     assert cells[-1] == "哈哈，今天天气真不错啊"
     assert float(cells[3]) > 10 * float(cells[4])
+
+
+def test_what_was_written_by_hand_stays_and_it_says_so(cli: Cli, told: dict[str, str]) -> None:
+    cli.env["AMEM_ARCHIVE_OWN_NOTES"] = "false"
+    result = cli("fade", "--days", "70")
+
+    assert result.stdout == ""
+    assert "1 note of your own would be as weak and stay" in result.stderr
+    assert "archive_own_notes = true" in result.stderr
+    (note,) = cli.json("fade", told["chat"], "--days", "120")["notes"]
+    assert "does not fade: you wrote it" in note["why"]
 
 
 def test_json_names_the_terms(cli: Cli, told: dict[str, str]) -> None:

@@ -27,6 +27,7 @@ AGO = datetime.now(UTC) - timedelta(days=100)
 @pytest.fixture
 def aged(cli: Cli, minilm: Embedder) -> Cli:
     """A collection of a hundred days ago, in which a chat and a decision were noted."""
+    cli.env["AMEM_ARCHIVE_OWN_NOTES"] = "true"
     settings = Settings(home=cli.home, llm_backend="offline", timezone="UTC")
     with AgenticMemorySystem(settings=settings, embedder=minilm, clock=FrozenClock(AGO)) as memory:
         memory.add("haha nice", kind="chitchat", importance=0.1)

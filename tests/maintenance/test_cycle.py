@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from shifts import Marking, cycle_of, dump, run
 
-from amem.errors import Cancelled, MaintenanceRunning, NothingToUndo, ServiceUnavailable
+from amem.errors import Cancelled, InvalidInput, MaintenanceRunning, NothingToUndo, ServiceUnavailable
 from amem.maintenance.cycle import packed, unpacked
 from amem.maintenance.shift import PhaseReport
 
@@ -277,3 +277,15 @@ def test_keys_survive_being_packed(keys: list[int]) -> None:
 
 def test_ten_thousand_new_notes_take_a_few_characters() -> None:
     assert packed(range(1, 10_001)) == "1-10000"
+
+
+@pytest.mark.parametrize("cycle", [True, "yearly", "", 7])
+def test_the_first_argument_is_the_cycle_and_anything_else_is_refused_by_name(
+    memory: AgenticMemorySystem, cycle: Any
+) -> None:
+    with pytest.raises(InvalidInput, match="there is no cycle") as refused:
+        memory.maintain(cycle)
+    assert "nightly, weekly, monthly" in refused.value.hint
+    report = memory.maintain("weekly")
+    assert (report.cycle, report.dry_run) == ("weekly", False)
+    assert memory.maintain(dry_run=True).dry_run

@@ -77,7 +77,7 @@ def test_a_nightly_pass_and_a_dry_run_sum_up_nothing(house: AgenticMemorySystem,
     clock.advance(days=45)
     assert house.maintain().compressed == 0
     before = dump(house)
-    assert house.maintain(True, cycle="weekly").compressed == 4
+    assert house.maintain(dry_run=True, cycle="weekly").compressed == 4
     assert dump(house) == before
 
 
@@ -218,7 +218,7 @@ def test_the_monthly_pass_embeds_anew_for_another_model_and_only_then(open_memor
     memory.close()
     other = open_memory(embedder=HashEmbedder(64))
     assert "amem reindex" in other.health().index or "hash-256" in other.health().index
-    assert other.maintain(True, cycle="monthly").reembedded == 1
+    assert other.maintain(dry_run=True, cycle="monthly").reembedded == 1
     assert other.maintain(cycle="monthly").reembedded == 1
     assert other.health().index == "in step"
     assert other.search("boiler")[0]["content"] == "The boiler hums."

@@ -67,7 +67,9 @@ def tell(minilm: Embedder) -> Iterator[Any]:
             told[name, way] = Told(STORIES[name], way, minilm)
         return told[name, way]
 
-    yield tell_
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AMEM_ARCHIVE_OWN_NOTES", "true")
+        yield tell_
     for each in told.values():
         each.memory.close()
 

@@ -78,6 +78,12 @@ def styles_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def own_notes_fade_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The timeline shows what fades, and here a person wrote it all."""
+    monkeypatch.setenv("AMEM_ARCHIVE_OWN_NOTES", "true")
+
+
+@pytest.fixture(autouse=True)
 def home_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands that are shown name no home then, which is another in every run."""
     monkeypatch.setenv("AMEM_HOME", str(tmp_path))

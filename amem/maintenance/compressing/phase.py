@@ -83,7 +83,8 @@ class CompressPhase:
         weak = standings.strength(at, self._settings.decay_rate) < self._settings.fade_below
         wanted = weak & standings.active & ~standings.pinned & standings.of_kind(*COMPRESSED)
         keys = standings.keys[wanted & (standings.idle(at) > AFTER_DAYS)].astype(np.int64).tolist()
-        left_alone = shift.taken_back(session, "compress", keys) | lasting(session, keys, at, self._predicates()).keys()
+        held = lasting(session, keys, at, self._settings, self._predicates())
+        left_alone = shift.taken_back(session, "compress", keys) | held.keys()
         found = session.notes.bare([key for key in keys if key not in left_alone])
         return [note for note, owned in found.values() if owned.get("status") != "edited" and MARK not in note.metadata]
 

@@ -96,7 +96,7 @@ def look_ahead(
         fades=None if fades is None else at + timedelta(days=fades),
         stays=""
         if fades is not None
-        else _why(session, note, key, plan_fading(standings, late, settings), late, predicates),
+        else _why(session, note, key, plan_fading(standings, late, settings), late, settings, predicates),
         days=days,
         kept=now.kept_after(days),
     )
@@ -114,7 +114,13 @@ def _first_day(happens: Callable[[int], bool]) -> int | None:
 
 
 def _why(
-    session: Session, note: MemoryNote, key: int, planned: Sequence[Move], late: datetime, predicates: Predicates
+    session: Session,
+    note: MemoryNote,
+    key: int,
+    planned: Sequence[Move],
+    late: datetime,
+    settings: Settings,
+    predicates: Predicates,
 ) -> str:
     if note.status is not Status.ACTIVE:
         return f"it is {note.status} already"
@@ -124,5 +130,5 @@ def _why(
         return f"a {note.kind} never fades by time alone"
     if not planned:
         return "it stays strong enough"
-    held = lasting(session, [key], late, predicates)
+    held = lasting(session, [key], late, settings, predicates)
     return held.get(key, "somebody wanted it to stay")

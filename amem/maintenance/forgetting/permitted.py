@@ -27,10 +27,17 @@ def fade_moves(
     session: Session, standings: Standings, at: datetime, settings: Settings, predicates: Predicates
 ) -> list[Move]:
     """Which of these notes fade at that moment, from the layers that they will be in."""
+    return fade_plan(session, standings, at, settings, predicates)[0]
+
+
+def fade_plan(
+    session: Session, standings: Standings, at: datetime, settings: Settings, predicates: Predicates
+) -> tuple[list[Move], dict[int, str]]:
+    """Which of these notes fade at that moment, and why the others stay that are as weak."""
     settled = relayered(standings, layer_moves(session, standings, at, settings))
     moves = plan_fading(settled, at, settings)
-    held = lasting(session, [move.key for move in moves], at, predicates)
-    return _permitted(session, [move for move in moves if move.key not in held])
+    held = lasting(session, [move.key for move in moves], at, settings, predicates)
+    return _permitted(session, [move for move in moves if move.key not in held]), held
 
 
 def _permitted(session: Session, moves: list[Move]) -> list[Move]:

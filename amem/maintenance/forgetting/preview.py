@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.errors import InvalidInput, NoteNotFound
-from amem.maintenance.forgetting.lasting import lasting
-from amem.maintenance.forgetting.permitted import fade_moves, layer_moves
+from amem.maintenance.forgetting.lasting import OWN, lasting
+from amem.maintenance.forgetting.permitted import fade_plan, layer_moves
 from amem.maintenance.forgetting.plan import FADING, What
 from amem.note import Status
 from amem.storage.rows import time_text
@@ -86,7 +86,8 @@ class FadePreview:
     """What ``maintain()`` would do on `until` to the notes as they are at `at`: what fades first, then what moves.
 
     `active` is how many notes were looked at, `counts` how many would be promoted, demoted and faded: all of them,
-    also where `notes` names the first of each sort alone.
+    also where `notes` names the first of each sort alone. `own` counts the notes that are as weak as what fades and
+    stay because a person wrote them (0 with ``archive_own_notes``).
     """
 
     at: datetime
@@ -94,6 +95,7 @@ class FadePreview:
     active: int
     notes: tuple[Foreseen, ...]
     counts: Mapping[str, int]
+    own: int = 0
 
     def curves(self, most: int = 8) -> list[Curve]:
         """The first `most` retention curves that differ by a day of age or stability."""
@@ -119,6 +121,7 @@ class FadePreview:
             "until": time_text(self.until),
             "active": self.active,
             **self.counts,
+            "own": self.own,
             "notes": [note.to_dict() for note in self.notes],
         }
 
@@ -142,7 +145,7 @@ def foresee(
     keys = None if ids is None else _keys(session, ids)
     at, until = session.now, session.now + timedelta(days=days)
     standings = session.usage.standings(keys)
-    fading = fade_moves(session, standings, until, settings, predicates)
+    fading, weak = fade_plan(session, standings, until, settings, predicates)
     moves = fading + layer_moves(session, standings, until, settings)
     counted = Counter(move.what for move in moves)
     strong = dict(zip(standings.keys.tolist(), standings.strength(at, settings.decay_rate).tolist(), strict=True))
@@ -160,7 +163,7 @@ def foresee(
     found = [foreseen(move.key, str(move.what), move.why, move.strength) for move in moves]
     moving = {move.key for move in moves}
     staying = [key for key in keys or () if key not in moving]
-    held = lasting(session, [key for key in staying if notes[key][0].kind in FADING], until, predicates)
+    held = lasting(session, [key for key in staying if notes[key][0].kind in FADING], until, settings, predicates)
     for key in staying:
         status = notes[key][0].status
         why = later[key].words() if status is Status.ACTIVE else f"is {status} already"
@@ -168,7 +171,8 @@ def foresee(
             why += f"; does not fade: {held[key]}"
         found.append(foreseen(key, STAYS, why, later[key]))
     counts = {str(what): counted[what] for what in What}
-    return FadePreview(at, until, int(standings.active.sum()), tuple(found), counts)
+    own = sum(why == OWN for why in weak.values())
+    return FadePreview(at, until, int(standings.active.sum()), tuple(found), counts, own)
 
 
 def _keys(session: Session, ids: Sequence[str]) -> list[int]:

@@ -185,7 +185,7 @@ class HealthScreen(NotesScreen):
         errand = Errand(title, self._show_errand)
 
         def maintain() -> MaintenanceReport:
-            return self.memory.maintain(dry_run, cycle=cycle, progress=errand.hear, cancelled=errand.cancelled)
+            return self.memory.maintain(cycle, dry_run=dry_run, progress=errand.hear, cancelled=errand.cancelled)
 
         report = await self._carry_out(errand, maintain)
         if report is None:
