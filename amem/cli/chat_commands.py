@@ -101,10 +101,8 @@ class Commands:
             self._screen.say("/why all shows everything")
 
     def _notes(self, rest: str) -> None:
-        from amem.retrieval.core_notes import core_notes
-
         screen, memory = self._screen, self._memory
-        core = core_notes(memory.list, memory.settings.core_tokens)
+        core = [each.note for each in memory.core_chosen(memory.settings.core_tokens)]
         screen.say("always shown to the model:" if core else "no note is always shown to the model")
         screen.notes(core)
         learnt = [id for turn in self._assistant.replay() for id in turn.learnt]

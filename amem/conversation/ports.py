@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from datetime import datetime
     from threading import Event
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from amem.query import Filter, Query
     from amem.receipt import Receipt
     from amem.retrieval import Hit
+    from amem.retrieval.core_safety import Core
     from amem.settings import Settings
     from amem.storage import UndoReport
 
@@ -35,6 +36,8 @@ class Memory(Protocol):
     def delete(self, id: str) -> bool: ...
 
     def undo(self, operation: int | None = None) -> UndoReport: ...
+
+    def core_chosen(self, most: int, count: Callable[[str], int] = ...) -> list[Core]: ...
 
     def list(
         self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"

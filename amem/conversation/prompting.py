@@ -15,7 +15,7 @@ from amem.errors import InvalidInput
 from amem.llm.prompts import load_prompt
 from amem.query import Query
 from amem.retrieval.beside import beside_the_point, told_by_others
-from amem.retrieval.core_notes import core_notes, core_text
+from amem.retrieval.core_notes import core_text
 from amem.retrieval.marks import as_recalled
 from amem.retrieval.support import Evidence, Support, evidence_of, judge, telling
 from amem.text.tokens import tokens
@@ -81,7 +81,8 @@ class Prompting:
         settings, said = self._settings, lines_for(text)
         shares = Shares.of(settings.llm_context, core=settings.core_tokens, recalled=settings.recall_tokens)
         hits = self._memory.ask(Query(text[:_ASKED], HITS, expand=True, touch=False))
-        core = core_notes(self._memory.list, shares.core, count=_attributed_tokens)
+        cores = self._memory.core_chosen(shares.core, _attributed_tokens)
+        core = [each.note for each in cores]
         attribution = Attribution(self._zone, settings.user_name, said.language)
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
@@ -117,7 +118,7 @@ class Prompting:
             system = prompt.render(
                 user=settings.user_name,
                 now=self._now(said),
-                core=as_recalled(core_text(core, said.nothing, attribution.of)),
+                core=as_recalled(core_text(cores, said.nothing, attribution.of)),
             )
         except InvalidInput as error:  # what was recalled is shown all the same
             return replace(prepared, used=(), refused=error)

@@ -1,17 +1,20 @@
 """Core notes: the few that stand in every prompt, because an answer that ignores them is wrong.
 
-Constraints first (what must not happen), then preferences, decisions and facts; within a kind pinned notes, then the
-most important. A fact needs to be pinned or found important: most are, and only recall can tell which one matters now.
+Notes that state an allergy, a medication or another fact that may do harm come first, whatever their kind, and are
+shortened rather than left out (see ``amem.retrieval.core_safety``). Then constraints (what must not happen),
+preferences, decisions and facts; within a kind pinned notes, then the most important. A fact needs to be pinned or
+found important: most are, and only recall can tell which one matters now. What no longer holds is no core note.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from amem.llm.showing import line
 from amem.note import Kind, Status
 from amem.query import Filter
+from amem.retrieval.core_safety import Core, fitting, safety_notes, without_ended
 from amem.retrieval.marks import BACKGROUND, BACKGROUND_ZH, LABELS_ZH, harmless
 from amem.text import written_in_cjk
 from amem.text.tokens import tokens
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem.note import MemoryNote
+    from amem.storage import Session
+    from amem.truth.predicates import Predicates
 
 ORDER = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.FACT)
 #: Facts from this importance on are core; 0.5 is what a note has when nobody judged it.
@@ -27,12 +32,6 @@ IMPORTANT = 0.7
 _WORDS = 40
 #: Of each kind so many are looked at: about twice what fits.
 _MOST = 40
-
-
-class Listing(Protocol):
-    """Lists notes that pass a filter, as ``memory.list`` does."""
-
-    def __call__(self, filter: Filter, /, *, limit: int, order: str) -> list[MemoryNote]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,46 +78,60 @@ class CoreNotes:
 
 
 def core_notes(
-    listed: Listing, most: int, *, within: Filter | None = None, count: Callable[[str], int] = tokens
-) -> list[MemoryNote]:
+    session: Session,
+    predicates: Predicates,
+    most: int,
+    *,
+    within: Filter | None = None,
+    count: Callable[[str], int] = tokens,
+) -> list[Core]:
     """The core notes whose lines fit into `most` tokens, active ones only, in the order in which they are shown.
 
-    Only those that pass `within`, but for its kinds, its times and its cosine, which say what is asked for and not
-    what may be shown.
+    Notes of what may do harm come first, shortened as far as it takes for all of them to fit; the others as a whole or
+    not at all. Left out is what no longer holds. Only those that pass `within`, but for its kinds, its times and its
+    cosine, which say what is asked for and not what may be shown.
     """
     allowed = replace(
         within or Filter(), kinds=(), statuses=(Status.ACTIVE,), since=None, until=None, minimum_cosine=None
     )
-    chosen: list[MemoryNote] = []
-    room = most
-    for kind in ORDER if most > 0 else ():
-        for note in listed(replace(allowed, kinds=(kind,)), limit=_MOST, order="pinned"):
-            if kind is Kind.FACT and not note.pinned and note.importance < IMPORTANT:
-                continue
-            size = count(core_line(note)) + 1
+    if most <= 0:
+        return []
+    chosen = fitting(safety_notes(session, predicates, allowed), most, lambda core: count(core_line(core)) + 1)
+    room = most - sum(count(core_line(core)) + 1 for core in chosen)
+    taken = {core.note.id for core in chosen}
+    for kind in ORDER:
+        listed = [
+            note
+            for note in session.notes.page(replace(allowed, kinds=(kind,)), limit=_MOST, order="pinned")
+            if note.id not in taken and (kind is not Kind.FACT or note.pinned or note.importance >= IMPORTANT)
+        ]
+        for note in without_ended(session, predicates, listed, allowed.as_of or session.now):
+            size = count(core_line(Core(note))) + 1
             if size <= room:
-                chosen.append(note)
+                chosen.append(Core(note))
                 room -= size
     return chosen
 
 
-def core_line(note: MemoryNote, *, chinese: bool = False, said: str = "") -> str:
+def core_line(core: Core, *, chinese: bool = False, said: str = "") -> str:
     """A core note as the model reads it, on one line: ``- (constraint) Never calls before nine.``
 
     `said` tells who said it and when: ``- (constraint, said by you on 2026-05-13) ...``.
     """
-    told = f", {said}" if said else ""
-    label = f"（{LABELS_ZH[note.kind]}）" if chinese else f"({note.kind}{told}) "
-    return f"- {label}{line(harmless(note.content), _WORDS)}"
+    note, told = core.note, f", {said}" if said else ""
+    label = core.label or (LABELS_ZH[note.kind] if chinese else str(note.kind))
+    label = f"（{label}）" if chinese else f"({label}{told}) "
+    return f"- {label}{line(harmless(core.text or note.content), _WORDS)}"
 
 
-def core_text(notes: Sequence[MemoryNote], nothing: str, said: Callable[[MemoryNote], str]) -> str:
+def core_text(cores: Sequence[Core], nothing: str, said: Callable[[MemoryNote], str]) -> str:
     """All of them, each with what `said` tells of it, or the word for none."""
-    return "\n".join(core_line(note, said=said(note)) for note in notes) or nothing
+    return "\n".join(core_line(core, said=said(core.note)) for core in cores) or nothing
 
 
 def background(
-    listed: Listing,
+    session: Session,
+    predicates: Predicates,
     budget: int,
     count: Callable[[str], int],
     *,
@@ -129,18 +142,18 @@ def background(
 
     It is in Chinese where `chinese` says so; None: where most of the notes are.
     """
-    chosen = core_notes(listed, budget - count(f"{BACKGROUND_ZH}\n"), within=within, count=count)
+    chosen = core_notes(session, predicates, budget - count(f"{BACKGROUND_ZH}\n"), within=within, count=count)
     if chinese is None:
-        chinese = sum(written_in_cjk(note.content) for note in chosen) * 2 > len(chosen)
+        chinese = sum(written_in_cjk(core.note.content) for core in chosen) * 2 > len(chosen)
     while chosen:
-        lines = [core_line(note, chinese=chinese) for note in chosen]
+        lines = [core_line(core, chinese=chinese) for core in chosen]
         text = "\n".join([BACKGROUND_ZH if chinese else BACKGROUND, *lines])
         # Of the whole, since what a tokenizer makes of lines together is not what it makes of each.
         size = count(text)
         if size <= budget:
             held = tuple(
-                CoreNote(note.id, note.kind, note.trust, count(shown), shown)
-                for note, shown in zip(chosen, lines, strict=True)
+                CoreNote(core.note.id, core.note.kind, core.note.trust, count(shown), shown)
+                for core, shown in zip(chosen, lines, strict=True)
             )
             return CoreNotes(text, held, size, budget)
         chosen.pop()

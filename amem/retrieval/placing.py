@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from amem.retrieval.support import Judgement
     from amem.settings import Settings
     from amem.storage import Session, Store
+    from amem.truth.predicates import Predicates
 
 ORDERS = ("time", "relevance")
 #: Notes asked for: about as many short ones as a budget holds.
@@ -75,8 +76,9 @@ class Chosen:
 class Placing:
     """Makes contexts from one collection."""
 
-    def __init__(self, recall: Recall, store: Store, settings: Settings) -> None:
+    def __init__(self, recall: Recall, store: Store, settings: Settings, predicates: Callable[[], Predicates]) -> None:
         self._recall = recall
+        self._predicates = predicates
         self._store = store
         self.settings = settings
         self.zone = zone(settings.timezone)
@@ -95,7 +97,7 @@ class Placing:
         """The block of core notes within so many tokens (None: the setting ``core_tokens``)."""
         most = checked_budget(self.settings.core_tokens if budget is None else budget)
         with self._store.read() as session:
-            return background(session.notes.page, most, counter, within=within, chinese=chinese)
+            return background(session, self._predicates(), most, counter, within=within, chinese=chinese)
 
     def context(
         self,

@@ -99,6 +99,7 @@ def _values(name: str) -> Select[Any]:
 
 _ABOUT = _EVIDENCE.where(_FACTS.c.subject_key.in_(_values("names")))
 _ABOUT_THAT = _ABOUT.where(_FACTS.c.predicate_key.in_(_values("predicates")))
+_STATING = _EVIDENCE.where(_FACTS.c.predicate_key.in_(_values("predicates")))
 _UNENDED = (
     select(_FACTS.c.note, _FACTS.c.subject, _FACTS.c.predicate, _FACTS.c.object)
     .add_columns(_FACTS.c.subject_key, _FACTS.c.object_key)
@@ -166,6 +167,12 @@ class Facts:
             return [evidence_of(row) for row in self._run(_ABOUT, asked).mappings()]
         asked["predicates"] = json.dumps(list(predicates))
         return [evidence_of(row) for row in self._run(_ABOUT_THAT, asked).mappings()]
+
+    def stating(self, predicates: Collection[str]) -> list[Evidence]:
+        """All that notes state of anybody in these (folded) words, oldest arrival first."""
+        return [
+            evidence_of(row) for row in self._run(_STATING, {"predicates": json.dumps(list(predicates))}).mappings()
+        ]
 
     def of(self, keys: Sequence[int]) -> list[Evidence]:
         """All that these notes state."""

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from amem.query import Filter, Query
 from amem.system.recalling import Recalling
+from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amem.retrieval.context import Context
     from amem.retrieval.core_notes import CoreNotes
+    from amem.retrieval.core_safety import Core
     from amem.retrieval.placing import Placing
     from amem.retrieval.tier_reader import Judge, TierReader
     from amem.retrieval.tiers import Tiers
@@ -54,11 +56,19 @@ class Briefing(Recalling):
     ) -> CoreNotes:
         """The notes that every prompt should hold, as one block within so many tokens (None: setting ``core_tokens``).
 
-        Constraints, preferences, decisions, and facts that are pinned or important, under ``[Background]``, or
+        What may do harm first (an allergy), shortened rather than left out; then constraints, preferences, decisions,
+        and facts that are pinned or important, as far as they hold now, under ``[Background]``, or
         ``[背景知识]`` where most are in Chinese. Counts as no use. `filter` and `tokenizer` as in `context`.
         """
         within = (filter or Filter()).in_zone(self._zone)
         return self._placing.core(budget_tokens, within, self._placing.counter(tokenizer))
+
+    def core_chosen(self, most: int, count: Callable[[str], int] = tokens) -> list[Core]:
+        """The core notes for the prompt of a chat whose lines fit into `most` tokens as `count` counts them."""
+        from amem.retrieval.core_notes import core_notes
+
+        with self._store.read() as session:
+            return core_notes(session, self._predicates(), most, count=count)
 
     def recall_tiers(
         self,
@@ -108,4 +118,4 @@ class Briefing(Recalling):
     def _placing(self) -> Placing:
         from amem.retrieval.placing import Placing
 
-        return Placing(self._recall, self._store, self.settings)
+        return Placing(self._recall, self._store, self.settings, self._predicates)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from amem.errors import InvalidInput
+from amem.llm.offline import OfflineAnalyst
 from amem.note import Fact
 from amem.query import Filter
+from amem.testing import FrozenClock
 from amem.text.token_bound import most_tokens
 
 if TYPE_CHECKING:
@@ -116,3 +121,65 @@ def test_a_core_note_can_neither_end_its_line_nor_the_frame(memory: AgenticMemor
 def test_a_budget_is_a_whole_number(memory: AgenticMemorySystem, budget: object) -> None:
     with pytest.raises(InvalidInput, match="budget"):
         memory.core_notes(budget)  # type: ignore[arg-type]  # what a program might hand over
+
+
+def test_what_may_do_harm_stands_first_and_is_shortened_before_anything_leaves_it_out(open_memory: Open) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add("No calls before nine, whatever happens and whoever it is.", kind="constraint", importance=1.0)
+    told = "We had dinner by the sea. I am allergic to shrimp, as I learnt the hard way. It rained all night."
+    mine = memory.add(told, kind="episode", importance=0.1).id
+    guests = [memory.add(f"Guest{n:02} is a friend. Guest{n:02} is allergic to nut{n:02}s.").id for n in range(39)]
+    shown = {budget: memory.core_notes(budget) for budget in (4_000, 900, 700, 660)}
+    for budget, block in shown.items():
+        assert block.tokens <= budget
+        assert {note.id for note in block.notes} >= {mine, *guests}, budget
+        assert block.notes[0].id == mine
+    assert told in shown[4_000].text
+    assert "No calls before nine" in shown[4_000].text
+    assert "- (episode) I am allergic to shrimp, as I learnt the hard way.\n" in memory.core_notes(1_200).text
+    assert "- (allergic to) Guest07: nut07s" in shown[900].text
+    assert "- (allergic to) nut38s" in shown[660].text
+    assert "- (allergic to) shrimp" in shown[700].text
+    assert "No calls" not in shown[660].text
+    least = memory.core_notes(40)
+    assert (least.notes[0].id, least.tokens <= 40) == (mine, True)
+
+
+def test_an_allergy_told_in_chinese_stands_first_in_either_language(open_memory: Open) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add("决定：每周五不上线。", kind="decision", importance=1.0)
+    memory.add(
+        "昨天去了医院，排了很久的队。我对虾和蟹过敏，两项都是阳性。回家路上下雨了，鞋都湿透了，晚饭也没有吃好。",
+        time="2025-12-01",
+    )
+    memory.add("我有哮喘，每天早上吃二甲双胍。", time="2026-01-01")
+    for question in ("我能吃什么？", "what may I eat?"):
+        for budget in (250, 1_200):
+            first, second = memory.context(question, budget).core[:2]
+            assert "虾" in second.line
+            assert "哮喘" in first.line
+    assert memory.core_notes(40).text.splitlines()[0] == "[背景知识]"
+    assert "我对虾和蟹过敏" in memory.core_notes(80).text
+    assert "（过敏）虾、蟹" in memory.core_notes(60).text
+
+
+def test_the_demo_names_the_allergy_and_not_the_diet_that_is_over(open_memory: Open) -> None:
+    memory = open_memory(analyst=OfflineAnalyst(), clock=FrozenClock("2026-12-01T09:00"))
+    demo = Path(str(files("amem"))).parent / "examples" / "data" / "year.jsonl"
+    for row in map(json.loads, demo.read_text(encoding="utf-8").splitlines()):
+        memory.add(row["content"], time=row["time"])
+    for question in ("what may I eat?", "我可以吃什么？"):
+        for budget in (250, 1_200):
+            context = memory.context(question, budget)
+            assert "虾" in context.core[0].line
+            assert not any("I have been vegetarian" in note.line for note in context.core)
+    assert "虾" in memory.core_chosen(200)[0].note.content
+
+
+def test_a_condition_that_is_over_and_notes_of_what_ended_are_no_core_notes(open_memory: Open) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add("I am allergic to eggs.", kind="fact", importance=0.9, time="2024-01-01")
+    memory.add("I'm no longer allergic to eggs. The doctor checked.", kind="episode", time="2025-01-01")
+    memory.add("I drive a Volvo. It is blue and old.", kind="fact", importance=0.9, time="2024-01-01")
+    memory.add("I drive a Skoda. It is red and new.", kind="fact", importance=0.9, time="2025-01-01")
+    assert [note.line for note in memory.core_notes().notes] == ["- (fact) I drive a Skoda. It is red and new."]
