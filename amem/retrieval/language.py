@@ -38,6 +38,16 @@ _SPAN = select(func.min(_NOTES.c.key), func.max(_NOTES.c.key))
 _TEXTS = select(func.substr(_NOTES.c.content, 1, _LONGEST)).where(_NOTES.c.status == str(Status.ACTIVE))
 
 
+# GLOB takes ranges of characters: kana, Han and hangul. Few notes that hold one are written in another script.
+_HOLDS_CJK = _TEXTS.where(_NOTES.c.content.op("GLOB")("*[\u3041-\u9fff\uac00-\ud7af]*")).limit(_SAMPLE)
+
+
+def written_in_other_script(session: Session) -> str:
+    """The beginning of a note in Chinese, Japanese or Korean; '' where there is none. Looks at every note."""
+    found = session.connection.execute(_HOLDS_CJK).scalars()
+    return next((text for text in found if written_in_cjk(text)), "")
+
+
 def dense_trust(embedder: Embedder, text: str) -> float:
     """What nearness by meaning is worth for this question, 0..1, a factor on the dense leg's weight.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.embedding import describe
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
-from amem.retrieval.language import LanguagesOf
+from amem.retrieval.language import LanguagesOf, dense_trust, written_in_other_script
 from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ MULTILINGUAL = ("paraphrase-multilingual-MiniLM-L12-v2", "ollama/bge-m3")
 _ABOUT = "languages"
 _READS, _CANNOT = "reads", "cannot-read"
 _PATIENCE = 0.25
+#: Share of a note's words that a model must know to read it.
+_READABLE = 0.5
 #: Looked at again when a tenth as many such texts have been met as there are notes.
 _TIPS = 10
 
@@ -84,11 +86,17 @@ class LanguageAdvice:
         self._settled = True
         return self._advice() if first and not readable else None
 
-    def always(self) -> Advice | None:
-        """What to say of the collection as it is now; None when all is well, or where only a download could tell."""
+    def always(self, *, first: bool = False) -> Advice | None:
+        """What to say of the collection as it is now; None when all is well, or where only a download could tell.
+
+        With `first` one note that the model cannot read is enough, else it takes most of them.
+        """
         with self._store.read() as session:
             languages = self._languages.of(session)
             known, _, model = (session.remarks.last(_ABOUT) or "").partition(" ")
+            one = "" if languages.mostly_cjk or not first else written_in_other_script(session)
+        if one and describe(self._settings).ready and dense_trust(self._embedder, one) < _READABLE:
+            return self._advice("some")
         if not languages.mostly_cjk:
             return None
         if model == self._embedder.name:
@@ -97,11 +105,11 @@ class LanguageAdvice:
             return None
         return self._advice()
 
-    def _advice(self) -> Advice:
+    def _advice(self, share: str = "most") -> Advice:
         small, large = MULTILINGUAL
         place = self._settings.home / "config.toml"
         return Advice(
-            f"most notes are in Chinese, Japanese or Korean, which {self._embedder.name} cannot read; words, names,"
+            f"{share} notes are in Chinese, Japanese or Korean, which {self._embedder.name} cannot read; words, names,"
             " facts and times find them, meaning does not",
             f'write embed_model = "{small}" (or "{large}") into {place}, then run amem reindex',
         )

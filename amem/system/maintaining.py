@@ -93,7 +93,7 @@ class Maintaining(Keeping, Topics):
         else:
             index = "in step"
         size = None if self._folder is None else folder_size(self._folder)
-        advice = self._languages.always()
+        advice = self._languages.always(first=True)
         language = "" if advice is None else str(advice)
         with self._store.read() as session:
             return look(session, zone(self.settings.timezone), index=index, language=language, bytes=size)

@@ -75,11 +75,12 @@ def test_doctor_and_health_say_it_each_time_with_commands_that_exist(cli: Cli, n
     assert "Embed every note anew" in cli.ok("reindex", "--help")
 
 
-def test_an_english_collection_hears_nothing(cli: Cli) -> None:
-    for text in ("The key is under the mat.", "It rained.", "猫在沙发上。"):
+def test_an_english_collection_hears_nothing_and_health_says_it_from_the_first_chinese_note_on(cli: Cli) -> None:
+    for text, said in (("The key is under the mat.", False), ("It rained.", False), ("猫在沙发上。", True)):
         result = cli("add", text)
         assert "cannot read" not in result.output
-    assert cli.json("health")["language"] == ""
+        assert ("cannot read" in cli.json("health")["language"]) == said
+    assert "some notes are in Chinese" in " ".join(cli.ok("health").split())
 
 
 def with_nothing_said(cli: Cli) -> None:

@@ -101,6 +101,46 @@ def test_a_restatement_supports_but_another_number_does_not(analyst: OfflineAnal
     assert all(link.type is LinkType.RELATED for link in other.links)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I painted the boat blue", "I painted the boat green"),
+        ("Ana works in Porto", "Ana works in Lisbon"),
+        ("Ana sold the red car", "Bea sold the red car"),
+        ("The meeting with Ana is at two", "The meeting with Ana is at three"),
+        ("The gym in Porto is open on Sundays", "The gym in Porto is not open on Sundays"),
+        ("She sold the car in May", "He sold the car in May"),
+        ("我把船漆成了蓝色", "我把船漆成了绿色"),
+        ("小李在北京工作", "小李在上海工作"),
+        ("船上有两个帆", "船上有三个帆"),
+        ("我喜欢吃辣的火锅", "我不喜欢吃辣的火锅"),
+    ],
+)
+def test_another_value_in_the_same_place_is_no_support(analyst: OfflineAnalyst, empty, old: str, new: str) -> None:
+    for one, other in ((old, new), (new, old)):
+        made = evolve(analyst, empty, other, neighbour(analyst, empty, one, 0.95))
+        assert made.links
+        assert {link.type for link in made.links} == {LinkType.RELATED}
+        assert not any("same" in link.reason or "同一件事" in link.reason for link in made.links)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shared"),
+    [
+        ("I painted the boat blue", "We painted the boat blue in the harbour", "boat"),
+        ("Ana works in Lisbon", "Ana works in Lisbon, near the river", "Lisbon"),
+        ("小李在上海工作", "小李现在在上海工作", "上海"),
+        ("我把船漆成了蓝色", "周末我把船漆成了蓝色", "船"),
+    ],
+)
+def test_the_same_with_more_detail_is_support_and_says_what_is_shared(
+    analyst: OfflineAnalyst, empty, old: str, new: str, shared: str
+) -> None:
+    (link,) = evolve(analyst, empty, new, neighbour(analyst, empty, old, 0.95)).links
+    assert link.type is LinkType.SUPPORTS
+    assert shared in link.reason
+
+
 def test_it_never_judges_conflicts(analyst: OfflineAnalyst, empty) -> None:
     old = neighbour(analyst, empty, "Ana eats fish.", 0.9)
     made = evolve(analyst, empty, "Ana does not eat fish anymore.", old)

@@ -93,17 +93,28 @@ def test_what_an_import_said_a_search_does_not_say_again(open_collection: OpenCo
 
 
 @pytest.mark.parametrize(
-    "notes", [ENGLISH, (*ENGLISH, *CHINESE[:4]), CHINESE[:3], ("Kafka 的 consumer 跟不上 producer 了",), ()]
+    ("notes", "health"),
+    [
+        (ENGLISH, False),
+        ((*ENGLISH, "小明 called, he will come to dinner at nine"), False),
+        ((*ENGLISH, CHINESE[0]), True),
+        (CHINESE[:1], True),
+        ((*ENGLISH, *CHINESE[:4]), True),
+        (("Kafka 的 consumer 跟不上 producer 了",), False),
+        ((), False),
+    ],
 )
-def test_mixed_english_and_small_collections_hear_nothing(
-    open_collection: OpenCollection, notes: tuple[str, ...]
+def test_where_few_notes_are_chinese_health_alone_says_it_from_the_first_one_on(
+    open_collection: OpenCollection, notes: tuple[str, ...], health: bool
 ) -> None:
     heard: list[str] = []
     with open_collection(heard) as memory:
         memory.add_notes(notes)
         memory.search("猫在哪里？")
         assert memory.language_advice() is None
-        assert memory.health().language == ""
+        said = memory.health().language
+        assert ("some notes are in Chinese" in said and said.endswith("amem reindex")) == health
+        assert bool(said) == health
         assert [each for each in memory.doctor() if each.about == "language"] == []
     assert of_language(heard) == []
 
@@ -116,6 +127,8 @@ def test_a_model_that_reads_or_cannot_tell_is_not_complained_of(
     with open_collection(heard, embedder) as memory:
         memory.add_notes(CHINESE)
         memory.search("猫在哪里？")
+        assert memory.health().language == ""
+        memory.add_notes(ENGLISH * 2)
         assert memory.health().language == ""
     assert of_language(heard) == []
 
@@ -152,7 +165,7 @@ def test_notes_taken_away_take_the_complaint_along(open_collection: OpenCollecti
     with open_collection() as memory:
         ids = [memory.add_note(note) for note in CHINESE]
         assert memory.health().language
-        for id in ids[2:]:
+        for id in ids:
             memory.delete(id)
         memory.add_notes(ENGLISH)
     with open_collection() as memory:

@@ -37,7 +37,18 @@ _CAUSE_BEFORE = re.compile(
     r"(?:^|[,;.]\s*)(?:so|therefore|hence|as a result|that's why|which is why)\b|所以|因此|于是|导致|结果", re.I
 )
 _NEGATION = re.compile(r"\b(?:not?|never|none|without|\w+n't|no longer|stopped|quit)\b|不|没|无|非|别|禁", re.I)
-_DIGITS = re.compile(r"\d+(?:\.\d+)*")
+#: 一, 万 and 零 stand in too many words that count nothing.
+_NUMBERS = re.compile(r"\d+(?:\.\d+)*|[两二三四五六七八九十百千半]+")
+_PERSONS = {
+    form: forms[0]
+    for forms in (
+        ("he", "him", "his", "他"),
+        ("she", "her", "hers", "她"),
+        ("they", "them", "their", "他们"),
+        ("you", "your", "你", "您"),
+    )
+    for form in forms
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +152,20 @@ def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[
     similarity = max(0.0, min(1.0, neighbour.similarity))
     confidence = round(min(0.98, 0.4 + 0.45 * similarity + 0.08 * min(len(shared), 3)), 2)
     kind = _type(reading, neighbour, shared)
+    if kind is LinkType.SUPPORTS and not shared:
+        held = {word.key for word in read(neighbour.content).words}
+        shared = tuple(word.text for word in reading.words if word.sort >= Sort.COMMON and word.key in held)
     named = _listed(shared[:3], reading.chinese)
     if reading.chinese:
         said = {
             LinkType.CAUSED_BY: f"说明了原因：{named}",
-            LinkType.SUPPORTS: f"印证了关于{named}的说法" if named else "说的是同一件事",
+            LinkType.SUPPORTS: f"关于{named}说的是同一件事" if named else "说的是同一件事",
         }.get(kind, f"都提到{named}" if named else _alike(neighbour, True))
         reason = f"{said.rstrip()}；相似度 {similarity:.2f}"
     else:
         said = {
             LinkType.CAUSED_BY: f"gives {named} as the cause",
-            LinkType.SUPPORTS: f"confirms what was noted on {named}" if named else "says the same in other words",
+            LinkType.SUPPORTS: f"says the same of {named}" if named else "says the same",
         }.get(kind, f"both speak of {named}" if named else _alike(neighbour, False))
         reason = f"{said}; similarity {similarity:.2f}"
     return Ground(neighbour, ProposedLink(neighbour.handle, kind, reason, confidence), shared)
@@ -177,7 +191,7 @@ def _type(reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Li
         words = {word.key for word in reading.words if word.sort >= Sort.COMMON}
         if len(words & cause & set(index_terms(neighbour.content))) > 1 or neighbour.similarity >= _CAUSAL:
             return LinkType.CAUSED_BY
-    if neighbour.similarity >= _RESTATES and _same_claim(reading.text, neighbour.content):
+    if neighbour.similarity >= _RESTATES and _same_claim(reading, read(neighbour.content)):
         return LinkType.SUPPORTS
     return LinkType.RELATED
 
@@ -191,7 +205,21 @@ def _cause(text: str) -> str:
     return sentences(text[: before.start()])[-1] if before and text[: before.start()].strip() else ""
 
 
-def _same_claim(one: str, other: str) -> bool:
-    return bool(_NEGATION.search(one)) == bool(_NEGATION.search(other)) and set(_DIGITS.findall(one)) == set(
-        _DIGITS.findall(other)
-    )
+def _same_claim(one: Reading, other: Reading) -> bool:
+    """Whether two notes say the same: neither denies, counts, or names in the same place what the other does not.
+
+    One may say more than the other. Where each has a word of its own, they differ ("painted it blue", "painted it
+    green"); two wordings by synonyms are taken for different, too, since the rules cannot tell them apart.
+    """
+    if bool(_NEGATION.search(one.text)) != bool(_NEGATION.search(other.text)):
+        return False
+    if set(_NUMBERS.findall(one.text)) != set(_NUMBERS.findall(other.text)):
+        return False
+    mine, theirs = _said(one), _said(other)
+    return mine <= theirs or theirs <= mine
+
+
+def _said(reading: Reading) -> set[str]:
+    """The words that carry a note's meaning, and whom it speaks of; "I" and "we" may be the same person."""
+    words = {word.key for word in reading.words if word.sort > Sort.STOP}
+    return words | {person for word in reading.words if (person := _PERSONS.get(word.text.casefold()))}
