@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 import browser
+import pytest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
+pytestmark = pytest.mark.thorough
 
 
 def test_every_limited_figure_is_measured_beside_a_naive_browser(

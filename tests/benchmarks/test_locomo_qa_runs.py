@@ -83,6 +83,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         read_conversations(path)
 
 
+@pytest.mark.thorough
 def test_without_a_model_the_best_note_answers_and_the_evidence_that_was_found_is_counted(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

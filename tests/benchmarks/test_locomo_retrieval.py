@@ -92,6 +92,7 @@ def test_every_question_with_evidence_is_asked_and_scored_by_category(
     assert {each["conversation"] for each in outcomes} == {"mini-1", "mini-2"}
 
 
+@pytest.mark.thorough
 def test_all_ablations_and_peers_are_held_against_the_default_in_one_run(
     file: Path, minilm: Embedder, capsys: pytest.CaptureFixture[str]
 ) -> None:

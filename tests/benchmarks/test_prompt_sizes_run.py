@@ -26,6 +26,7 @@ def costs() -> list[prompt_sizes.Cost]:
     return prompt_sizes.measure(notes, settings, HashEmbedder(), count)
 
 
+@pytest.mark.thorough
 def test_a_note_costs_two_calls_and_one_more_at_most_where_rules_doubt(costs: list[prompt_sizes.Cost]) -> None:
     assert len(costs) > 50
     assert {len(cost.prompts) for cost in costs} <= {1, 2, 3}
@@ -41,6 +42,7 @@ def test_the_prompts_of_a_note_come_to_1500_tokens_in_the_mean_in_either_languag
     assert 500 < fmean(tokens) <= prompt_sizes.MOST_TOKENS
 
 
+@pytest.mark.thorough
 def test_the_table_has_a_row_for_each_group_and_says_what_the_prompts_own_words_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from amem.protocols import Embedder
 
+pytestmark = pytest.mark.thorough
+
 #: One question more or less among twenty or thirty: no more can be told from so few.
 ONE_QUESTION = 1
 

@@ -223,6 +223,7 @@ class TestFolding:
         assert shown == self.folded(text, width, 200)
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 class TestTerminal:
     """At a terminal."""

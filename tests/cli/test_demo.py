@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from amem.interop.demo_data import demo_folder, demo_questions
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ def test_running_it_again_starts_afresh_and_json_holds_the_counts_and_the_answer
     assert all(len(each["hits"]) == 3 for each in record["questions"])
 
 
+@pytest.mark.thorough
 def test_it_never_takes_over_notes_of_somebodys_own(cli: Cli, demo: Cli) -> None:
     demo.ok("-c", "demo", "add", "My own note among theirs.")
     assert "holds notes that were added since the last demo (give --fresh to lose them" in demo.refused("demo")

@@ -33,6 +33,7 @@ def run(cli: Cli, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=os.environ | cli.env, capture_output=True, text=True, check=True, timeout=120)
 
 
+@pytest.mark.thorough
 def test_the_first_process_says_it_and_the_second_does_not(cli: Cli, notes: Path) -> None:
     first, second = run(cli, "import", str(notes)), run(cli, "search", "猫在哪里？")
     said = first.stdout + first.stderr
@@ -42,6 +43,7 @@ def test_the_first_process_says_it_and_the_second_does_not(cli: Cli, notes: Path
     assert "猫在沙发上" in second.stdout
 
 
+@pytest.mark.thorough
 def test_two_processes_at_once_say_it_once(cli: Cli, notes: Path) -> None:
     cli.ok("import", str(notes))
     # As if nobody had been told yet.

@@ -92,6 +92,7 @@ def test_one_thing_at_a_time(cli: Cli) -> None:
     assert "--at 03:30" in cli.refused("maintain", "--install", "--at", "late")
 
 
+@pytest.mark.thorough
 def test_the_chat_maintains_while_nobody_types_and_says_so_in_one_line(aged: Cli) -> None:
     with FakeOllama(willing_model) as ollama:
         env = aged.env | {"AMEM_LLM_BACKEND": "ollama", "AMEM_LLM_MODEL": "llama3.2", "AMEM_OLLAMA_HOST": ollama.host}
@@ -108,6 +109,7 @@ def test_the_chat_maintains_while_nobody_types_and_says_so_in_one_line(aged: Cli
     assert aged.json("health")["statuses"]["archived"] == 2
 
 
+@pytest.mark.thorough
 def test_an_incognito_chat_maintains_nothing(aged: Cli) -> None:
     with FakeOllama(willing_model) as ollama:
         env = aged.env | {"AMEM_LLM_BACKEND": "ollama", "AMEM_LLM_MODEL": "llama3.2", "AMEM_OLLAMA_HOST": ollama.host}

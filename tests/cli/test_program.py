@@ -50,6 +50,7 @@ def test_a_search_loads_onnxruntime_and_nothing_heavier(demo: Cli) -> None:
     assert found & set(HEAVY) == {"onnxruntime"}
 
 
+@pytest.mark.thorough
 def test_a_reader_that_leaves_early_hears_no_complaint(demo: Cli) -> None:
     command = f"{' '.join(map(repr, AMEM))} --home {demo.home} -c demo list --limit 60 --json | head -n 1"
     result = subprocess.run(
@@ -100,6 +101,7 @@ def _wait_until_it_reads(pid: int) -> None:
     pytest.skip("cannot see what the process waits for")
 
 
+@pytest.mark.thorough
 def test_a_full_disk_is_one_line_and_loses_nothing(cli: Cli) -> None:
     cli.add("Tea at five.")
 
@@ -115,6 +117,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(cli: Cli) -> None:
     assert [note["content"] for note in cli.json("list")] == ["Tea at five."]
 
 
+@pytest.mark.thorough
 def test_json_survives_a_pipe_in_any_locale(cli: Cli) -> None:
     cli.env |= {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     assert json.loads(run(cli, "add", "安娜住在里斯本。", "--json").stdout)["status"] == "stored"
@@ -122,6 +125,7 @@ def test_json_survives_a_pipe_in_any_locale(cli: Cli) -> None:
     assert "安娜住在里斯本" in run(cli, "list").stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 class TestTerminal:
     """In a terminal of 100 columns."""

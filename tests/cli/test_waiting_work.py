@@ -98,6 +98,7 @@ def test_show_tells_facts_and_since_when_they_hold(cli: Cli) -> None:
     assert cli.json("show", id)["valid_from"].startswith("2024-05-03T00:00:00")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_a_worker_does_what_comes_until_it_is_interrupted(thinking: Cli) -> None:
     thinking.ok("add", "The boiler hums in the cellar.", "--no-wait")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.analysis import Extraction, KnownProcedure, Passage, Procedure, Statement
@@ -59,7 +59,6 @@ extractions = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
 @given(extractions)
 def test_nothing_a_model_answers_breaks_learning_and_all_of_it_is_kept_or_dropped_with_a_reason(
     extraction: Extraction,

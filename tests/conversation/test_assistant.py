@@ -316,6 +316,7 @@ def test_what_is_no_message_is_refused_before_anything_is_stored(memory: Agentic
     assert len(memory.list()) == 2
 
 
+@pytest.mark.thorough
 def test_a_message_of_a_megabyte_is_answered_and_kept_whole_where_notes_may_be_as_long(tmp_path: Path) -> None:
     chat = ScriptedChat("Long.")
     text = "量子退火 and annealing " * 50_000 + "What is it?"
@@ -571,6 +572,7 @@ def test_a_long_chat_is_shown_its_episodes_instead_of_its_oldest_turns(tmp_path:
         assert any(each.part == "episode" and each.text.startswith("Episode of") for each in played.recalled)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("learning", ["turn", "night"])
 def test_in_one_long_sitting_no_turn_is_lost_between_the_fresh_ones_and_the_summaries(
     tmp_path: Path, clock: FrozenClock, learning: str

@@ -43,6 +43,7 @@ def memory(tmp_path: Path) -> Iterator[AgenticMemorySystem]:
         yield made
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", list(Fault))
 def test_no_fault_costs_a_word_or_raises(memory: AgenticMemorySystem, fault: Fault) -> None:
     with FakeOllama("Your landlord is called Amélia, I am sure of it.", fault=fault, pace=0.01) as ollama:

@@ -122,6 +122,7 @@ def test_an_episode_whose_learning_hung_when_the_collection_was_closed_is_free_i
         assert (again.enrich().done, again.enrich().remaining) == (1, 0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "last",
     [

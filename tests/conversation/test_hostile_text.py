@@ -18,6 +18,8 @@ from amem.message import Message, Role
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.thorough
+
 #: Seconds: each of these took from twenty to many hours.
 _SOON = 60.0
 _LONG = 20_000

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from amem import AgenticMemorySystem
     from amem.conversation.assistant import Assistant
 
+pytestmark = pytest.mark.thorough
+
 TURNS = 40
 ANSWER = "The lamps on the harbour were lit again, as they are each evening of the week. " * 4
 SAID = {

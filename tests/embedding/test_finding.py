@@ -100,6 +100,7 @@ def coherent_nonsense(graph: Path) -> None:
     manifest.write_text(json.dumps(told))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
@@ -165,6 +166,7 @@ print(open_minilm(Path(sys.argv[2]), lambda line: None, [Shelf()]).encode(["tea"
 """
 
 
+@pytest.mark.thorough
 def test_processes_that_start_together_make_the_copy_once(tmp_path: Path, shelf: Shelf) -> None:
     log = tmp_path / "log"
     command = [sys.executable, "-c", EXPORTER, str(shelf.folder), str(tmp_path / "cache"), str(log)]
@@ -230,6 +232,7 @@ def single_file(shelf: Shelf, target: Path) -> Path:
     return target
 
 
+@pytest.mark.thorough
 def test_an_earlier_download_of_the_hub_is_used(tmp_path: Path, shelf: Shelf, minilm: Embedder) -> None:
     model = single_file(shelf, tmp_path / "single.onnx")
     hub = hugging_face_cache(tmp_path / "hub", model, shelf.folder / "tokenizer.json")
@@ -287,6 +290,7 @@ def test_a_path_that_is_not_there_is_refused_at_once(tmp_path: Path) -> None:
         make_embedder(Settings(cache=tmp_path), str(tmp_path / "nothing"))
 
 
+@pytest.mark.thorough
 def test_an_unknown_name_without_network_is_one_clear_error(tmp_path: Path) -> None:
     embedder = make_embedder(Settings(cache=tmp_path), "nobody/no-such-model")
     assert embedder.name == "nobody/no-such-model"

@@ -104,6 +104,7 @@ def run(endpoint: str, tmp_path: Path, digest: str) -> str:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.thorough
 def test_the_model_is_downloaded_once_and_verified(tmp_path: Path, repository: Repository) -> None:
     digest = hashlib.sha256(repository.files["onnx/model.onnx"]).hexdigest()
     with hub(repository) as endpoint:
@@ -115,6 +116,7 @@ def test_the_model_is_downloaded_once_and_verified(tmp_path: Path, repository: R
     assert len(repository.asked) == requests
 
 
+@pytest.mark.thorough
 def test_a_downloaded_model_that_is_not_the_original_is_refused(tmp_path: Path, repository: Repository) -> None:
     with hub(repository) as endpoint:
         assert run(endpoint, tmp_path, "0" * 64).splitlines()[-1].startswith("MissingModel:")

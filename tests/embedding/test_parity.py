@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from amem.protocols import Embedder
 
+pytestmark = pytest.mark.thorough
+
 TEXTS = [
     "I moved to Lisbon in March and started at the harbour office.",
     "We decided to use PostgreSQL 15.3 instead of MySQL.",

@@ -176,6 +176,7 @@ def test_a_litellm_server_that_fails_is_one_clear_error(served: Served, tmp_path
     assert "sk-of-the-test" not in str(caught.value)
 
 
+@pytest.mark.thorough
 def test_litellm_does_not_read_an_env_file_of_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("OPENAI_API_BASE=http://elsewhere.invalid\n")
     script = """

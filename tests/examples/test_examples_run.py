@@ -67,6 +67,7 @@ def test_tools_answer_an_agent_and_tell_it_what_it_got_wrong() -> None:
     assert '"error"' in said
 
 
+@pytest.mark.thorough
 def test_the_local_assistant_remembers_from_one_run_to_the_next(tmp_path: Path, ollama: FakeOllama) -> None:
     first = run("local_assistant", str(tmp_path), "I am allergic to peanuts.", OLLAMA_HOST=ollama.host)
     assert "remembered 1" in first
@@ -74,6 +75,7 @@ def test_the_local_assistant_remembers_from_one_run_to_the_next(tmp_path: Path, 
     assert "allergic to peanuts" in second.split("recalled:")[0]
 
 
+@pytest.mark.thorough
 def test_the_local_assistant_says_when_no_model_answers_and_shows_what_it_holds(
     tmp_path: Path, ollama: FakeOllama
 ) -> None:
@@ -83,12 +85,14 @@ def test_the_local_assistant_says_when_no_model_answers_and_shows_what_it_holds(
     assert "peanuts" in said.split("recalled:")[1]
 
 
+@pytest.mark.thorough
 def test_the_agent_needs_one_attempt_less_once_it_remembers(tmp_path: Path) -> None:
     said = run("agent_loop", str(tmp_path), "--pretend")
     assert [line.strip() for line in said.splitlines() if "attempts" in line] == ["attempts: 2", "attempts: 1"]
     assert "harbour-2 printed" in said.split("In its memory now:")[1]
 
 
+@pytest.mark.thorough
 def test_an_agent_whose_model_is_never_right_gives_up(tmp_path: Path) -> None:
     def stubborn(request: dict[str, Any]) -> Any:
         if "printer" not in request.get("format", {}).get("properties", {}):
@@ -100,12 +104,14 @@ def test_an_agent_whose_model_is_never_right_gives_up(tmp_path: Path) -> None:
     assert said.count("attempts: 4, then given up") == 2
 
 
+@pytest.mark.thorough
 def test_an_example_that_cannot_go_on_says_why_in_a_line(tmp_path: Path) -> None:
     assert "ollama" in refused("agent_loop", str(tmp_path / "home")).lower()
     missing = str(tmp_path / "没有.txt")
     assert refused("bulk_import", str(tmp_path / "home"), missing) == f"{missing}: No such file or directory"
 
 
+@pytest.mark.thorough
 def test_an_agent_of_one_s_own_gets_what_is_known_within_its_budget() -> None:
     said = run("own_agent")
     prompt, _, account = said.partition("=== END MEMORIES ===")
@@ -116,11 +122,13 @@ def test_an_agent_of_one_s_own_gets_what_is_known_within_its_budget() -> None:
     assert "learnt from the conversation: 1" in account
 
 
+@pytest.mark.thorough
 def test_a_bulk_import_stores_every_line_once(tmp_path: Path) -> None:
     assert "new: 300, known: 0" in run("bulk_import", str(tmp_path))
     assert "new: 0, known: 300" in run("bulk_import", str(tmp_path))
 
 
+@pytest.mark.thorough
 def test_a_bulk_import_of_a_file_leaves_out_what_cannot_be_a_note(tmp_path: Path, ollama: FakeOllama) -> None:
     journal = tmp_path / "日记.txt"
     journal.write_text("面包发酵了十四个小时。\n\nThe ferry leaves at 7:40.\n", encoding="utf-8")

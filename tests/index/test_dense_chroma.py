@@ -416,6 +416,7 @@ RESTING = """
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("delay", [0.7, 1.6, 2.5, 3.4])
 def test_a_process_killed_while_it_feeds_chroma_costs_nothing(feed: MemoryFeed, tmp_path: Path, delay: float):
     feed.add(clustered(6_000))
@@ -432,6 +433,7 @@ def test_a_process_killed_while_it_feeds_chroma_costs_nothing(feed: MemoryFeed, 
         assert agrees(leg, feed)
 
 
+@pytest.mark.thorough
 def test_a_process_killed_while_it_rests_leaves_a_folder_that_is_used_again(feed: MemoryFeed, tmp_path: Path):
     feed.add(clustered(6_000))
     label = tmp_path / "chroma" / "amem.json"
@@ -448,6 +450,7 @@ def test_a_process_killed_while_it_rests_leaves_a_folder_that_is_used_again(feed
     assert list(tmp_path.glob("chroma.broken-*")) == []
 
 
+@pytest.mark.thorough
 def test_a_process_that_ends_without_closing_leaves_it_in_order(feed: MemoryFeed, tmp_path: Path):
     feed.add(clustered(6_000))
     code = textwrap.dedent(RESTING).split("while")[0]

@@ -172,6 +172,7 @@ def test_importing_the_room_and_making_a_chat_model_load_no_client():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.thorough
 def test_importing_litellm_reads_no_env_file_and_leaves_the_environment_as_it_was(tmp_path):
     (tmp_path / ".env").write_text("OPENAI_API_BASE=http://evil.example\n", encoding="utf-8")
     script = (

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
     from amem.note import MemoryNote
 
-EXAMPLES_READ, EXAMPLES_ADDED = 620, 80
+#: Reading an answer costs next to nothing, adding a note does.
+EXAMPLES_READ, EXAMPLES_ADDED = 4 * settings.default.max_examples, 80
 
 HANDLES = ("n1", "n2", "n3")
 #: Nearest to the one are questions, which the rules link to more notes than a model is shown; to the other statements.
@@ -115,6 +116,7 @@ def ground() -> Iterator[Ground]:
         yield made
 
 
+@pytest.mark.thorough
 @given(analysis=ANSWERS, evolution=ANSWERS, text=st.sampled_from([ASKED, STATED]))
 @settings(max_examples=EXAMPLES_ADDED, **RUNS)
 def test_a_note_is_kept_and_a_model_touches_no_note_that_it_was_not_shown_whatever_it_answers(

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from amem import AgenticMemorySystem
 
+pytestmark = pytest.mark.thorough
+
 EXAMPLES_REMEMBERED = 40
 EXTRACTIONS = st.one_of(ANSWERS, ANSWERS, st.just(json.dumps(EXTRACTION)))
 

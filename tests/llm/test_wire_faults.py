@@ -129,6 +129,7 @@ def wait_until(happened):
         time.sleep(0.005)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("fault", "client", "outcome"), ROWS)
 def test_a_broken_server_is_one_clear_error_and_nothing_worse(fault, client, outcome, call):
     with FakeOllama(TEXT, fault=fault if isinstance(fault, Fault) else None) as server:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.analysis import Draft
@@ -209,7 +209,6 @@ def test_names_are_found_and_pronouns_are_not(text: str, expected: set[str]) -> 
 
 
 @given(st.one_of(st.text(max_size=200), st.text(alphabet="aB我他的1. ,，。?!\n《》\"'“”-:@#_é🎉", max_size=120)))
-@settings(max_examples=150, deadline=None)
 def test_any_text_is_analysed_into_valid_values(text: str) -> None:
     made = OfflineAnalyst().analyze(Draft(text, at=SAID, speaker="Ana", previous=("Bo: How are you?",)), Nothing())
     assert 0 <= made.importance <= 1

@@ -32,6 +32,7 @@ CHINESE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("told", [ENGLISH, CHINESE], ids=["English", "Chinese"])
 def test_what_matters_is_found_a_year_later_and_small_talk_is_not(
     open_memory: Open, clock: FrozenClock, minilm: Embedder, told: dict[str, tuple[str, str]]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 from simulated_year import MOST_FLIPS, Simulation
 
 
+@pytest.mark.thorough
 def test_in_a_year_notes_settle_fade_and_come_back_and_every_promise_is_kept() -> None:
     year = Simulation(None, 600, every=7, seed=3).run()
 

@@ -72,7 +72,9 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(4, 30))]
+)
 def test_shares_add_up_and_explain_agrees_with_search(open_collection: Callable[..., Collection], seed: int) -> None:
     chance = Random(seed)
     memory = open_collection(embedder=HashEmbedder(64), **settings(chance))

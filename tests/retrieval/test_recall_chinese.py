@@ -54,6 +54,7 @@ def test_no_kind_of_chinese_question_is_left_behind(sixty: Sequence[Answered], k
     assert hit_rate(some, 5) >= 0.7, [each for each in some if each.place is None or each.place > 5]
 
 
+@pytest.mark.thorough
 def test_chinese_answers_stand_higher_when_the_model_says_that_it_cannot_read(
     sixty: Sequence[Answered], minilm: Embedder, tmp_path: Path
 ) -> None:
@@ -120,6 +121,7 @@ def test_japanese_and_korean_notes_are_found_by_their_words(minilm: Embedder, tm
             assert memory.search(question, 1, touch=False)[0].id == answer, question
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "least"), [("demo", 0.85), ("vault", 0.95)])
 def test_notes_without_an_order_lose_nothing(name: str, least: float, minilm: Embedder, tmp_path: Path) -> None:
     with collection(name, tmp_path, minilm) as memory:

@@ -106,6 +106,7 @@ def test_a_copy_has_everything_and_what_is_done_to_it_stays_there(tmp_path: Path
         assert original.search("document number 7", 1)["ids"] == [["doc7"]]
 
 
+@pytest.mark.thorough
 def test_a_copy_may_be_named_and_holds_more_than_chroma_takes_at_once(tmp_path: Path, words: Embedder):
     texts = [f"text {number}" for number in range(6_000)]
     vectors: Matrix = words.embed(texts)
@@ -146,6 +147,7 @@ def test_a_copy_is_removed_on_close_and_with_the_object(
     assert temporary_folders() == set()
 
 
+@pytest.mark.thorough
 def test_a_copy_is_removed_when_the_process_ends(tmp_path: Path, words: Embedder):
     filled(tmp_path / "source", words)
     code = """

@@ -6,6 +6,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+import pytest
+
 from amem.analysis import Analysis, Evolution, ProposedLink
 from amem.errors import ServiceUnavailable
 from amem.llm.analyst import ModelAnalyst
@@ -116,6 +118,7 @@ def test_a_model_server_that_breaks_off_costs_no_note(open_memory: Open, home: P
     assert memory.add("the boiler hums, and the server is gone").enrichment == "degraded"
 
 
+@pytest.mark.thorough
 def test_two_workers_never_enrich_one_note_twice(open_memory: Open):
     asked: list[str] = []
     lock = threading.Lock()

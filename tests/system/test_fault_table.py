@@ -20,6 +20,8 @@ from amem.testing import SMUGGLED, FakeOllama, Fault, HashEmbedder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+pytestmark = pytest.mark.thorough
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "models.md"
 OLD = ("Amélia is our landlord in Lisbon.", "阿梅莉亚下周回里斯本。", SMUGGLED)
 NEW = "Amélia, the landlord, raised the rent in Lisbon."

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 THREADS, EACH = 8, 25
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("in_memory", [False, True], ids=["on-disk", "in-memory"])
 def test_eight_threads_add_search_and_edit_on_one_system(open_memory: Open, home: Path, in_memory: bool):
     memory = open_memory(directory=None if in_memory else home, embedder=HashEmbedder(64))

@@ -65,6 +65,7 @@ def test_the_graph_goes_as_deep_as_it_is_asked_to_in_both_directions(memory: Age
     assert graph == memory.graph(ids["centre"], 3)
 
 
+@pytest.mark.thorough
 def test_a_hub_of_thousands_shows_a_few_and_says_how_many_there_are(memory: AgenticMemorySystem) -> None:
     centre, ids = hub(memory, 3000)
     memory.link(ids[2500], centre, LinkType.CONTRADICTS, reason="it says otherwise")

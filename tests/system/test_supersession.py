@@ -204,6 +204,7 @@ def test_rolling_a_superseded_note_back_to_its_first_text_leaves_it_superseded(m
     assert memory.read(old.id).superseded_by == new.id
 
 
+@pytest.mark.thorough
 def test_hundreds_of_values_of_one_slot_are_one_chain(memory: AgenticMemorySystem):
     items = [
         {

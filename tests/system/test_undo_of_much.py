@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from sqlalchemy import event
 
 from amem.llm.offline import OfflineAnalyst
@@ -35,6 +36,7 @@ class Statements:
         return self.count - before
 
 
+@pytest.mark.thorough
 def test_undo_and_redo_of_a_long_conversation_ask_a_few_statements_for_each_note_and_link(open_memory: Open) -> None:
     memory = open_memory(analyst=OfflineAnalyst())
     said = [

@@ -32,6 +32,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgenticMemorySy
         yield memory
 
 
+@pytest.mark.thorough
 def test_a_check_up_finds_nothing_wrong_with_it(memory: AgenticMemorySystem) -> None:
     found = {finding.about: finding.level for finding in memory.doctor()}
     assert {about: found[about] for about in ("database", "index", "analysis", "links")} == dict.fromkeys(

@@ -51,6 +51,7 @@ def test_texts_with_common_words_get_similar_vectors():
     assert cosines[3, 4] > 0.3 > cosines[3, 0]
 
 
+@pytest.mark.thorough
 def test_vectors_are_the_same_in_another_process():
     script = "from amem.testing import HashEmbedder; print(HashEmbedder(16).embed(['量子 annealing']).tolist())"
     other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.analysis import Analysis, Draft, Neighbour, Passage
@@ -209,7 +209,6 @@ def test_a_prompt_with_a_labelled_question_is_answered_from_its_notes():
         },
     )
 )
-@settings(max_examples=100, deadline=None)
 def test_whatever_is_asked_is_answered(request):
     assert isinstance(willing_model(request), (str, dict))
 

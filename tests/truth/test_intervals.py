@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.note import Status
@@ -383,10 +383,6 @@ def evidence(draw: st.DrawFn, *, record: bool = True) -> list[Evidence]:
     return found
 
 
-steady = settings(derandomize=True, max_examples=120, deadline=None)
-
-
-@steady
 @given(evidence(), st.randoms(use_true_random=False))
 def test_the_order_of_arrival_never_matters(told_all: list[Evidence], chance: random.Random) -> None:
     orders = [each.order for each in told_all]
@@ -396,7 +392,6 @@ def test_the_order_of_arrival_never_matters(told_all: list[Evidence], chance: ra
     assert intervals(arrived, TABLE) == intervals(told_all, TABLE)
 
 
-@steady
 @given(evidence())
 def test_intervals_of_one_slot_never_overlap_unless_kept(told_all: list[Evidence]) -> None:
     kept = {each.note for each in told_all if each.kept}
@@ -412,7 +407,6 @@ def test_intervals_of_one_slot_never_overlap_unless_kept(told_all: list[Evidence
             assert one.until <= other.since
 
 
-@steady
 @given(evidence())
 def test_every_fact_that_holds_is_in_exactly_one_interval(told_all: list[Evidence]) -> None:
     begun = [min(each.since, each.until or each.since) for each in told_all]
@@ -427,7 +421,6 @@ def test_every_fact_that_holds_is_in_exactly_one_interval(told_all: list[Evidenc
     assert all(each.until is None or each.since <= each.until for each in found)
 
 
-@steady
 @given(evidence(record=False))
 def test_what_is_said_of_one_subject_changes_nothing_for_another(told_all: list[Evidence]) -> None:
     apart = [
