@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.retrieval.highlight import Passage, passage
+from amem.retrieval.reading import PREFERRED, Recency
 
 if TYPE_CHECKING:
     from amem.retrieval.reading import Reading
@@ -153,30 +154,37 @@ class Via:
 class Prior:
     """What the note's standing does to its relevance: ``floor + (1 - floor) * retention * trust``, all in 0..1.
 
-    `recent` says that the question asks for what is recent, for which the floor is lower. `asks` says that the note
-    itself only asks something: it is about what the question is about, but answers less, by `ASKING`.
+    Where `recency` says that the question asks for what is recent, holds now, comes next or was last, the floor is
+    lower and `timely`, how well the note's own time goes with that, stands in the place of retention. `asks` says that
+    the note itself only asks something: it is about what the question is about, but answers less, by `ASKING`.
     """
 
     retention: float
     trust: float
     floor: float
-    recent: bool = False
+    recency: Recency | None = None
     asks: bool = False
+    timely: float = 0.0
 
     @property
     def factor(self) -> float:
         """The factor on relevance, from `floor` to 1, and less for a note that asks."""
-        return (self.floor + (1.0 - self.floor) * self.retention * self.trust) * (ASKING if self.asks else 1.0)
+        kept = self.retention if self.recency is None else self.timely
+        return (self.floor + (1.0 - self.floor) * kept * self.trust) * (ASKING if self.asks else 1.0)
 
     def told(self) -> tuple[str, ...]:
         """What makes it so: ``41% remembered``, ``trust 0.62``."""
-        said = [f"{self.retention:.0%} remembered", f"trust {self.trust:.2f}"]
-        return (*said, *(["only asks"] if self.asks else []), *(["the recent counts"] if self.recent else []))
+        said = [self._kept, f"trust {self.trust:.2f}"]
+        return (*said, *(["only asks"] if self.asks else []), *(["the time counts"] if self.recency else []))
 
     def words(self) -> str:
         """For people: ``× 0.78 as you ask for what is recent (41 % remembered, trust 0.62)``."""
-        why = " as you ask for what is recent" if self.recent else ""
-        return f"× {self.factor:.2f}{why} ({self.retention:.0%} remembered, trust {self.trust:.2f})"
+        why = f" as you ask for {PREFERRED[self.recency]}" if self.recency else ""
+        return f"× {self.factor:.2f}{why} ({self._kept}, trust {self.trust:.2f})"
+
+    @property
+    def _kept(self) -> str:
+        return f"{self.retention:.0%} remembered" if self.recency is None else f"{self.timely:.0%} timely"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +271,7 @@ class Explanation:
             parts += [step.words() for step in self.via]
         if self.kept_out is None:
             # Otherwise standing hardly moves a note, and would only be noise.
-            standing = [self.prior.words()] if self.prior.recent else []
+            standing = [self.prior.words()] if self.prior.recency else []
             return _sentence([*(parts or ["found by no leg"]), *standing])
         return " ".join([_sentence([self.kept_out.detail]), *([_sentence(parts)] if parts else [])])
 

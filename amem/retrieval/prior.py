@@ -23,9 +23,9 @@ class Priors:
     """
 
     def __init__(self, query: Query, reading: Reading, settings: Settings) -> None:
-        self._recent = reading.recent
+        self._recency = reading.recency
         self._decay_rate = settings.decay_rate
-        self.floor = settings.prior_floor_temporal if self._recent else settings.prior_floor
+        self.floor = settings.prior_floor_temporal if self._recency else settings.prior_floor
         # Whoever names the kinds that may answer wants them as they are.
         self._asking = not query.filter.kinds
         self.least = self.floor * (ASKING if self._asking else 1.0)
@@ -34,13 +34,19 @@ class Priors:
         """The most that the prior of a note of this kind can be."""
         return ASKING if self._asking and kind == Kind.QUESTION else 1.0
 
-    def of(self, session: Session, keys: Sequence[int]) -> Mapping[int, Prior]:
-        """The prior of each of these notes (see ``amem.strength``), as of the session's now."""
+    def of(
+        self, session: Session, keys: Sequence[int], timely: Mapping[int, float] | None = None
+    ) -> Mapping[int, Prior]:
+        """The prior of each of these notes (see ``amem.strength``), as of the session's now.
+
+        `timely` says how well the time of a note goes with a question that asks for what is recent, 0 for others.
+        """
+        timely = timely or {}
         standing = session.usage.standings(keys)
         retention = standing.retention(session.now, self._decay_rate).tolist()
         trust = standing.trust(session.now).tolist()
         asks = (standing.of_kind(Kind.QUESTION) & self._asking).tolist()
         return {
-            key: Prior(kept, believed, self.floor, self._recent, asking)
+            key: Prior(kept, believed, self.floor, self._recency, asking, timely.get(key, 0.0))
             for key, kept, believed, asking in zip(standing.keys.tolist(), retention, trust, asks, strict=True)
         }

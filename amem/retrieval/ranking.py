@@ -19,6 +19,7 @@ from amem.retrieval.names import Names
 from amem.retrieval.panel import Heard, Panel
 from amem.retrieval.prior import Priors
 from amem.retrieval.reading import Intent
+from amem.retrieval.recency import timely
 from amem.retrieval.router import Router
 from amem.retrieval.turns import neighbours, next_to, replied
 from amem.retrieval.window import Talk
@@ -103,6 +104,7 @@ class Ranker:
         self._dense = dense
         self._reranking = reranking
         self._settings = settings
+        self._predicates = predicates
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
         self._frequencies = Frequencies()
@@ -209,7 +211,7 @@ class Ranker:
             ceilings = {key: value * standing.most(rows[key].kind) for key, value in relevance.items()}
             bar = _bar(ceilings.values(), k, standing.floor)
             relevance = {key: value for key, value in relevance.items() if ceilings[key] >= bar}
-        priors = standing.of(asked.session, list(relevance))
+        priors = standing.of(asked.session, list(relevance), self._timely(asked, relevance, standing))
         order = sorted(relevance, key=lambda key: (rows[key].at, key), reverse=True)
         order.sort(key=lambda key: -round(relevance[key] * priors[key].factor, 12))
         return [
@@ -224,6 +226,20 @@ class Ranker:
             )
             for key in order[:k]
         ]
+
+    def _timely(self, asked: Asked, relevance: Mapping[int, float], standing: Priors) -> Mapping[int, float]:
+        """How well the times of the notes that are to the point go with "recently", "next" and the like.
+
+        To the point are those that the floor of the prior could lift above the best: cutting leaves none of them out.
+        """
+        recency = asked.reading.recency
+        if recency is None or not relevance:
+            return {}
+        ceilings = {key: value * standing.most(asked.gate.rows[key].kind) for key, value in relevance.items()}
+        least = standing.floor * max(ceilings.values())
+        keys = [key for key, value in ceilings.items() if value >= least]
+        moment = asked.query.filter.as_of or asked.session.now
+        return timely(asked.session, recency, keys, moment, self._zone, self._predicates())
 
 
 def _admitted(gate: Gate, fused: Fused, k: int | None, least: float) -> dict[int, float]:

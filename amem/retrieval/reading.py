@@ -23,6 +23,23 @@ class Intent(StrEnum):
     GENERAL = "general"
 
 
+class Recency(StrEnum):
+    """Which of the notes a question wants by their times: the newest, what holds now, comes next or was last."""
+
+    RECENT = "recent"
+    NOW = "now"
+    NEXT = "next"
+    LAST = "last"
+
+
+#: As people say it, behind "preferring".
+PREFERRED = {
+    Recency.RECENT: "what is recent",
+    Recency.NOW: "what holds now",
+    Recency.NEXT: "what comes next",
+    Recency.LAST: "what was last",
+}
+
 #: What makes a question more than one for a fact, as people say it.
 _KINDS = {
     Intent.TEMPORAL: "of time",
@@ -79,8 +96,8 @@ class Reading:
     `dropped` words, which say what kind of answer is wanted; all of it where nothing would be left, and nothing where
     only a time is asked for. `meaning` is what the dense leg is asked: `text` without names that a good part of the
     notes carry; '' says `text`. `speaker` is the one person named among those whose words the notes are; `names` holds
-    what the collection knows as a name, and how many notes carry it. `recent` says that the newest is wanted first,
-    `overview` that a subject is wanted as a whole.
+    what the collection knows as a name, and how many notes carry it. `recency` says that the newest is wanted first,
+    or what holds now, comes next or was last; `overview` that a subject is wanted as a whole.
     """
 
     text: str
@@ -92,7 +109,7 @@ class Reading:
     names: Mapping[str, int] = field(default_factory=dict)
     period: Period | None = None
     event: Event | None = None
-    recent: bool = False
+    recency: Recency | None = None
     overview: bool = False
 
     @property
@@ -116,8 +133,8 @@ class Reading:
             parts.append(f"of {self.period.span()} (“{self.period.words}”)")
         if self.event is not None:
             parts.append(f"from {'before' if self.event.before else 'after'} “{self.event.text}”")
-        if self.recent:
-            parts.append("preferring what is recent")
+        if self.recency is not None:
+            parts.append(f"preferring {PREFERRED[self.recency]}")
         told = "; ".join(parts)
         return f"{told[:1].upper()}{told[1:]}." if told else ""
 
@@ -132,7 +149,7 @@ class Reading:
             "speaker": self.speaker,
             "period": None if self.period is None else self.period.to_dict(),
             "event": None if self.event is None else self.event.words,
-            "recent": self.recent,
+            "recency": None if self.recency is None else str(self.recency),
             "overview": self.overview,
         }
 

@@ -9,6 +9,7 @@ from amem.retrieval.events import event_of
 from amem.retrieval.markers import HIDDEN, markers
 from amem.retrieval.periods import dated
 from amem.retrieval.reading import Event, Intent, Period, Reading
+from amem.retrieval.recency import recency_of
 from amem.text.scripts import cjk_share
 from amem.text.terms import content_terms
 
@@ -28,17 +29,6 @@ _SENTENCE = re.compile(
     r"(?:[^?？。！\n.!]|[.!](?!\s|$)|(?<=\b\w)\.|(?<=\b\w\w)\.|(?<=\bMrs)\.|(?<=\bProf)\.)+[?？。！\n.!]*"
 )
 _ASKING = re.compile(r"[?？][\W]*$")
-_RECENT = re.compile(
-    r"\b(?:(?:most )?recent(?:ly)?|lately|(?:the )?latest|(?:the )?newest|these days|nowadays"
-    r"|(?:(?:in|over|during) )?(?:the )?(?:last|past) few (?:days|weeks|months))\b"
-    r"|(?:这|近|前)(?:几|些|两)天|这阵子|这段时间|近段时间|近日|最近|近来|近期|最新",
-    re.IGNORECASE,
-)
-#: A place that is near, not a time.
-_NEAR = re.compile(
-    r"(?:离|距离?)[^，。？！,.?!]{0,12}最近"
-    r"|最近的[^，。？！,.?!\s的]{0,6}(?:站|医院|超市|药店|机场|路线|地方|距离|店|银行|餐厅|饭馆|公园|学校|厕所|出口|邮局)"
-)
 #: A longer text is no question but something to look up as it is.
 _LONGEST = 2_000
 
@@ -56,7 +46,7 @@ class Router:
         rest = _asking(_QUOTED.sub(_hidden, text))
         period, event, taken, left_out = _times(rest, now, zone)
         rest = _hide(rest, taken)
-        recent = [match.span() for match in _RECENT.finditer(_NEAR.sub(_hidden, rest))]
+        recency, recent = recency_of(rest)
         rest = _hide(rest, recent)
         asked: dict[Intent, None] = {}
         marks = [*left_out, *recent]
@@ -82,7 +72,7 @@ class Router:
             period=period,
             event=event,
             # Of a time that is named nothing is more recent than the rest.
-            recent=bool(recent) and period is None,
+            recency=recency if period is None else None,
             overview=Intent.EXPLORATORY in asked,
         )
 

@@ -128,7 +128,7 @@ def wanted(reading: Reading) -> Wanted:
         f"what was at a time ({period.words})" if period is not None else "": period is not None,
         "in which words something was said": verbatim,
         "a quantity": quantity,
-        "a time": Intent.TEMPORAL in reading.intents and not reading.recent,
+        "a time": Intent.TEMPORAL in reading.intents and reading.recency is None,
         "what was said": _SAID.search(text) is not None,
     }
     detail = next((kind for kind, asked in kinds.items() if asked), "")

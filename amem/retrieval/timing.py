@@ -52,7 +52,7 @@ class TimeLeg:
         if period is not None:
             within = asked.session.notes.within(period.since, period.until, MOST + 1)
             return InTime(asked, period, best_among(self._legs, asked, within), self._zone)
-        when = Intent.TEMPORAL in reading.intents and not reading.recent and reading.event is None
+        when = Intent.TEMPORAL in reading.intents and reading.recency is None and reading.event is None
         return States(asked) if when else None
 
 

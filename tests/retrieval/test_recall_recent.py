@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.note import Kind
+from amem.retrieval.reading import Recency
 from amem.retrieval.router import Router
 from amem.settings import Settings
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def asks_for_recent(question: str) -> bool:
-    return Router(Settings()).read(question, datetime(2026, 2, 1, 9, tzinfo=UTC), UTC).recent
+    return Router(Settings()).read(question, datetime(2026, 2, 1, 9, tzinfo=UTC), UTC).recency is Recency.RECENT
 
 
 @pytest.mark.parametrize(
@@ -57,24 +58,83 @@ def test_questions_for_something_else(question: str) -> None:
     assert not asks_for_recent(question)
 
 
-def test_of_two_equal_notes_the_one_that_is_better_remembered_wins_by_more(
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which project is Ana working on now?", "now"),
+        ("What is my current address?", "now"),
+        ("Which book am I reading at the moment?", "now"),
+        ("我现在住哪里", "now"),
+        ("目前用什么数据库", "now"),
+        ("当前的房租是多少", "now"),
+        ("When is my next dentist appointment?", "next"),
+        ("What is next on the roadmap?", "next"),
+        ("下次看牙医是什么时候", "next"),
+        ("下一次团队会议在哪里", "next"),
+        ("When was the last time I saw Ben?", "last"),
+        ("Where did we go on our last trip?", "last"),
+        ("When did I visit the dentist last?", "last"),
+        ("上次和小王吃饭是在哪里", "last"),
+        ("上一次体检结果怎么样", "last"),
+        ("What is her last name?", None),
+        ("Who sits next to Ana?", None),
+        ("What did we do last week?", None),
+        ("What is planned for next month?", None),
+        ("上个月我们决定了什么", None),
+        ("下个月有什么安排", None),
+    ],
+)
+def test_now_next_and_last_are_read_as_such(question: str, expected: str | None) -> None:
+    assert Router(Settings()).read(question, datetime(2026, 2, 1, 9, tzinfo=UTC), UTC).recency == expected
+
+
+def test_recent_is_by_the_time_a_note_is_of_and_not_by_its_import(open_collection: Callable[..., Collection]) -> None:
+    memory = open_collection()
+    memory.clock.advance(days=400)
+    # Imported newest first, all within a moment.
+    days = ("2023-09-14", "2023-05-02", "2022-11-20")
+    new, middle, old = (memory.add(f"Ana painted picture{n}.", at=_at(day)) for n, day in enumerate(days))
+
+    assert [hit.id for hit in memory.ask("What did Ana paint recently?", touch=False)] == [new, middle, old]
+    hits = memory.ask("Ana 最近 painted 了什么", touch=False)
+    assert [hit.id for hit in hits] == [new, middle, old]
+    assert "as you ask for what is recent (33% timely" in hits[2].explanation.words()
+    prior = hits[1].explanation.prior
+    assert (prior.floor, prior.recency) == (0.7, "recent")
+    assert memory.explain("Ana 最近 painted 了什么", middle).prior == prior
+    plain = memory.ask("What did Ana paint?", touch=False)
+    assert "as you ask" not in plain[1].explanation.words()
+
+
+def test_the_next_is_the_nearest_ahead_of_the_clock_and_the_last_the_nearest_behind(
     open_collection: Callable[..., Collection],
 ) -> None:
+    memory = open_collection()  # on 1 February 2026
+    told = _at("2026-01-20")
+    memory.add("Dentist appointment on 2025-12-03.", at=told)
+    just = memory.add("Dentist appointment on 2026-01-28.", at=told)
+    memory.add("Dentist appointment on 2026-05-20.", at=told)
+    near = memory.add("Dentist appointment on 2026-02-10.", at=told)
+
+    for question in ("When is my next dentist appointment?", "下次 dentist appointment 是什么时候"):
+        assert memory.found(question, k=1, touch=False) == [near], question
+    for question in ("When was my last dentist appointment?", "上次 dentist appointment 是什么时候"):
+        assert memory.found(question, k=1, touch=False) == [just], question
+
+
+def test_now_prefers_what_has_not_ended(open_collection: Callable[..., Collection]) -> None:
     memory = open_collection()
-    old = memory.add("Ana read a book about tides.", kind=Kind.EPISODE)
-    memory.clock.advance(days=60)
-    new = memory.add("Ana read a book about winds.", kind=Kind.EPISODE)
+    over = memory.add("Ana leads the buoy project.", at=_at("2025-12-01"), valid_to=_at("2026-01-15"))
+    holds = memory.add("Ana leads the harbour project.", at=_at("2025-06-01"))
 
-    plain = memory.ask("Ana read a book", touch=False)
-    lately = memory.ask("Ana read a book lately", touch=False)
+    for question in ("Which project does Ana lead now?", "Ana 现在 leads 哪个 project"):
+        hits = memory.ask(question, touch=False)
+        assert [hit.id for hit in hits] == [holds, over], question
+        assert hits[1].explanation.prior.timely == 0.0
 
-    assert [hit.id for hit in plain] == [hit.id for hit in lately] == [new, old]
-    assert plain[1].score / plain[0].score > 0.95 > lately[1].score / lately[0].score
-    prior = lately[1].explanation.prior
-    assert (prior.floor, prior.recent) == (0.7, True)
-    assert "as you ask for what is recent" in lately[1].explanation.words()
-    assert "as you ask" not in plain[1].explanation.words()
-    assert memory.explain("Ana read a book lately", old).prior == prior
+
+def _at(day: str) -> datetime:
+    return datetime.fromisoformat(day).replace(tzinfo=UTC)
 
 
 def test_both_floors_are_settings(open_collection: Callable[..., Collection]) -> None:
