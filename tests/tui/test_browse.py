@@ -30,6 +30,7 @@ async def test_the_newest_note_is_open_with_what_analysis_made_of_it(memory: Age
         assert "3 notes" in shown
 
 
+@pytest.mark.thorough
 async def test_arrows_open_the_note_under_the_cursor(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         listed(pilot).action_step(1)
@@ -48,6 +49,7 @@ async def test_arrows_open_the_note_under_the_cursor(memory: AgenticMemorySystem
         assert pilot.app._desk.note == memory.list()[-1].id
 
 
+@pytest.mark.thorough
 async def test_a_click_opens_a_note_a_double_click_steps_into_it_and_the_wheel_scrolls(
     empty: AgenticMemorySystem,
 ) -> None:
@@ -105,6 +107,7 @@ async def test_hits_far_below_the_best_are_left_out_and_said_until_the_question_
         assert listed(pilot).count < len(scores)
 
 
+@pytest.mark.thorough
 async def test_escape_from_a_search_leaves_the_cursor_on_the_note_that_is_open(empty: AgenticMemorySystem) -> None:
     empty.add_notes([f"{'walk' if number % 7 else 'swim'} number {number}" for number in range(70)])
     async with browsing(empty, (120, 24)) as pilot:
@@ -122,6 +125,7 @@ async def test_escape_from_a_search_leaves_the_cursor_on_the_note_that_is_open(e
         await wait_until(pilot, lambda: opened(pilot) == row.title)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("again", ["escape", "backspace"])
 async def test_where_nothing_was_found_the_cursor_comes_back_to_where_it_stood(
     empty: AgenticMemorySystem, again: str
@@ -137,6 +141,7 @@ async def test_where_nothing_was_found_the_cursor_comes_back_to_where_it_stood(
         await wait_until(pilot, lambda: opened(pilot) == "walk number 39")
 
 
+@pytest.mark.thorough
 async def test_a_search_can_be_left_with_the_arrow_and_put_in_another_order(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("slash", *"green tea", "down")
@@ -231,6 +236,7 @@ async def test_a_small_terminal_shows_the_list_or_the_note(memory: AgenticMemory
         assert not pilot.app.screen.query_one("#searching").display
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (40, 12)])
 async def test_chinese_and_emoji_stay_in_their_columns(memory: AgenticMemorySystem, size: tuple[int, int]) -> None:
     async with browsing(memory, size) as pilot:
@@ -251,6 +257,7 @@ async def test_control_characters_in_a_note_never_reach_the_terminal(empty: Agen
         assert not any(char in shown for char in "\x1b\x07\x9b")
 
 
+@pytest.mark.thorough
 async def test_a_hundred_thousand_notes_are_held_a_page_at_a_time(crowd: AgenticMemorySystem) -> None:
     async with browsing(crowd, notes=len(crowd.shelf())) as pilot:
         here = listed(pilot)
@@ -269,6 +276,7 @@ async def test_a_hundred_thousand_notes_are_held_a_page_at_a_time(crowd: Agentic
         assert sum(here.entry_at(place) is not None for place in range(here.count)) <= 1600
 
 
+@pytest.mark.thorough
 async def test_a_cursor_that_is_held_down_opens_only_where_it_rests(crowd: AgenticMemorySystem) -> None:
     async with browsing(crowd, notes=len(crowd.shelf())) as pilot:
         here = listed(pilot)
@@ -281,6 +289,7 @@ async def test_a_cursor_that_is_held_down_opens_only_where_it_rests(crowd: Agent
         assert here.entry_at(150) is None
 
 
+@pytest.mark.thorough
 async def test_however_fast_one_types_the_last_word_wins(crowd: AgenticMemorySystem) -> None:
     async with browsing(crowd, notes=len(crowd.shelf())) as pilot:
         words = crowd.cards(crowd.shelf(), 7, 8)[0].text.split()[:2]

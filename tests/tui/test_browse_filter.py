@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from amem_tui.browse.search_line import SearchLine
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, hint, listed, opened, screen_text, titles, wait_until
@@ -34,6 +35,7 @@ async def test_the_list_follows_what_is_typed_and_the_cursor_its_note(memory: Ag
         assert pilot.app.focused is listed(pilot)
 
 
+@pytest.mark.thorough
 async def test_enter_and_the_arrow_lead_into_the_list_and_escape_clears(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         for key in ("enter", "down"):
@@ -46,6 +48,7 @@ async def test_enter_and_the_arrow_lead_into_the_list_and_escape_clears(memory: 
             assert pilot.app.screen.query_one(Input).value == ""
 
 
+@pytest.mark.thorough
 async def test_a_filter_and_a_search_take_each_others_place_and_words(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("f", *"kettle", "enter")
@@ -59,6 +62,7 @@ async def test_a_filter_and_a_search_take_each_others_place_and_words(memory: Ag
         await wait_until(pilot, lambda: "Filter “kettle”" in screen_text(pilot) and titles(pilot) == [KETTLE])
 
 
+@pytest.mark.thorough
 async def test_nothing_found_says_how_to_widen(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("f", *"zebra")

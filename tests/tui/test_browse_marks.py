@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from amem_tui.browse.dialogs import DeleteScreen, ExportScreen
 from amem_tui.browse.note_list import NoteList
 from conftest import CAT, KETTLE, TEA
@@ -14,7 +15,6 @@ from textual.widgets import Input
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from textual.pilot import Pilot
 
     from amem.memory_system import AgenticMemorySystem
@@ -61,6 +61,7 @@ async def test_marked_notes_are_deleted_together_and_come_back_together(memory: 
         await wait_until(pilot, lambda: len(titles(pilot)) == 3)
 
 
+@pytest.mark.thorough
 async def test_all_that_are_listed_are_marked_and_unmarked(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("f", *"tea", "enter")
@@ -114,6 +115,7 @@ async def test_one_note_that_is_deleted_leaves_the_hint(empty: AgenticMemorySyst
         await wait_until(pilot, lambda: "No notes yet" in hint(pilot))
 
 
+@pytest.mark.thorough
 async def test_notes_are_written_to_a_file_which_is_replaced_only_when_asked_twice(
     memory: AgenticMemorySystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

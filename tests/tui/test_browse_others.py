@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, hint, listed, opened, settled, titles, toasts, wait_until
 
@@ -27,6 +28,7 @@ async def test_notes_of_another_process_appear_by_themselves(
         assert "new note" not in toasts(pilot)
 
 
+@pytest.mark.thorough
 async def test_new_notes_move_nothing_that_one_looks_at_and_those_out_of_sight_are_told(
     empty: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -46,6 +48,7 @@ async def test_new_notes_move_nothing_that_one_looks_at_and_those_out_of_sight_a
         assert here.cursor - int(here.scroll_y) == above
 
 
+@pytest.mark.thorough
 async def test_a_note_deleted_elsewhere_while_open_says_so_and_comes_back_on_u(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -74,6 +77,7 @@ async def test_a_note_destroyed_elsewhere_says_so(
         assert titles(pilot) == [CAT, TEA]
 
 
+@pytest.mark.thorough
 async def test_a_filtered_list_follows_what_others_write(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:

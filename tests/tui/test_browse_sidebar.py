@@ -58,6 +58,7 @@ async def test_everything_there_is_is_counted(memory: AgenticMemorySystem) -> No
         assert ("active", 3) not in shown(pilot)
 
 
+@pytest.mark.thorough
 async def test_what_is_chosen_or_typed_narrows_the_counts_of_all_else(memory: AgenticMemorySystem) -> None:
     memory.add_note("A cat that likes tea", time="2026-02-11", kind="fact", tags=["tea", "both"])
     async with browsing(memory) as pilot:
@@ -79,6 +80,7 @@ async def test_what_is_chosen_or_typed_narrows_the_counts_of_all_else(memory: Ag
         await wait_until(pilot, lambda: ("cat", 1) in shown(pilot))
 
 
+@pytest.mark.thorough
 async def test_a_condition_that_leaves_nothing_can_be_taken_off(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await go_to(pilot, "cat")
@@ -116,6 +118,7 @@ async def test_a_kind_and_a_tag_combine_and_escape_steps_back_out(memory: Agenti
         await wait_until(pilot, lambda: len(titles(pilot)) == 4)
 
 
+@pytest.mark.thorough
 async def test_two_kinds_are_alternatives_and_all_notes_takes_everything_off(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await go_to(pilot, "preference")
@@ -131,6 +134,7 @@ async def test_two_kinds_are_alternatives_and_all_notes_takes_everything_off(mem
         assert "Notes ·" not in screen_text(pilot)
 
 
+@pytest.mark.thorough
 async def test_a_search_and_a_filter_keep_to_the_conditions(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await go_to(pilot, "cat")
@@ -147,6 +151,7 @@ async def test_a_search_and_a_filter_keep_to_the_conditions(memory: AgenticMemor
         await wait_until(pilot, lambda: titles(pilot) == [CAT])
 
 
+@pytest.mark.thorough
 async def test_a_topic_a_month_a_memory_and_a_status_narrow_the_list(memory: AgenticMemorySystem) -> None:
     kettle, _, tea = (note.id for note in memory.list())
     memory.add_note("Long ago", time="2024-12-31T23:30", kind="fact", tags=["old"])
@@ -181,6 +186,7 @@ async def test_a_topic_a_month_a_memory_and_a_status_narrow_the_list(memory: Age
         await wait_until(pilot, lambda: TEA in titles(pilot))
 
 
+@pytest.mark.thorough
 async def test_long_lists_of_tags_are_cut_and_can_be_searched(empty: AgenticMemorySystem) -> None:
     for first in range(0, 40, 10):
         empty.add_note(f"cat {first}", tags=[f"tag-{number}" for number in range(first, first + 10)])
@@ -201,6 +207,7 @@ async def test_long_lists_of_tags_are_cut_and_can_be_searched(empty: AgenticMemo
         assert sidebar(pilot).has_focus
 
 
+@pytest.mark.thorough
 async def test_the_mouse_chooses_opens_and_closes(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await wait_until(pilot, lambda: ("cat", 1) in shown(pilot))
@@ -225,6 +232,7 @@ async def test_moving_about_in_the_sidebar(memory: AgenticMemorySystem) -> None:
         assert pilot.app.focused is listed(pilot)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
 async def test_a_small_terminal_offers_the_sidebar_on_demand(
     memory: AgenticMemorySystem, size: tuple[int, int]
@@ -240,6 +248,7 @@ async def test_a_small_terminal_offers_the_sidebar_on_demand(
         await wait_until(pilot, lambda: titles(pilot) == [CAT] and not sidebar(pilot).display)
 
 
+@pytest.mark.thorough
 async def test_choosing_another_collection_opens_it(memory: AgenticMemorySystem, tmp_path: Path) -> None:
     memory.copy("another")
     settings = Settings(home=tmp_path, dense_base="exact", timezone="UTC", llm_backend="offline")

@@ -74,6 +74,7 @@ async def test_chats_are_listed_resumed_and_begun(home: Home) -> None:
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen))
 
 
+@pytest.mark.thorough
 async def test_earlier_turns_are_looked_at_with_what_was_recalled_then(home: Home) -> None:
     memory = home.open()
     memory.add(TEA)
@@ -97,6 +98,7 @@ async def test_earlier_turns_are_looked_at_with_what_was_recalled_then(home: Hom
         await wait_until(pilot, lambda: str(room(pilot)._panel.border_title).partition("for ")[2] == "turn 1")
 
 
+@pytest.mark.thorough
 async def test_a_click_on_how_many_turns_came_before_shows_some_of_them(home: Home) -> None:
     memory = home.open()
     chatted(memory, *[f"Turn {number}?" for number in range(1, 16)])
@@ -132,6 +134,7 @@ async def test_a_note_is_forgotten_from_the_panel_or_by_its_words_and_comes_back
         await wait_until(pilot, lambda: memory.read(cat) is None)
 
 
+@pytest.mark.thorough
 async def test_selected_words_are_remembered_as_they_are_and_u_takes_that_back(home: Home) -> None:
     memory = home.open()
     home.talker.answers = ["Water for green tea wants 80 degrees."]
@@ -149,6 +152,7 @@ async def test_selected_words_are_remembered_as_they_are_and_u_takes_that_back(h
         await wait_until(pilot, lambda: memory.count() == 0)
 
 
+@pytest.mark.thorough
 async def test_the_answer_is_copied_and_links_in_it_open_notes_or_copy_addresses(home: Home) -> None:
     memory = home.open()
     memory.add(TEA)
@@ -166,6 +170,7 @@ async def test_the_answer_is_copied_and_links_in_it_open_notes_or_copy_addresses
         await wait_until(pilot, lambda: opened(pilot) == TEA)
 
 
+@pytest.mark.thorough
 async def test_many_lines_can_be_written_and_pasted_without_sending(home: Home) -> None:
     memory = home.open()
     async with talking(memory) as pilot:
@@ -185,6 +190,7 @@ async def test_many_lines_can_be_written_and_pasted_without_sending(home: Home) 
         assert composer.text == "x"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(40, 12), (80, 24)])
 async def test_small_screens_show_one_thing_at_a_time_and_never_overflow(home: Home, size: tuple[int, int]) -> None:
     memory = home.open()
@@ -216,6 +222,7 @@ async def test_with_nothing_in_it_the_room_says_what_it_is_for(home: Home) -> No
         assert "There is no chat yet" in screen_text(pilot)
 
 
+@pytest.mark.thorough
 async def test_while_one_writes_the_palette_offers_what_has_a_letter(home: Home) -> None:
     async with talking(home.open()) as pilot:
         assert "Incognito" not in screen_text(pilot)
@@ -229,6 +236,7 @@ async def test_while_one_writes_the_palette_offers_what_has_a_letter(home: Home)
         assert room(pilot)._talk.incognito
 
 
+@pytest.mark.thorough
 async def test_a_line_of_the_panel_is_opened_by_a_click_and_a_note_deleted_meanwhile_is_said(home: Home) -> None:
     memory = home.open()
     tea = memory.add(TEA).id

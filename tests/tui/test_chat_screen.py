@@ -81,6 +81,7 @@ async def test_the_panel_says_what_was_recalled_and_why_and_opens_the_note(home:
         await wait_until(pilot, lambda: opened(pilot) == TEA)
 
 
+@pytest.mark.thorough
 async def test_what_only_memory_could_know_and_does_not_is_said_before_the_answer(home: Home) -> None:
     memory = home.open()
     memory.add(TEA)
@@ -106,6 +107,7 @@ async def test_what_was_learnt_is_shown_and_u_takes_it_back(home: Home) -> None:
         assert memory.count() == 1
 
 
+@pytest.mark.thorough
 async def test_escape_stops_the_answer_then_leaves_the_input_then_the_room(home: Home) -> None:
     memory = home.open()
     home.talker.answers = ["one two three " * 40]
@@ -134,6 +136,7 @@ async def test_escape_stops_the_answer_then_leaves_the_input_then_the_room(home:
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
 
 
+@pytest.mark.thorough
 async def test_a_model_that_hangs_can_be_stopped_and_the_interface_stays_awake(home: Home) -> None:
     memory = home.open()
     home.ollama.fault = Fault.SLOW
@@ -147,6 +150,7 @@ async def test_a_model_that_hangs_can_be_stopped_and_the_interface_stays_awake(h
         assert ending(pilot) == "The answer was stopped"
 
 
+@pytest.mark.thorough
 async def test_the_last_chat_goes_on_after_the_browser_was_closed(home: Home) -> None:
     memory = home.open()
     home.talker.answers = ["The first answer.", "The second."]
@@ -169,6 +173,7 @@ async def test_the_last_chat_goes_on_after_the_browser_was_closed(home: Home) ->
         ]
 
 
+@pytest.mark.thorough
 async def test_a_turn_that_was_cut_off_by_a_kill_is_shown_as_such_and_can_be_asked_again(home: Home) -> None:
     memory = home.open()
     with memory._store.write() as session:
@@ -200,6 +205,7 @@ async def test_no_model_is_said_at_once_memory_answers_meanwhile_and_asking_agai
         assert not room(pilot).query_one("#problem").has_class("-said")
 
 
+@pytest.mark.thorough
 async def test_what_memory_holds_stands_in_place_of_an_answer_and_still_does_after_a_restart(home: Home) -> None:
     memory = home.open()
     allergic = "我对虾和蟹过敏"
@@ -227,6 +233,7 @@ async def test_what_memory_holds_stands_in_place_of_an_answer_and_still_does_aft
         assert aside(pilot) == beside
 
 
+@pytest.mark.thorough
 async def test_a_missing_model_names_the_command_that_fetches_it_and_another_can_be_chosen(home: Home) -> None:
     memory = home.open(llm_model="qwen3:4b")
     async with talking(memory) as pilot:
@@ -241,6 +248,7 @@ async def test_a_missing_model_names_the_command_that_fetches_it_and_another_can
         assert home.ollama.asked("/api/chat")[-1]["model"] == "llama3.2:latest"
 
 
+@pytest.mark.thorough
 async def test_however_a_model_fails_it_is_said_and_nothing_freezes(home: Home) -> None:
     memory = home.open()
     home.talker.answers = ["A long answer. " * 20]
@@ -258,6 +266,7 @@ async def test_however_a_model_fails_it_is_said_and_nothing_freezes(home: Home) 
         assert not room(pilot).query_one("#problem").has_class("-said")
 
 
+@pytest.mark.thorough
 async def test_incognito_is_seen_all_the_time_and_stores_nothing(home: Home) -> None:
     memory = home.open(chat_learning="turn")
     async with talking(memory) as pilot:
@@ -274,6 +283,7 @@ async def test_incognito_is_seen_all_the_time_and_stores_nothing(home: Home) -> 
         assert [each.turns for each in memory.assistant(incognito=True).sessions()] == [1]
 
 
+@pytest.mark.thorough
 async def test_a_secret_is_read_by_the_model_and_not_stored(home: Home) -> None:
     memory = home.open()
     async with talking(memory) as pilot:
@@ -283,6 +293,7 @@ async def test_a_secret_is_read_by_the_model_and_not_stored(home: Home) -> None:
         assert "hunter2secret" not in turn.question
 
 
+@pytest.mark.thorough
 async def test_leaving_the_room_does_not_stop_the_answer_and_its_end_is_announced(home: Home) -> None:
     memory = home.open()
     home.talker.answers = ["a b c d e f g h " * 12]
@@ -297,6 +308,7 @@ async def test_leaving_the_room_does_not_stop_the_answer_and_its_end_is_announce
         await wait_until(pilot, lambda: spoken(pilot)[-1][1].split() == list("abcdefgh") * 12)
 
 
+@pytest.mark.thorough
 async def test_closing_in_the_middle_of_an_answer_keeps_what_there_is(home: Home) -> None:
     memory = home.open()
     home.talker.answers = ["a b c d e f g h " * 60]
@@ -311,6 +323,7 @@ async def test_closing_in_the_middle_of_an_answer_keeps_what_there_is(home: Home
     assert turn.answer.startswith("a b c")
 
 
+@pytest.mark.thorough
 async def test_what_another_window_says_in_the_same_chat_is_shown(home: Home) -> None:
     memory = home.open()
     async with talking(memory) as pilot:
@@ -327,6 +340,7 @@ async def test_what_another_window_says_in_the_same_chat_is_shown(home: Home) ->
         assert [asked for asked, _ in spoken(pilot)][-1] == "But here"
 
 
+@pytest.mark.thorough
 async def test_a_question_asked_in_another_window_is_shown_before_its_answer(home: Home) -> None:
     memory = home.open()
     async with talking(memory) as pilot:
@@ -341,6 +355,7 @@ async def test_a_question_asked_in_another_window_is_shown_before_its_answer(hom
             await wait_until(pilot, lambda: ending(pilot) == "")
 
 
+@pytest.mark.thorough
 async def test_an_answer_being_written_is_not_pushed_away_by_what_another_window_says(home: Home) -> None:
     memory = home.open()
     async with talking(memory) as pilot:
@@ -362,6 +377,7 @@ async def test_an_answer_being_written_is_not_pushed_away_by_what_another_window
         assert spoken(pilot)[1][1].split() == words.split()
 
 
+@pytest.mark.thorough
 async def test_turns_of_another_window_leave_alone_what_is_being_read(home: Home) -> None:
     memory = home.open()
     home.talker.answers = ["\n\n".join(f"Line {number}" for number in range(60))]
@@ -379,6 +395,7 @@ async def test_turns_of_another_window_leave_alone_what_is_being_read(home: Home
         assert "for turn 1" in str(room(pilot)._panel.border_title)
 
 
+@pytest.mark.thorough
 async def test_text_cannot_drive_the_terminal_nor_vanish_as_markup(home: Home) -> None:
     memory = home.open()
     memory.add("[bold red]Tea[/] \x1b[31mnote\x07 <script>")
@@ -401,6 +418,7 @@ async def test_a_refused_question_comes_back_to_the_input(home: Home) -> None:
         assert "100" in toasts(pilot)
 
 
+@pytest.mark.thorough
 async def test_a_long_answer_is_followed_to_its_end_unless_one_scrolls_up(home: Home) -> None:
     memory = home.open()
     home.talker.answers = [

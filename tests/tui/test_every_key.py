@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
 
+pytestmark = pytest.mark.thorough
+
 #: How each is come to from the start room; what opens above a room is known by its class.
 WAYS = {
     "browse": "b", "graph": "g", "history": "h", "timeline": "t", "chat": "c", "review": "r", "log": "l",

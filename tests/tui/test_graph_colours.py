@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
 
+pytestmark = pytest.mark.thorough
+
 THEMES = ["amem", "amem-light", "amem-contrast", "textual-light", "nord", "ansi-dark"]
 
 

@@ -67,6 +67,7 @@ async def test_topics_are_drawn_with_their_sizes_and_lead_to_their_notes(
         assert canvas(pilot).chosen == topics["move"]
 
 
+@pytest.mark.thorough
 async def test_notes_in_no_topic_are_counted_but_lead_nowhere(
     memory: AgenticMemorySystem, topics: dict[str, str]
 ) -> None:
@@ -84,6 +85,7 @@ async def test_notes_in_no_topic_are_counted_but_lead_nowhere(
         assert "No note is open" in screen_text(pilot)
 
 
+@pytest.mark.thorough
 async def test_without_topics_it_says_how_they_come_about(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
@@ -98,6 +100,7 @@ async def test_without_topics_it_says_how_they_come_about(memory: AgenticMemoryS
         assert TEXTS["move"] in screen_text(pilot)
 
 
+@pytest.mark.thorough
 async def test_topics_are_a_list_on_a_small_terminal(memory: AgenticMemorySystem, topics: dict[str, str]) -> None:
     async with in_the_graph(memory, topics["move"], (40, 12)) as pilot:
         await press(pilot, "o")

@@ -61,6 +61,7 @@ def label(pilot: Pilot[None], words: str) -> Run:
     return next(run for row in picture.rows for run in row if words in run.text)
 
 
+@pytest.mark.thorough
 async def test_the_notes_around_the_open_one_are_drawn_and_their_links_explained(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
@@ -80,6 +81,7 @@ async def test_the_notes_around_the_open_one_are_drawn_and_their_links_explained
         assert chosen(pilot) != ids["move"]
 
 
+@pytest.mark.thorough
 async def test_hops_are_one_two_or_three(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
@@ -95,6 +97,7 @@ async def test_hops_are_one_two_or_three(memory: AgenticMemorySystem) -> None:
         assert len(drawn(pilot)) == 3
 
 
+@pytest.mark.thorough
 async def test_arrow_keys_and_tab_go_from_note_to_note(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
@@ -135,6 +138,7 @@ async def test_enter_makes_a_note_the_centre_and_backspace_leads_back(memory: Ag
         assert "Back" not in offered(pilot)
 
 
+@pytest.mark.thorough
 async def test_a_step_is_shown_without_animation_where_there_is_none(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
@@ -145,6 +149,7 @@ async def test_a_step_is_shown_without_animation_where_there_is_none(memory: Age
         assert not [worker for worker in pilot.app.workers if worker.group == "turn"]
 
 
+@pytest.mark.thorough
 async def test_a_note_is_opened_in_browse(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
@@ -194,6 +199,7 @@ async def test_types_of_links_are_hidden_and_shown_one_by_one(memory: AgenticMem
         assert len(drawn(pilot)) == 4
 
 
+@pytest.mark.thorough
 async def test_the_mouse_chooses_points_and_goes(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
@@ -219,6 +225,7 @@ async def test_the_mouse_chooses_points_and_goes(memory: AgenticMemorySystem) ->
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
 
 
+@pytest.mark.thorough
 async def test_a_hub_shows_forty_of_its_notes_and_says_how_many_there_are(memory: AgenticMemorySystem) -> None:
     id = hub(memory, 1200)
     async with in_the_graph(memory, id) as pilot:
@@ -252,6 +259,7 @@ async def test_a_note_without_links_stands_alone_and_says_so(memory: AgenticMemo
         assert chosen(pilot) == id
 
 
+@pytest.mark.thorough
 async def test_what_others_write_appears_and_the_choice_stays(memory: AgenticMemorySystem, tmp_path: Path) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
@@ -266,6 +274,7 @@ async def test_what_others_write_appears_and_the_choice_stays(memory: AgenticMem
         assert chosen(pilot) == ids["move"]
 
 
+@pytest.mark.thorough
 async def test_a_note_deleted_elsewhere_is_said_to_be_gone(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
@@ -277,6 +286,7 @@ async def test_a_note_deleted_elsewhere_is_said_to_be_gone(memory: AgenticMemory
         assert ids["cat"] in drawn(pilot)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(120, 36), (40, 12)])
 async def test_titles_of_any_length_and_script_keep_to_their_cells(
     memory: AgenticMemorySystem, size: tuple[int, int]
@@ -291,6 +301,7 @@ async def test_titles_of_any_length_and_script_keep_to_their_cells(
             await pilot.press("tab")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(60, 20), (40, 12)])
 async def test_a_small_terminal_shows_a_tree_with_the_same_keys(
     memory: AgenticMemorySystem, size: tuple[int, int]

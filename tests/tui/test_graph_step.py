@@ -42,6 +42,7 @@ async def rested_at_another(pilot: Pilot[None]) -> None:
     await rested(pilot)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", ["full", "none"])
 async def test_notes_move_to_their_new_places_and_stay_there(tmp_path: Path, level: str) -> None:
     with collection(tmp_path) as memory:

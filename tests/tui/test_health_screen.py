@@ -98,6 +98,7 @@ async def test_one_look_tells_notes_models_and_maintenance(memory: AgenticMemory
         assert "Analyse what waits" not in screen_text(pilot)
 
 
+@pytest.mark.thorough
 async def test_an_empty_collection_is_well_and_a_full_check_says_what_it_found_and_repair_asks_first(
     empty: AgenticMemorySystem,
 ) -> None:
@@ -160,6 +161,7 @@ async def test_maintenance_is_rehearsed_run_reported_opened_and_undone(aged: Age
         await wait_until(pilot, lambda: in_room(pilot, "browse") and opened(pilot) == CHAT)
 
 
+@pytest.mark.thorough
 async def test_the_last_report_outlives_the_browser_that_ran_it(
     aged: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -176,6 +178,7 @@ async def test_the_last_report_outlives_the_browser_that_ran_it(
         await wait_until(pilot, lambda: again.count() == 4)
 
 
+@pytest.mark.thorough
 async def test_a_run_goes_on_while_one_is_elsewhere_and_tells_its_end(aged: AgenticMemorySystem) -> None:
     async with visiting(aged, "H", "health", follow=60) as pilot:
         with held_up(aged):
@@ -197,6 +200,7 @@ async def test_a_run_goes_on_while_one_is_elsewhere_and_tells_its_end(aged: Agen
         assert not pilot.app.screen.query_one("#errand").display
 
 
+@pytest.mark.thorough
 async def test_a_run_that_is_stopped_says_so_and_the_next_goes_on(aged: AgenticMemorySystem) -> None:
     async with visiting(aged, "H", "health", follow=60) as pilot:
         with held_up(aged):
@@ -214,6 +218,7 @@ async def test_a_run_that_is_stopped_says_so_and_the_next_goes_on(aged: AgenticM
         await wait_until(pilot, lambda: report(pilot) == [f"faded: {CHAT}"])
 
 
+@pytest.mark.thorough
 async def test_quitting_calls_a_run_off_and_waits_for_nobody(aged: AgenticMemorySystem) -> None:
     with held_up(aged):
         async with visiting(aged, "H", "health", follow=60) as pilot:
@@ -226,6 +231,7 @@ async def test_quitting_calls_a_run_off_and_waits_for_nobody(aged: AgenticMemory
     aged.close()
 
 
+@pytest.mark.thorough
 async def test_a_run_of_another_process_is_named_and_respected(
     aged: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -261,6 +267,7 @@ def with_model(home: Path, host: str) -> AgenticMemorySystem:
     )
 
 
+@pytest.mark.thorough
 async def test_what_waits_is_analysed_and_what_fails_says_why(tmp_path: Path) -> None:
     with FakeOllama() as ollama, with_model(tmp_path, ollama.host) as memory:
         memory.add("The boiler hums.", wait=False)
@@ -281,6 +288,7 @@ async def test_what_waits_is_analysed_and_what_fails_says_why(tmp_path: Path) ->
             await wait_until(pilot, lambda: health(pilot).check_action("retry", ()) is False)
 
 
+@pytest.mark.thorough
 async def test_a_server_that_never_answers_keeps_nobody_waiting(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host = f"http://127.0.0.1:{silent.getsockname()[1]}"
@@ -302,6 +310,7 @@ async def test_a_server_that_never_answers_keeps_nobody_waiting(tmp_path: Path) 
 # -- sizes ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_small_terminal_shows_one_side_at_a_time(aged: AgenticMemorySystem) -> None:
     aged.maintain()
     async with visiting(aged, "H", "health", (40, 12)) as pilot:

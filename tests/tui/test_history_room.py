@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from amem_tui.history import record
 from amem_tui.history.asking import AskScreen
 from amem_tui.history.changes_view import ChangesView
@@ -16,7 +17,6 @@ from textual.widgets import Static
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pytest
     from textual.pilot import Pilot
 
     from amem.memory_system import AgenticMemorySystem
@@ -82,6 +82,7 @@ async def test_versions_say_who_made_them_and_why_and_what_they_changed(memory: 
         await wait_until(pilot, lambda: opened(pilot) == STRONG)
 
 
+@pytest.mark.thorough
 async def test_a_version_is_compared_with_the_note_as_it_is_now(memory: AgenticMemorySystem) -> None:
     id = tea_of(memory)
     async with browsing(memory) as pilot:
@@ -134,6 +135,7 @@ async def test_rolling_back_asks_once_and_can_be_undone(memory: AgenticMemorySys
         assert note.content == TEA
 
 
+@pytest.mark.thorough
 async def test_undoing_a_version_says_what_later_work_it_left_alone(memory: AgenticMemorySystem) -> None:
     id = tea_of(memory)
     async with browsing(memory) as pilot:
@@ -146,6 +148,7 @@ async def test_undoing_a_version_says_what_later_work_it_left_alone(memory: Agen
         assert (note.content, note.tags) == (TEA, ["tea", "green"])
 
 
+@pytest.mark.thorough
 async def test_what_was_undone_elsewhere_meanwhile_is_refused_in_words(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -162,6 +165,7 @@ async def test_what_was_undone_elsewhere_meanwhile_is_refused_in_words(
         await wait_until(pilot, lambda: "is undone already" in toasts(pilot))
 
 
+@pytest.mark.thorough
 async def test_enter_and_a_second_click_open_the_note(memory: AgenticMemorySystem) -> None:
     id = tea_of(memory)
     async with browsing(memory) as pilot:
@@ -197,6 +201,7 @@ async def test_without_an_open_note_the_room_says_what_to_do(empty: AgenticMemor
         assert isinstance(pilot.app.screen, HistoryScreen)
 
 
+@pytest.mark.thorough
 async def test_the_history_of_a_note_that_is_deleted_and_then_destroyed_meanwhile(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -216,6 +221,7 @@ async def test_the_history_of_a_note_that_is_deleted_and_then_destroyed_meanwhil
         await settled(pilot)
 
 
+@pytest.mark.thorough
 async def test_a_long_text_is_shown_around_its_change_and_whole_on_request(memory: AgenticMemorySystem) -> None:
     id = memory.list()[-1].id
     long = " ".join(f"word{n}" for n in range(2_200)) + " 很长的笔记" * 200
@@ -260,6 +266,7 @@ async def test_in_a_small_terminal_the_change_stands_below_as_one_text(memory: A
         await wait_until(pilot, lambda: "8075 degrees" in screen_text(pilot))
 
 
+@pytest.mark.thorough
 async def test_kettle_opens_at_its_only_version(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await enter(pilot, memory.list()[0].id)

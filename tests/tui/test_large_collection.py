@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from amem_tui.browse.sidebar import Sidebar
 from amem_tui.paged_list import PAGE
 from driving import browsing, listed, opened, screen_text, settled, wait_until
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from amem.memory_system import AgenticMemorySystem
+
+pytestmark = pytest.mark.thorough
 
 ACTIVE = 89_200
 

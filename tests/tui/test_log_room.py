@@ -77,6 +77,7 @@ async def test_the_log_tells_people_agents_and_machines_apart_under_their_days(m
         ]
 
 
+@pytest.mark.thorough
 async def test_what_an_operation_did_is_told_in_full_beside_it(memory: AgenticMemorySystem) -> None:
     tea = memory.list()[-1].id
     memory.update(tea, context="About tea at 75", tags=["tea", "hot"])
@@ -113,6 +114,7 @@ async def test_any_operation_can_be_undone_and_redone_and_looks_undone(memory: A
         await wait_until(pilot, lambda: not has(pilot, "add", "undone", CAT[:8]))
 
 
+@pytest.mark.thorough
 async def test_an_undo_says_what_later_work_it_left_alone(memory: AgenticMemorySystem) -> None:
     tea = memory.list()[-1].id
     memory.update(tea, context="Mine", tags=["mine"])
@@ -125,6 +127,7 @@ async def test_an_undo_says_what_later_work_it_left_alone(memory: AgenticMemoryS
         await wait_until(pilot, lambda: f"tags of “{TEA}” (operation {later})" in toasts(pilot))
 
 
+@pytest.mark.thorough
 async def test_what_was_undone_elsewhere_meanwhile_is_refused_in_words(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -152,6 +155,7 @@ async def test_an_empty_log_says_so(empty: AgenticMemorySystem) -> None:
         assert isinstance(pilot.app.screen, LogScreen)
 
 
+@pytest.mark.thorough
 async def test_the_log_is_narrowed_to_one_actor_and_widened_again(memory: AgenticMemorySystem) -> None:
     memory.acting_as("agent:helper").add("Written by an agent")
     async with browsing(memory) as pilot:
@@ -172,6 +176,7 @@ async def test_the_log_is_narrowed_to_one_actor_and_widened_again(memory: Agenti
         await wait_until(pilot, lambda: log.outline is not None and log.outline.count > 3)
 
 
+@pytest.mark.thorough
 async def test_the_log_begins_when_one_says(memory: AgenticMemorySystem) -> None:
     clock: FrozenClock = memory._clock
     clock.advance(timedelta(days=60))
@@ -204,6 +209,7 @@ async def test_the_log_begins_when_one_says(memory: AgenticMemorySystem) -> None
         await wait_until(pilot, lambda: "Nothing has happened since 2999-01-01." in detail(pilot))
 
 
+@pytest.mark.thorough
 async def test_the_line_for_a_date_is_there_to_be_typed_in(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await enter(pilot)
@@ -215,6 +221,7 @@ async def test_the_line_for_a_date_is_there_to_be_typed_in(memory: AgenticMemory
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, LogScreen))
 
 
+@pytest.mark.thorough
 async def test_what_an_operation_set_off_is_folded_and_unfolded(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         log = await enter(pilot)
@@ -256,6 +263,7 @@ async def test_enter_opens_the_note_and_the_history_of_one_that_was_deleted(memo
         await wait_until(pilot, lambda: len(options(pilot, "#version-list")) == 2)
 
 
+@pytest.mark.thorough
 async def test_a_note_destroyed_meanwhile_is_said_to_be_gone(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         log = await enter(pilot)
@@ -271,6 +279,7 @@ async def test_a_note_destroyed_meanwhile_is_said_to_be_gone(memory: AgenticMemo
         await wait_until(pilot, lambda: not has(pilot, CAT[:8]))
 
 
+@pytest.mark.thorough
 async def test_what_others_write_appears_on_top_and_the_cursor_stays(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -289,6 +298,7 @@ async def test_what_others_write_appears_on_top_and_the_cursor_stays(
         assert log.chosen == before
 
 
+@pytest.mark.thorough
 async def test_a_long_log_is_read_a_screenful_at_a_time(memory: AgenticMemorySystem) -> None:
     tea = memory.list()[-1].id
     for place in range(250):
@@ -304,6 +314,7 @@ async def test_a_long_log_is_read_a_screenful_at_a_time(memory: AgenticMemorySys
         assert has(pilot, "unpin")
 
 
+@pytest.mark.thorough
 async def test_a_small_terminal_shows_what_happened_above_what_it_did(memory: AgenticMemorySystem) -> None:
     async with browsing(memory, size=(40, 12)) as pilot:
         await enter(pilot)
@@ -343,6 +354,7 @@ def test_steps_of_steps_stand_below_them_and_strays_by_themselves() -> None:
     assert [line.id for line in outline.lines] == [0, 9, 1]
 
 
+@pytest.mark.thorough
 async def test_a_long_title_without_spaces_is_cut_and_not_lost_in_the_detail(memory: AgenticMemorySystem) -> None:
     memory.delete(memory.add("波尔图马拉松跑完了" * 8).id)
     async with browsing(memory, (100, 36)) as pilot:

@@ -61,6 +61,7 @@ async def test_a_note_says_what_it_is_and_whose_words_are_whose(memory: AgenticM
         assert "● you" in flat(pilot)
 
 
+@pytest.mark.thorough
 async def test_strength_tells_its_terms_on_demand(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("enter", "down")
@@ -103,6 +104,7 @@ async def test_what_casts_doubt_on_a_note_is_said_above_its_words(memory: Agenti
         await wait_until(pilot, lambda: opened(pilot) == KETTLE)
 
 
+@pytest.mark.thorough
 async def test_links_in_the_text_are_followed_and_come_back(empty: AgenticMemorySystem) -> None:
     empty.add("# Pot\n\nOf clay", time="2026-01-01")
     text = "The [[pot]] and the [[samovar]], see https://tea.example/a"
@@ -138,6 +140,7 @@ async def test_a_click_follows_a_link(empty: AgenticMemorySystem) -> None:
         await wait_until(pilot, lambda: (opened(pilot) or "").startswith("# Pot"))
 
 
+@pytest.mark.thorough
 async def test_a_long_note_scrolls_by_key_and_keeps_its_place_when_others_write(
     empty: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -163,6 +166,7 @@ async def test_a_long_note_scrolls_by_key_and_keeps_its_place_when_others_write(
         await wait_until(pilot, lambda: page(pilot).scroll_offset.y == 0)
 
 
+@pytest.mark.thorough
 async def test_new_words_of_another_process_are_shown_while_the_note_is_open(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -224,6 +228,7 @@ async def test_text_is_laid_out_again_when_the_window_changes(empty: AgenticMemo
         await wait_until(pilot, lambda: len(read(pilot).splitlines()) < before)
 
 
+@pytest.mark.thorough
 async def test_a_page_is_laid_out_only_once_its_width_is_known(
     memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:

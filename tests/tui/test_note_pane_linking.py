@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from amem_tui.browse.pane.link_picker import LinkPicker
 from amem_tui.browse.pane.tab_strip import TabStrip
 from conftest import CAT, KETTLE, TEA
@@ -25,6 +26,7 @@ async def ask_to_link(pilot: Pilot[None]) -> None:
     await wait_until(pilot, lambda: pilot.app.screen.query_one(OptionList).option_count > 0)
 
 
+@pytest.mark.thorough
 async def test_minus_takes_the_chosen_link_away_and_u_brings_it_back(memory: AgenticMemorySystem) -> None:
     kettle = memory.list()[0].id
     async with browsing(memory) as pilot:
@@ -73,6 +75,7 @@ async def test_plus_links_to_a_note_found_by_its_words_with_type_and_reason(memo
         await wait_until(pilot, lambda: "warm" not in flat(pilot))
 
 
+@pytest.mark.thorough
 async def test_tab_leads_to_the_reason_and_back_and_what_is_typed_there_becomes_the_links(
     memory: AgenticMemorySystem,
 ) -> None:
@@ -87,6 +90,7 @@ async def test_tab_leads_to_the_reason_and_back_and_what_is_typed_there_becomes_
         assert made == ["because of tea"]
 
 
+@pytest.mark.thorough
 async def test_arrows_choose_among_the_notes_while_one_types(memory: AgenticMemorySystem) -> None:
     kettle, _, tea = (note.id for note in memory.list())
     memory.unlink(kettle, tea, "supports")
@@ -100,6 +104,7 @@ async def test_arrows_choose_among_the_notes_while_one_types(memory: AgenticMemo
         assert [(link.target, str(link.type)) for link in memory.links(kettle)] == [(tea, "related")]
 
 
+@pytest.mark.thorough
 async def test_types_and_notes_are_chosen_by_click(memory: AgenticMemorySystem) -> None:
     kettle, cat, _ = (note.id for note in memory.list())
     async with browsing(memory) as pilot:
@@ -111,6 +116,7 @@ async def test_types_and_notes_are_chosen_by_click(memory: AgenticMemorySystem) 
         assert [str(link.type) for link in memory.links(kettle) if link.target == cat] == ["supports"]
 
 
+@pytest.mark.thorough
 async def test_a_link_that_is_there_already_is_refused_and_the_picker_stays(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await ask_to_link(pilot)
@@ -125,6 +131,7 @@ async def test_a_link_that_is_there_already_is_refused_and_the_picker_stays(memo
         await wait_until(pilot, lambda: not isinstance(pilot.app.screen, LinkPicker))
 
 
+@pytest.mark.thorough
 async def test_a_note_that_supersedes_another_takes_its_place_until_the_link_goes(memory: AgenticMemorySystem) -> None:
     kettle, _, tea = (note.id for note in memory.list())
 

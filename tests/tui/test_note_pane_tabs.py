@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from amem_tui.browse.pane.aims import ToNote
 from amem_tui.browse.pane.tab_strip import placed
 from amem_tui.browse.pane.tabs import NAMES
@@ -19,9 +20,8 @@ from amem.note import Source
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pytest
 
-
+@pytest.mark.thorough
 async def test_keys_and_clicks_lead_from_page_to_page(memory: AgenticMemorySystem) -> None:
     async with browsing(memory, (160, 36)) as pilot:
         for tab in (*TABS[1:], TABS[0]):
@@ -78,6 +78,7 @@ async def test_links_say_type_title_reason_maker_and_certainty(memory: AgenticMe
         assert flat(pilot) == f"supports ← {KETTLE} ◆ scripted 90% sure both are about tea"
 
 
+@pytest.mark.thorough
 async def test_a_note_that_a_link_led_to_opens_on_its_words_and_escape_leads_back_to_the_page(
     memory: AgenticMemorySystem,
 ) -> None:

@@ -20,6 +20,7 @@ SAID = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(120, 36), (40, 12)], ids=["usual", "small"])
 async def test_every_room_shows_the_only_note(empty: AgenticMemorySystem, size: tuple[int, int]) -> None:
     empty.add(TEA)

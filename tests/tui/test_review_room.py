@@ -68,6 +68,7 @@ def status(memory: AgenticMemorySystem, id: str) -> Status:
 # -- rewrites ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_a_proposal_says_who_made_it_how_sure_and_what_it_would_change(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await enter(pilot)
@@ -116,6 +117,7 @@ async def test_rejecting_leaves_the_note_and_the_cursor_goes_on_to_the_next(memo
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
 
 
+@pytest.mark.thorough
 async def test_a_proposal_decided_elsewhere_disappears_and_one_out_of_date_is_refused(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -130,6 +132,7 @@ async def test_a_proposal_decided_elsewhere_disappears_and_one_out_of_date_is_re
         await wait_until(pilot, lambda: options(pilot, "#rewrites-list") == ["No rewrite waits for you."])
 
 
+@pytest.mark.thorough
 async def test_nothing_waits_in_an_empty_collection_and_every_key_does_nothing(empty: AgenticMemorySystem) -> None:
     async with browsing(empty) as pilot:
         await enter(pilot)
@@ -212,6 +215,7 @@ async def test_a_supersession_is_a_timeline_and_an_earlier_note_can_be_right_aft
         assert status(empty, porto) is Status.SUPERSEDED
 
 
+@pytest.mark.thorough
 async def test_both_notes_of_a_supersession_may_hold(empty: AgenticMemorySystem) -> None:
     lisbon, berlin = lives(empty, "Lisbon", 2020), lives(empty, "Berlin", 2022)
     async with browsing(empty, notes=1) as pilot:
@@ -226,6 +230,7 @@ async def test_both_notes_of_a_supersession_may_hold(empty: AgenticMemorySystem)
         await wait_until(pilot, lambda: status(empty, lisbon) is Status.SUPERSEDED)
 
 
+@pytest.mark.thorough
 async def test_a_decision_leads_to_what_is_not_decided_and_never_to_what_is(empty: AgenticMemorySystem) -> None:
     def chosen() -> str:
         return str(pilot.app.screen.query_one("#conflicts-list", Lines).chosen)
@@ -251,6 +256,7 @@ async def test_a_decision_leads_to_what_is_not_decided_and_never_to_what_is(empt
         await wait_until(pilot, lambda: chosen() == names[0])
 
 
+@pytest.mark.thorough
 async def test_each_visit_begins_where_something_waits_unless_a_section_was_chosen(empty: AgenticMemorySystem) -> None:
     async with browsing(empty) as pilot:
         await enter(pilot)
@@ -275,6 +281,7 @@ async def test_each_visit_begins_where_something_waits_unless_a_section_was_chos
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, ReviewScreen) and at(pilot) == "conflicts")
 
 
+@pytest.mark.thorough
 async def test_enter_goes_to_the_notes_of_a_conflict_and_opens_one(empty: AgenticMemorySystem) -> None:
     at_odds(empty)
     async with browsing(empty) as pilot:
@@ -286,6 +293,7 @@ async def test_enter_goes_to_the_notes_of_a_conflict_and_opens_one(empty: Agenti
         await wait_until(pilot, lambda: opened(pilot) == "The glaze needs a cold oven")
 
 
+@pytest.mark.thorough
 async def test_the_chain_of_the_open_note_is_shown_on_request(empty: AgenticMemorySystem) -> None:
     lisbon = lives(empty, "Lisbon", 2020)
     lives(empty, "Berlin", 2022)
@@ -300,6 +308,7 @@ async def test_the_chain_of_the_open_note_is_shown_on_request(empty: AgenticMemo
         assert pilot.app.screen.query_one("#conflicts-list", Lines).chosen == f"chain {lisbon}"
 
 
+@pytest.mark.thorough
 async def test_a_note_of_a_conflict_that_is_destroyed_meanwhile_takes_it_off_the_list(
     empty: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -325,6 +334,7 @@ def doubted(memory: AgenticMemorySystem) -> str:
     return lease
 
 
+@pytest.mark.thorough
 async def test_of_a_note_that_waits_among_the_conflicts_the_page_says_that_it_is_disputed(
     empty: AgenticMemorySystem,
 ) -> None:
@@ -340,6 +350,7 @@ async def test_of_a_note_that_waits_among_the_conflicts_the_page_says_that_it_is
         assert tabs(pilot)[1:] == ["Conflicts 1", "May be out of date"]
 
 
+@pytest.mark.thorough
 async def test_a_doubted_note_is_kept_or_taken_back(empty: AgenticMemorySystem) -> None:
     lease = doubted(empty)
     async with browsing(empty, notes=2) as pilot:
@@ -366,6 +377,7 @@ async def test_a_doubted_note_is_kept_or_taken_back(empty: AgenticMemorySystem) 
         await wait_until(pilot, lambda: opened(pilot) == "The lease ends in May")
 
 
+@pytest.mark.thorough
 async def test_sections_are_turned_by_key_and_by_mouse(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await enter(pilot)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
 
+pytestmark = pytest.mark.thorough
+
 SIZES = [(1, 1), (10, 3), (100, 1), (120, 36)]
 ROOMS = {
     "graph": "g", "history": "h", "timeline": "t", "chat": "c", "review": "r", "log": "l", "health": "H",

@@ -20,6 +20,7 @@ def a_slow_machine_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(browse_listed, "_PATIENCE", 15.0)
 
 
+@pytest.mark.thorough
 async def test_the_graph_right_behind_a_search_is_that_of_the_first_hit(memory: AgenticMemorySystem) -> None:
     tea = memory.list()[-1].id
     async with browsing(memory) as pilot:
@@ -31,6 +32,7 @@ async def test_the_graph_right_behind_a_search_is_that_of_the_first_hit(memory: 
         assert titles(pilot)[0] == TEA
 
 
+@pytest.mark.thorough
 async def test_keys_wait_for_a_filter_and_for_another_order_too(memory: AgenticMemorySystem) -> None:
     cat = memory.list()[1].id
     async with browsing(memory) as pilot:
@@ -46,6 +48,7 @@ async def test_keys_wait_for_a_filter_and_for_another_order_too(memory: AgenticM
         assert pilot.app._desk.note == row.id
 
 
+@pytest.mark.thorough
 async def test_a_search_that_takes_long_keeps_keys_waiting_for_a_moment_only(
     memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def footer(pilot: Pilot[None]) -> list[str]:
     return [str(hint.visual) for hint in pilot.app.screen.query(KeyHint)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(120, 36), (40, 12)])
 async def test_help_names_the_keys_of_the_room_then_those_of_every_room_and_the_signs(
     memory: AgenticMemorySystem, size: tuple[int, int]
@@ -91,6 +92,7 @@ async def test_what_cannot_be_done_now_is_said_in_help_and_left_out_below(empty:
         assert "Search (not now)" not in told
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 12)])
 async def test_the_footer_fits_and_help_is_always_there(memory: AgenticMemorySystem, size: tuple[int, int]) -> None:
     async with browsing(memory, size) as pilot:
@@ -132,6 +134,7 @@ async def test_a_small_terminal_names_the_room_it_is_in(memory: AgenticMemorySys
         assert "Graph" not in bar
 
 
+@pytest.mark.thorough
 async def test_ctrl_r_redoes_from_any_room(memory: AgenticMemorySystem) -> None:
     memory.undo()
     async with browsing(memory) as pilot:

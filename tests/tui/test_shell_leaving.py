@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+import pytest
 from amem_tui.shell.note_form import NoteForm
 from driving import PATIENCE, browsing, toasts, wait_until
 from textual.widgets import TextArea
@@ -32,6 +33,7 @@ async def test_a_note_half_written_is_asked_for_once(memory: AgenticMemorySystem
         await gone(pilot, "ctrl+q")
 
 
+@pytest.mark.thorough
 async def test_a_line_that_was_not_sent_is_asked_for_from_any_room(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("c")
@@ -41,6 +43,7 @@ async def test_a_line_that_was_not_sent_is_asked_for_from_any_room(memory: Agent
         await gone(pilot, "q")
 
 
+@pytest.mark.thorough
 async def test_nothing_is_asked_where_nothing_was_typed(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("ctrl+c")

@@ -94,6 +94,7 @@ async def test_a_note_is_found_by_words_of_it_from_any_room(memory: AgenticMemor
         assert len(pilot.app.screen_stack) == 2
 
 
+@pytest.mark.thorough
 async def test_the_newest_notes_are_offered_before_anything_is_typed_and_arrows_choose(
     memory: AgenticMemorySystem,
 ) -> None:
@@ -107,6 +108,7 @@ async def test_the_newest_notes_are_offered_before_anything_is_typed_and_arrows_
         await wait_until(pilot, lambda: opened(pilot) == CAT)
 
 
+@pytest.mark.thorough
 async def test_a_title_that_holds_the_words_comes_before_a_text_that_does(empty: AgenticMemorySystem) -> None:
     empty.add("Kettle care")
     empty.add("Tea\n\nThe kettle is new")
@@ -115,6 +117,7 @@ async def test_a_title_that_holds_the_words_comes_before_a_text_that_does(empty:
         await wait_until(pilot, lambda: len(found(pilot)) == 2 and "Kettle care" in found(pilot)[0])
 
 
+@pytest.mark.thorough
 async def test_chinese_words_are_found_and_nothing_found_is_said(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("ctrl+k", *"橘白")
@@ -134,6 +137,7 @@ async def test_a_note_can_be_clicked(memory: AgenticMemorySystem) -> None:
         await wait_until(pilot, lambda: opened(pilot) == TEA)
 
 
+@pytest.mark.thorough
 async def test_nothing_leads_away_from_a_form_with_text_in_it(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("n", *"Kept", "ctrl+k", "ctrl+o", "ctrl+p")
@@ -179,6 +183,7 @@ async def test_collections_are_listed_with_their_sizes_and_enter_goes_there_and_
     app.close()
 
 
+@pytest.mark.thorough
 async def test_a_collection_is_copied_under_a_name_that_is_checked(two: AgenticMemorySystem) -> None:
     async with browsing(two) as pilot:
         await pilot.press("ctrl+o")
@@ -201,6 +206,7 @@ async def test_a_collection_is_copied_under_a_name_that_is_checked(two: AgenticM
     assert two.collections() == ["garden", "memories", "memories-copy"]
 
 
+@pytest.mark.thorough
 async def test_a_new_collection_is_begun_and_opened(memory: AgenticMemorySystem) -> None:
     app = NotesApp(memory, opening=opening, follow_every=0.1)
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
@@ -213,6 +219,7 @@ async def test_a_new_collection_is_begun_and_opened(memory: AgenticMemorySystem)
     app.close()
 
 
+@pytest.mark.thorough
 async def test_a_collection_that_cannot_be_opened_is_refused_and_the_one_at_hand_stays(
     memory: AgenticMemorySystem,
 ) -> None:
@@ -247,6 +254,7 @@ async def chosen(pilot: Pilot[None], *typed: str, wanted: str) -> None:
     await pilot.press("enter")
 
 
+@pytest.mark.thorough
 async def test_the_palette_knows_rooms_keys_notes_collections_and_themes(two: AgenticMemorySystem) -> None:
     app: Any = NotesApp(two, opening=opening, follow_every=0.1)
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
@@ -266,6 +274,7 @@ async def test_the_palette_knows_rooms_keys_notes_collections_and_themes(two: Ag
     app.close()
 
 
+@pytest.mark.thorough
 async def test_names_with_brackets_are_text_in_the_palette(empty: AgenticMemorySystem) -> None:
     empty.add("[bold red]loud[/] [[note]]")
     async with browsing(empty) as pilot:
@@ -277,6 +286,7 @@ async def test_names_with_brackets_are_text_in_the_palette(empty: AgenticMemoryS
 # -- beginning ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 async def test_the_frame_is_there_while_the_collection_is_still_being_opened(
     memory: AgenticMemorySystem,
 ) -> None:
@@ -297,6 +307,7 @@ async def test_the_frame_is_there_while_the_collection_is_still_being_opened(
     app.close()
 
 
+@pytest.mark.thorough
 async def test_a_collection_that_cannot_be_opened_ends_the_app_with_the_reason(tmp_path: Path) -> None:
     app = NotesApp(settings=Settings(home=tmp_path, collection="nowhere"), create=False)
     async with app.run_test() as pilot:

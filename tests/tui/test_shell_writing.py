@@ -99,6 +99,7 @@ async def test_what_the_person_fills_in_is_theirs_and_the_rest_is_the_analysts(m
     assert "keywords" not in memory.owned_fields(note.id)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [(120, 36), (40, 12)])
 async def test_what_a_machine_filled_in_is_signed_until_the_person_changes_it(
     memory: AgenticMemorySystem, size: tuple[int, int]
@@ -126,6 +127,7 @@ async def test_an_empty_new_note_is_refused_and_the_form_stays(memory: AgenticMe
         assert memory.count() == 3
 
 
+@pytest.mark.thorough
 async def test_a_note_that_is_too_long_is_refused_and_its_text_stays(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("n")
@@ -138,6 +140,7 @@ async def test_a_note_that_is_too_long_is_refused_and_its_text_stays(memory: Age
         await wait_until(pilot, lambda: opened(pilot) == "short enough")
 
 
+@pytest.mark.thorough
 async def test_a_duplicate_leads_to_the_note_that_says_the_same(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("n")
@@ -148,6 +151,7 @@ async def test_a_duplicate_leads_to_the_note_that_says_the_same(memory: AgenticM
         assert memory.count() == 3
 
 
+@pytest.mark.thorough
 async def test_escape_asks_once_before_it_throws_text_away(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("n", "x", "escape")
@@ -171,6 +175,7 @@ async def test_edit_changes_the_text_and_leaves_a_version(memory: AgenticMemoryS
         assert len(memory.history(memory.list()[0].id)) == 2
 
 
+@pytest.mark.thorough
 async def test_an_edit_of_nothing_changes_nothing(memory: AgenticMemorySystem) -> None:
     before = memory.pulse()
     async with browsing(memory) as pilot:
@@ -181,6 +186,7 @@ async def test_an_edit_of_nothing_changes_nothing(memory: AgenticMemorySystem) -
     assert memory.pulse() == before
 
 
+@pytest.mark.thorough
 async def test_what_others_changed_elsewhere_in_the_note_stays_beside_an_edit(memory: AgenticMemorySystem) -> None:
     id = memory.list()[0].id
     async with browsing(memory) as pilot:
@@ -213,6 +219,7 @@ async def test_an_edit_never_overwrites_what_another_wrote_meanwhile(memory: Age
     assert {note.content for note in memory.list()} == {"Another text", KETTLE + "!", CAT, TEA}
 
 
+@pytest.mark.thorough
 async def test_having_seen_the_other_version_one_may_put_ones_own_in_its_place(memory: AgenticMemorySystem) -> None:
     id = memory.list()[0].id
     async with browsing(memory) as pilot:
@@ -230,6 +237,7 @@ async def test_having_seen_the_other_version_one_may_put_ones_own_in_its_place(m
     assert note.content == KETTLE + "!"
 
 
+@pytest.mark.thorough
 async def test_a_note_deleted_while_it_is_edited_can_be_saved_as_a_new_one(memory: AgenticMemorySystem) -> None:
     id = memory.list()[0].id
     async with browsing(memory) as pilot:
@@ -243,6 +251,7 @@ async def test_a_note_deleted_while_it_is_edited_can_be_saved_as_a_new_one(memor
     assert memory.read(id) is None
 
 
+@pytest.mark.thorough
 async def test_control_characters_of_a_note_never_reach_the_terminal_from_the_form(empty: AgenticMemorySystem) -> None:
     empty.add("Harmless\x1b]0;owned\x07 looking\x9b2J\n\tindented", tags=["a\x1b[31m"], context="c\x1b[2J")
     before = empty.pulse()
@@ -254,6 +263,7 @@ async def test_control_characters_of_a_note_never_reach_the_terminal_from_the_fo
     assert empty.pulse() == before
 
 
+@pytest.mark.thorough
 async def test_saving_does_not_wait_for_a_model_that_is_slow(tmp_path: Path) -> None:
     go_on = threading.Event()
 
@@ -297,6 +307,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
     return be
 
 
+@pytest.mark.thorough
 async def test_the_form_goes_on_with_what_the_editor_wrote(
     memory: AgenticMemorySystem, editor: Callable[[str], None], tmp_path: Path
 ) -> None:
@@ -309,6 +320,7 @@ async def test_the_form_goes_on_with_what_the_editor_wrote(
     assert list((tmp_path / "private").iterdir()) == []
 
 
+@pytest.mark.thorough
 async def test_a_note_edited_elsewhere_is_saved_when_the_editor_ends(
     memory: AgenticMemorySystem, editor: Callable[[str], None]
 ) -> None:
@@ -321,6 +333,7 @@ async def test_a_note_edited_elsewhere_is_saved_when_the_editor_ends(
         await wait_until(pilot, lambda: "The text is as it was" in toasts(pilot))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end", ["sys.exit(3)", "os.kill(os.getpid(), 9)"])
 async def test_an_editor_that_fails_loses_nothing(
     memory: AgenticMemorySystem, editor: Callable[[str], None], end: str, tmp_path: Path
@@ -339,6 +352,7 @@ async def test_an_editor_that_fails_loses_nothing(
         await wait_until(pilot, lambda: opened(pilot) == "Half a thought")
 
 
+@pytest.mark.thorough
 async def test_what_is_not_text_leaves_the_form_as_it_was(
     memory: AgenticMemorySystem, editor: Callable[[str], None]
 ) -> None:
@@ -349,6 +363,7 @@ async def test_what_is_not_text_leaves_the_form_as_it_was(
         assert text(pilot).text == "Mine"
 
 
+@pytest.mark.thorough
 async def test_where_no_editor_can_have_the_terminal_a_sentence_says_so(
     memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -359,6 +374,7 @@ async def test_where_no_editor_can_have_the_terminal_a_sentence_says_so(
         assert text(pilot).text == "Mine"
 
 
+@pytest.mark.thorough
 async def test_an_editor_that_is_not_there_is_said(memory: AgenticMemorySystem, editor: Callable[[str], None]) -> None:
     editor("pass")
     with pytest.MonkeyPatch.context() as patch:
@@ -378,6 +394,7 @@ def burst(pilot: Pilot[None], *keys: str) -> None:
         pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
+@pytest.mark.thorough
 async def test_what_is_typed_without_a_pause_after_n_is_in_the_form(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         burst(pilot, "n", *"Oolong", "ctrl+s")

@@ -65,6 +65,7 @@ def test_an_unknown_theme_is_refused_with_the_names_there_are(empty: AgenticMemo
         NotesApp(settings=empty.settings.replaced(tui_theme="solarised"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["amem-light", "nord", "ansi-dark"])
 async def test_the_setting_chooses_the_theme(empty: AgenticMemorySystem, name: str) -> None:
     empty.settings = empty.settings.replaced(tui_theme=name)
@@ -73,6 +74,7 @@ async def test_the_setting_chooses_the_theme(empty: AgenticMemorySystem, name: s
         assert toasts(pilot) == ""
 
 
+@pytest.mark.thorough
 async def test_a_theme_chosen_in_the_palette_is_said_how_to_keep(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("ctrl+p", *"amem-con")

@@ -104,6 +104,7 @@ async def test_arrows_move_by_day_and_week_and_the_days_notes_follow(memory: Age
         assert "No notes on this day." in screen_text(pilot)
 
 
+@pytest.mark.thorough
 async def test_pages_go_a_screenful_of_weeks_back_and_forth(memory: AgenticMemorySystem) -> None:
     memory.add("Long ago", time="2020-05-01")
     async with visiting(memory, "t", "timeline", (80, 24)) as pilot:
@@ -122,6 +123,7 @@ async def test_pages_go_a_screenful_of_weeks_back_and_forth(memory: AgenticMemor
         assert heat(pilot).window.place(date(2020, 5, 1)) == (0, 4)  # before it there is nothing to see
 
 
+@pytest.mark.thorough
 async def test_enter_leads_from_the_day_to_its_notes_and_from_a_note_to_browse(memory: AgenticMemorySystem) -> None:
     memory.add("Coffee on the same day", time="2026-03-03T07:00")
     async with visiting(memory, "t", "timeline") as pilot:
@@ -141,6 +143,7 @@ async def test_enter_leads_from_the_day_to_its_notes_and_from_a_note_to_browse(m
         await wait_until(pilot, lambda: in_room(pilot, "browse"))
 
 
+@pytest.mark.thorough
 async def test_the_mouse_chooses_a_day_and_opens_what_is_clicked_twice(memory: AgenticMemorySystem) -> None:
     async with visiting(memory, "t", "timeline") as pilot:
         window = heat(pilot).window
@@ -155,6 +158,7 @@ async def test_the_mouse_chooses_a_day_and_opens_what_is_clicked_twice(memory: A
         await wait_until(pilot, lambda: in_room(pilot, "browse") and opened(pilot) == CAT)
 
 
+@pytest.mark.thorough
 async def test_a_pin_makes_the_curve_flat_and_undo_bends_it_again(fading: AgenticMemorySystem) -> None:
     fading.opened([fading.list()[0].id])
     async with visiting(fading, "t", "timeline") as pilot:
@@ -176,6 +180,7 @@ async def test_a_pin_makes_the_curve_flat_and_undo_bends_it_again(fading: Agenti
         await wait_until(pilot, lambda: "Undid" in toasts(pilot))
 
 
+@pytest.mark.thorough
 async def test_of_what_falls_and_is_never_archived_both_is_said(fading: AgenticMemorySystem) -> None:
     fading.opened([next(note.id for note in fading.list() if note.content == LINES[2])])
     async with visiting(fading, "t", "timeline") as pilot:
@@ -204,6 +209,7 @@ async def test_what_will_fade_is_listed_with_why_as_far_as_one_looks(fading: Age
         assert focused(pilot) == "fade-list"
 
 
+@pytest.mark.thorough
 async def test_what_would_fade_is_pinned_or_opened_where_it_is_listed(fading: AgenticMemorySystem) -> None:
     async with visiting(fading, "t", "timeline") as pilot:
         await pilot.press("plus", "shift+tab")
@@ -218,6 +224,7 @@ async def test_what_would_fade_is_pinned_or_opened_where_it_is_listed(fading: Ag
         await wait_until(pilot, lambda: in_room(pilot, "browse") and opened(pilot) == second[2:])
 
 
+@pytest.mark.thorough
 async def test_tab_goes_round_the_panes(memory: AgenticMemorySystem) -> None:
     async with visiting(memory, "t", "timeline") as pilot:
         seen = []
@@ -231,6 +238,7 @@ async def test_tab_goes_round_the_panes(memory: AgenticMemorySystem) -> None:
         await wait_until(pilot, lambda: in_room(pilot, "browse") and opened(pilot) == KETTLE)
 
 
+@pytest.mark.thorough
 async def test_a_small_terminal_shows_one_pane_at_a_time(memory: AgenticMemorySystem) -> None:
     async with visiting(memory, "t", "timeline", (40, 12)) as pilot:
         assert "M " in screen_text(pilot)
@@ -256,6 +264,7 @@ async def test_an_empty_collection_has_a_calendar_and_says_what_to_do(empty: Age
         assert empty.pulse()[1] == 0
 
 
+@pytest.mark.thorough
 async def test_one_note_that_another_process_deletes_is_shown_as_gone(
     empty: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -272,6 +281,7 @@ async def test_one_note_that_another_process_deletes_is_shown_as_gone(
         await wait_until(pilot, lambda: "not here any more" in toasts(pilot))
 
 
+@pytest.mark.thorough
 async def test_the_room_stays_as_it_was_while_others_write_and_while_one_is_elsewhere(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
@@ -291,6 +301,7 @@ async def test_the_room_stays_as_it_was_while_others_write_and_while_one_is_else
         assert of_day(pilot)[0].endswith(TEA)
 
 
+@pytest.mark.thorough
 async def test_a_day_of_many_notes_is_read_a_page_at_a_time(tmp_path: Path) -> None:
     memory = open_in(tmp_path, "UTC")
     memory.add_notes([f"cat number {number}" for number in range(120)])
@@ -306,6 +317,7 @@ async def test_a_day_of_many_notes_is_read_a_page_at_a_time(tmp_path: Path) -> N
     memory.close()
 
 
+@pytest.mark.thorough
 async def test_brackets_control_characters_and_wide_letters_stay_what_they_are(empty: AgenticMemorySystem) -> None:
     empty.add("[bold]猫[/bold]\x1b[31m 🐱 \x07 很长的一句话" * 5)
     async with visiting(empty, "t", "timeline", (60, 20)) as pilot:
@@ -355,6 +367,7 @@ def test_a_day_is_from_its_midnight_to_the_next_however_long_that_is(
         assert sum(memory.days().values()) == 4
 
 
+@pytest.mark.thorough
 async def test_the_day_is_that_of_the_collections_own_zone(tmp_path: Path) -> None:
     with open_in(tmp_path, "Asia/Shanghai") as memory:
         memory.add("Late in the evening in UTC", time="2026-02-28T20:00+00:00")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from conftest import KETTLE
 from driving import browsing, listed, opened, screen_text, titles, wait_until
 from textual import events
 from textual.widgets import Input
 
 if TYPE_CHECKING:
-    import pytest
     from textual.pilot import Pilot
 
     from amem.memory_system import AgenticMemorySystem
@@ -46,6 +46,7 @@ async def test_a_key_that_closes_a_dialog_does_not_hold_up_the_next(memory: Agen
         await wait_until(pilot, lambda: listed(pilot).cursor == 2)
 
 
+@pytest.mark.thorough
 async def test_letters_behind_the_key_that_edits_go_into_the_note(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         burst(pilot, "e", *"again", "ctrl+s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, opened, titles, toasts, wait_until
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
 
 
+@pytest.mark.thorough
 async def test_what_was_done_before_or_in_another_terminal_is_left_alone(
     memory: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows lets nobody move a file that is open")
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(os.name == "nt", reason="Windows lets nobody move a file that is open"),
+]
 
 
 def folder_of(memory: AgenticMemorySystem) -> Path:
