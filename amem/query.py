@@ -88,8 +88,9 @@ class Query:
 
     `expand` adds linked neighbours, ranked together with the direct hits. `touch` counts the hits as used.
     `legs` names the retrieval legs to use; empty means all. `diversity` (0..1) and `rerank` take the place of the
-    settings of these names; None leaves those; `minimum_score` (0..1) leaves out what scores less. Raises InvalidInput
-    for a negative k, for no text, and for a field of the wrong type, which it names.
+    settings of these names; None leaves those; `minimum_score` (0..1) leaves out what scores less, and
+    `minimum_confidence` (0..1) those of the best `k` that are less likely to hold the answer. Raises InvalidInput for a
+    negative k, for no text, and for a field of the wrong type, which it names.
     """
 
     text: str
@@ -101,6 +102,7 @@ class Query:
     legs: tuple[str, ...] = ()
     diversity: float | None = None
     rerank: bool | None = None
+    minimum_confidence: float | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 0:
@@ -118,7 +120,7 @@ class Query:
         checks.flag("expand", self.expand)
         checks.flag("touch", self.touch)
         object.__setattr__(self, "legs", checks.texts("legs", self.legs))
-        for name in ("minimum_score", "diversity"):
+        for name in ("minimum_score", "minimum_confidence", "diversity"):
             if (value := getattr(self, name)) is not None:
                 checks.number(name, value, 0.0, 1.0)
         if self.rerank is not None:

@@ -27,7 +27,12 @@ _ID = {"type": "string", "description": "The note's id, or the beginning of it."
 _MOMENT = "ISO 8601, such as 2026-03-01 or 2026-03-01T09:30."
 #: Longer texts do an agent no good: it can ask again.
 _MOST_TOKENS = 20_000
-_PYTHON_TYPES: Mapping[str, type | tuple[type, ...]] = {"string": str, "integer": int, "array": list}
+_PYTHON_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "array": list,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +156,10 @@ def _search(scope: _Scope, given: Mapping[str, Any]) -> Any:
     wanted: dict[str, Any] = dict(scope.ids)
     wanted |= {name: given[name] for name in ("tags", "kinds", "speaker") if name in given}
     wanted |= {name: parse_time(given[name], local) for name in ("since", "until", "as_of") if name in given}
-    hits = scope.memory.search_agentic(given["query"], k, filter=Filter(**wanted))
-    shown = ("id", "content", "context", "tags", "timestamp", "score", "matched_by")
+    hits = scope.memory.search_agentic(
+        given["query"], k, filter=Filter(**wanted), minimum_confidence=given.get("minimum_confidence")
+    )
+    shown = ("id", "content", "context", "tags", "timestamp", "score", "confidence", "support", "matched_by")
     return [{name: hit[name] for name in shown} for hit in hits]
 
 
@@ -221,7 +228,8 @@ _TOOLS = (
     ),
     _Tool(
         "memory_search",
-        "Find remembered notes that answer a question, with those they are linked to, best first.",
+        "Find remembered notes that answer a question, with those they are linked to, best first. `support` tells how"
+        " well a note supports an answer: strong, weak or none.",
         {
             "query": _TEXT | {"description": "The question in the user's own words."},
             "k": {"type": "integer", "minimum": 1, "maximum": 50, "description": "How many notes; default 5."},
@@ -235,6 +243,12 @@ _TOOLS = (
             "since": _TEXT | {"description": f"Only what is about this time or later: {_MOMENT}"},
             "until": _TEXT | {"description": f"Only what is about a time before this: {_MOMENT}"},
             "as_of": _TEXT | {"description": f"Only what was true at this time: {_MOMENT}"},
+            "minimum_confidence": {
+                "type": "number",
+                "minimum": 0,
+                "maximum": 1,
+                "description": "Only notes at least this likely to hold the answer.",
+            },
         },
         ("query",),
         _search,

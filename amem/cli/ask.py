@@ -50,8 +50,7 @@ def ask(
     with call.memory(settings=settings) as memory:
         answer = memory.answer(" ".join(question), k, rerank=rerank)
     if answer.error and not as_json:
-        held = "this is what memory holds" if answer.hits else "memory holds nothing about it either"
-        tell(f"no model answers: {why_nobody(answer.error, answer.hint)}; {held}")
+        tell(f"no model answers: {why_nobody(answer.error, answer.hint)}; this is what memory holds")
     elif not as_json:
         for note in answer.notes:
             tell(note)
@@ -64,11 +63,9 @@ def ask(
 
 
 def _print(answer: "Answer", local: "tzinfo") -> None:
-    """The answer and its notes; where no model answered, what was recalled."""
-    from amem.cli.hits import print_hits, said_on
+    """The answer and its notes."""
+    from amem.cli.hits import said_on
 
-    if answer.error:
-        return print_hits(answer.hits, local)
     hits = {hit.id: hit for hit in answer.hits}
     cited = [(each.number, hits[each.note]) for each in answer.citations if each.note in hits]
     text = _with_numbers(answer.text.strip(), [number for number, _ in cited])

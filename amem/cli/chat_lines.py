@@ -70,7 +70,7 @@ def _print(reply: Reply) -> None:
     for text in (reply.notice, reply.text):
         if text.strip():
             print(visible(text.strip()))
-    if reply.state is TurnState.UNANSWERED:
+    if reply.state is TurnState.UNANSWERED and not reply.text.strip():
         print_recalled(best(reply.recalled))
     sys.stdout.flush()
     why = why_nobody(reply.error, reply.hint)

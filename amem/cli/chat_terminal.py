@@ -197,8 +197,10 @@ class TerminalChat:
             broken = f": {why_nobody(reply.error, reply.hint)}" if reply is not None and reply.error else ""
             screen.say(f"the model broke off{broken}" if broken else "stopped")
         elif reply.state is TurnState.UNANSWERED:
-            found = best(reply.recalled)
-            held = "this is what memory holds:" if found else "memory holds nothing about it either"
+            # What memory answered by itself stands above.
+            found = [] if reply.text else best(reply.recalled)
+            held = "this is what memory holds" if reply.text else ""
+            held = held or ("this is what memory holds:" if found else "memory holds nothing about it either")
             if reply.error == self._why_nobody:
                 screen.warn(f"still no model answers; {held}")
             else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.cli.render import console, on_terminal, one_line, print_wrapped, short_id, short_ids, styled
+from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,13 +18,18 @@ if TYPE_CHECKING:
 
 
 def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None) -> None:
-    """Each hit with its score, text and reasons; in a pipe ``id, score, day, content, reasons`` by tabs."""
+    """Each hit with its score, text and reasons; in a pipe ``id, score, day, content, reasons, confidence`` by tabs.
+
+    Where none of them surely answers, a line says so first, and those that hardly do are dim.
+    """
     if out is None and not on_terminal():
         for hit in hits:
-            cells = (short_id(hit.id), f"{hit.score:.3f}", said_on(hit, zone), hit.content, hit.explanation.words())
-            print("\t".join(one_line(cell) for cell in cells))
+            said = said_on(hit, zone), hit.content, hit.explanation.words(), f"{hit.confidence:.2f}"
+            print("\t".join(one_line(cell) for cell in (short_id(hit.id), f"{hit.score:.3f}", *said)))
         return
     out = out or console()
+    if hits and best_support(hits) is not Support.STRONG:
+        out.print(styled((NOTHING_CERTAIN, "yellow")))
     for place, hit in enumerate(hits, start=1):
         tags = " ".join(f"#{tag}" for tag in hit.tags)
         out.print(
@@ -37,7 +43,8 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
             overflow="ellipsis",
             no_wrap=True,
         )
-        print_wrapped(out, styled(one_line(hit.content, 400)), indent=4)
+        faint = "dim" if hit.support is Support.NONE else ""
+        print_wrapped(out, styled((one_line(hit.content, 400), faint)), indent=4)
         print_wrapped(out, styled((hit.explanation.words(), "dim")), indent=4)
         for source in hit.sources:
             if origin := origin_of(source):

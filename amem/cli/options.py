@@ -17,6 +17,12 @@ MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave o
 MinimumCosine = Annotated[
     float | None, typer.Option("--min-cosine", help="Leave out what is less alike in meaning (-1 to 1).")
 ]
+MinimumConfidence = Annotated[
+    float | None,
+    typer.Option(
+        "--min-confidence", "--minimum-confidence", help="Leave out what less likely holds the answer (0 to 1)."
+    ),
+]
 Rerank = Annotated[
     bool | None,
     typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the best again; default: setting rerank."),

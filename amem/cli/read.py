@@ -15,6 +15,7 @@ from amem.cli.options import (
     K,
     KnownAt,
     Links,
+    MinimumConfidence,
     MinimumCosine,
     MinimumScore,
     Rerank,
@@ -127,6 +128,7 @@ def search(
     links: Links = True,
     minimum: MinimumScore = None,
     minimum_cosine: MinimumCosine = None,
+    minimum_confidence: MinimumConfidence = None,
     rerank: Rerank = None,
     diversity: Diversity = None,
     touch: Annotated[bool, typer.Option(help="Count the answers as used, which keeps them from fading.")] = True,
@@ -150,6 +152,7 @@ def search(
             minimum_score=minimum,
             rerank=rerank,
             diversity=diversity,
+            minimum_confidence=minimum_confidence,
         )
         hits = memory.ask(asked)
     if as_json:

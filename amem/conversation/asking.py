@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
+from amem.conversation.extractive import NAMES_NO_MODEL, extract
 from amem.conversation.lines import lines_for
 from amem.conversation.messages import check_asked
 from amem.conversation.recalling import Attribution, attributed
@@ -16,8 +17,8 @@ from amem.errors import AmemError
 from amem.llm.ordering import MOST_NOTES, NOTE_WORDS
 from amem.llm.showing import first_words
 from amem.query import Query
+from amem.retrieval.confidence import Support, best_support
 from amem.retrieval.explanation import ordinal
-from amem.retrieval.support import Support, evidence_of, judge, telling
 from amem.retrieval.uses import Uses
 from amem.text.tokens import tokens
 
@@ -46,8 +47,13 @@ class Citation:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """`in_memory` is True when the answer rests on notes; False when memory holds none, and `text` says just that;
-    None when no model could tell: `error` then says why, and `hint` what to do. `hits` are there in any case, and hit
-    number n is what the text cites as ``[n]``; `notes` are remarks on how they were found."""
+    None when nothing is certain and `text` quotes what comes nearest. `support` says how well the hits support an
+    answer, and `confidence` (0..1) how sure the surest of them is.
+
+    Where no model answered, `model` is '' and the text is taken from the notes as they are; had one been named, `error`
+    says what became of it, and `hint` what to do. `hits` are there in any case, and hit number n is what the text cites
+    as ``[n]``; `notes` are remarks on how they were found.
+    """
 
     question: str
     text: str
@@ -58,6 +64,12 @@ class Answer:
     error: str = ""
     hint: str = ""
     notes: tuple[str, ...] = ()
+    support: Support = Support.NONE
+
+    @property
+    def confidence(self) -> float:
+        """That of the surest hit; 0 without one."""
+        return max((hit.confidence for hit in self.hits), default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -65,6 +77,8 @@ class Answer:
             "question": self.question,
             "answer": self.text,
             "in_memory": self.in_memory,
+            "support": str(self.support),
+            "confidence": self.confidence,
             "citations": [{"number": each.number, "id": each.note, "line": each.line} for each in self.citations],
             "model": self.model,
             "error": self.error,
@@ -78,6 +92,14 @@ def _moved(hit: Hit, place: int, now: int, name: str) -> Hit:
     """The hit, with where it stood before: its score is that of the search, which no longer says its place."""
     note = f"put {ordinal(now + 1)} by {name}, {ordinal(place + 1)} before"
     return replace(hit, explanation=replace(hit.explanation, notes=(*hit.explanation.notes, note)))
+
+
+def _remarks(hits: Sequence[Hit], support: Support) -> tuple[str, ...]:
+    """What there is to say of how the hits were found."""
+    reading = hits[0].explanation.reading
+    if support is Support.STRONG or reading is None or not reading.foreign:
+        return ()
+    return ("some notes are in a language in which the embedding model cannot look for this: one may hold the answer",)
 
 
 class Asker:
@@ -106,7 +128,7 @@ class Asker:
         self._zone = zone(memory.settings.timezone)
 
     def ask(self, question: str, k: int = 8) -> Answer:
-        """The answer from the best `k` notes. Where clearly none of them supports one, no model is asked.
+        """The answer from the best `k` notes: a model's, which is told how well they support one, else the notes' own.
 
         That no model answers is told by the answer, not raised; one that only cannot put the notes in order leaves them
         as they are, and is told in `notes`. Raises InvalidInput for a question that is empty, no text, or longer than
@@ -117,25 +139,56 @@ class Asker:
         hits = self._memory.ask(Query(question, found, expand=True, touch=False))
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
-            frequency = session.text.document_frequency(telling(question))
-            verdict = judge(question, [evidence_of(hit) for hit in hits], frequency, session.notes.count())
-        if verdict.support is Support.NO:
-            return Answer(question, lines_for(question).not_in_memory, (), False, tuple(hits[:k]))
         hits = [hit for hit in hits if hit.id in notes]
-        hits, remarks = self._ordered(question, hits, notes)
-        hits = hits[:k]
-        lines = self._lines(question, hits, notes)
-        self._count(hits[: len(lines)])
-        told = partial(Answer, question, hits=tuple(hits), notes=remarks)
+        said = lines_for(question)
+        if not hits:
+            return Answer(question, said.not_in_memory, (), False, ())
+        support = best_support(hits)
+        remarks = _remarks(hits, support)
         try:
             answerer = self._answerer()
-            answered = answerer.answer(question, lines, self._clock.now().astimezone(self._zone))
         except AmemError as error:
-            return told("", (), None, error=str(error), hint=error.hint)
+            plain = self._plain(question, hits[:k], notes, support, remarks)
+            if self._memory.settings.llm_backend in NAMES_NO_MODEL:
+                return replace(plain, notes=(*remarks, f"answered without a model: {error}"))
+            return replace(plain, error=str(error), hint=error.hint)
+        hits, ordering = self._ordered(question, hits, notes)
+        hits, remarks = hits[:k], (*remarks, *ordering)
+        lines = self._lines(question, hits, notes)
+        try:
+            answered = answerer.answer(
+                question, lines, self._clock.now().astimezone(self._zone), support=said.support(support)
+            )
+        except AmemError as error:
+            return replace(self._plain(question, hits, notes, support, remarks), error=str(error), hint=error.hint)
+        self._count([hit.id for hit in hits[: len(lines)]])
+        told = partial(Answer, question, hits=tuple(hits), notes=remarks, model=answerer.name, support=support)
         if not answered.in_memory:
-            return told(lines_for(question).not_in_memory, (), False, model=answerer.name)
-        citations = tuple(Citation(n, hits[n - 1].id, lines[n - 1]) for n in answered.cites)
-        return told(answered.text, citations, True, model=answerer.name)
+            return told(said.not_in_memory, (), False)
+        return told(answered.text, tuple(Citation(n, hits[n - 1].id, lines[n - 1]) for n in answered.cites), True)
+
+    def _plain(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        notes: dict[str, MemoryNote],
+        support: Support,
+        remarks: tuple[str, ...],
+    ) -> Answer:
+        """The answer that the notes give themselves."""
+        made = extract(self._memory, question, hits, notes, support, cite=True)
+        places = {hit.id: place for place, hit in enumerate(hits)}
+        lines = self._lines(question, [hits[places[id]] for id in made.notes], notes)
+        self._count(made.notes)
+        return Answer(
+            question,
+            made.text,
+            tuple(Citation(places[id] + 1, id, line) for id, line in zip(made.notes, lines, strict=False)),
+            {Support.STRONG: True, Support.NONE: False}.get(support),
+            tuple(hits),
+            notes=remarks,
+            support=support,
+        )
 
     def _ordered(
         self, question: str, hits: list[Hit], notes: dict[str, MemoryNote]
@@ -170,10 +223,10 @@ class Asker:
             lines.append(line)
         return lines
 
-    def _count(self, hits: Sequence[Hit]) -> None:
-        """Count the notes a model is shown as used, where that can be written down at once."""
+    def _count(self, ids: Sequence[str]) -> None:
+        """Count the notes that a model or a person is shown as used, where that can be written down at once."""
         if self._uses is None:
             return
         with self._store.read() as session:
-            keys = session.notes.keys_of([hit.id for hit in hits])
+            keys = session.notes.keys_of(ids)
         self._uses.count(list(keys.values()))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.conversation.chat_learning import ChatLearning
+from amem.conversation.extractive import NAMES_NO_MODEL
 from amem.conversation.forgetting import meant
 from amem.conversation.messages import check_asked
 from amem.conversation.prompting import Prompting
@@ -162,6 +163,7 @@ class Assistant:
 
     def _stream(self, text: str, stopped: Event | None) -> Generator[Piece, None, None]:
         past, saying = self._begin(text)
+        extracted: Piece | None = None
         try:
             with closing(self._answer(saying, past)) as pieces:
                 for piece in pieces:
@@ -176,6 +178,8 @@ class Assistant:
         except AmemError as error:
             called_off = isinstance(error, Cancelled)
             state = TurnState.INTERRUPTED if saying.size or called_off else TurnState.UNANSWERED
+            if state is TurnState.UNANSWERED and saying.prepared is not None and not saying.prepared.notice:
+                extracted = self._extracted(saying)
             by_hand = called_off and stopped is not None and stopped.is_set()
             reply = self._end(saying, state, None if by_hand else error)
         except BaseException as error:  # no failure of a model but of a program: keep what there is, and let it be seen
@@ -183,6 +187,8 @@ class Assistant:
             raise
         else:
             reply = self._end(saying, TurnState.ANSWERED)
+        if extracted is not None:
+            yield extracted
         yield Piece(PieceKind.DONE, reply=reply)
 
     def _begin(self, text: str) -> tuple[list[Turn], _Saying]:
@@ -210,11 +216,19 @@ class Assistant:
         if saying.kept:
             self._keep(saying, prepared)
         yield Piece(PieceKind.RECALLED, recalled=prepared.recalled)
-        if prepared.notice:
-            yield Piece(PieceKind.NOTICE, prepared.notice)
         if prepared.refused is not None:
             raise prepared.refused
-        model = self._model()
+        try:
+            model = self._model()
+        except AmemError:
+            if self._memory.settings.llm_backend not in NAMES_NO_MODEL:
+                raise
+            # Nobody was promised a model: memory answers for itself.
+            saying.prepared = replace(prepared, notice="")
+            yield self._extracted(saying)
+            return
+        if prepared.notice:
+            yield Piece(PieceKind.NOTICE, prepared.notice)
         saying.model = model.name
         pieces: Any = model.stream(prepared.messages)
         # Closing ends the call when the answer is not wanted any more; a plain iterator has nothing to close.
@@ -230,6 +244,15 @@ class Assistant:
                     )
         if not saying.text.strip():
             raise BadModelAnswer(f"{model.name} answered with nothing", hint="ask again, or try another model")
+
+    def _extracted(self, saying: _Saying) -> Piece:
+        """What memory answers by itself."""
+        assert saying.prepared is not None
+        learns = saying.kept and saying.turn.learning is Learning.WAITING
+        text = self._prompting.extract(saying.question, saying.prepared, learns=learns)
+        saying.said.append(text)
+        saying.size += len(text)
+        return Piece(PieceKind.TEXT, text)
 
     def _keep(self, saying: _Saying, prepared: Prepared) -> None:
         """Write down what was recalled, before the model is asked."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem.conversation.reply import Candidate, Forgotten
 from amem.query import Query
-from amem.retrieval.support import Support, evidence_of, judge, telling
+from amem.retrieval.confidence import Support, share_held, telling, weights_of
 
 if TYPE_CHECKING:
     from amem.conversation.ports import Memory
@@ -20,10 +20,11 @@ def meant(memory: Memory, store: Store, words: str) -> Forgotten:
     hits = memory.ask(Query(words, _MOST, touch=False))
     with store.read() as session:
         frequency = session.text.document_frequency(telling(words))
-        verdict = judge(words, [evidence_of(hit) for hit in hits], frequency, session.notes.count())
+        weights = weights_of(words, frequency, session.notes.count())
     # Of a word of one character the judge knows nothing; it may stand in a note all the same.
-    worded = verdict.held > 0 or any(words.casefold() in hit.content.casefold() for hit in hits)
-    if not worded and verdict.support is Support.NO:
+    texts = [f"{hit.content}\n{' '.join(hit.keywords)}" for hit in hits]
+    worded = any(words.casefold() in text.casefold() or share_held(weights, text) > 0 for text in texts)
+    if not worded and all(hit.support is Support.NONE for hit in hits):
         return Forgotten(None)
     found = (Candidate(hit.id, hit.content, hit.score, hit.explanation.words()) for hit in hits)
     return Forgotten(None, tuple(found), worded=worded)

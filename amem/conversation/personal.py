@@ -41,8 +41,18 @@ _REQUEST = re.compile(
     r"|如何|你(?:觉得|认为)|能不能|可不可以",
     re.IGNORECASE,
 )
+#: Asking for something to be looked up.
+_SEARCH = re.compile(
+    r"^\W*(?:tell me|show me|find|look up|search for)\b|^\W*(?:告诉我|找一下|查一下|看看)", re.IGNORECASE
+)
 #: Longer messages bring their own material (a text to mend, a log to read).
 _LONGEST = 200
+
+
+def asks(text: str) -> bool:
+    """Whether a message asks for something, be it a question or a request; any other one states something."""
+    asked = text.strip()
+    return any(each.search(asked) for each in (_QUESTION_EN, _QUESTION_ZH, _SAID_BEFORE, _REQUEST, _SEARCH))
 
 
 def asks_memory(text: str) -> bool:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from amem.receipt import Receipt
     from amem.retrieval import Hit
     from amem.retrieval.core_safety import Core
+    from amem.retrieval.slots import Filled
     from amem.settings import Settings
     from amem.storage import UndoReport
+    from amem.truth.intervals import Interval
 
 
 class Memory(Protocol):
@@ -26,6 +28,10 @@ class Memory(Protocol):
     def settings(self) -> Settings: ...
 
     def ask(self, query: Query) -> list[Hit]: ...
+
+    def facts_asked(self, question: str) -> Filled: ...
+
+    def wording(self, found: Sequence[Interval], *, chinese: bool = False) -> str: ...
 
     def add(self, content: str, *, time: str | datetime | None = None, **fields: Any) -> Receipt: ...
 
@@ -63,7 +69,9 @@ class Answerer(Protocol):
         """The model's."""
         ...
 
-    def answer(self, question: str, notes: Sequence[str], when: datetime | None = None) -> Answered: ...
+    def answer(
+        self, question: str, notes: Sequence[str], when: datetime | None = None, *, support: str = ""
+    ) -> Answered: ...
 
 
 class Ordered(Protocol):

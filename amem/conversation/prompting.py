@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
+from amem.conversation.extractive import extract
 from amem.conversation.lines import lines_for
-from amem.conversation.personal import asks_memory
+from amem.conversation.personal import asks, asks_memory
 from amem.conversation.recalling import Attribution, recall, recalled_text
 from amem.conversation.reply import Recalled
 from amem.conversation.window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.errors import InvalidInput
 from amem.llm.prompts import load_prompt
 from amem.query import Query
-from amem.retrieval.beside import beside_the_point, told_by_others
+from amem.retrieval.confidence import Support, best_support, share_held, supporting, telling, weights_of
 from amem.retrieval.core_notes import core_text
 from amem.retrieval.marks import as_recalled
-from amem.retrieval.support import Evidence, Support, evidence_of, judge, telling
+from amem.retrieval.repeats import told_by_others
 from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from amem.clock import Clock
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from amem.message import Message
     from amem.note import MemoryNote
     from amem.retrieval import Hit
-    from amem.retrieval.support import Judgement
     from amem.storage import Session, Store
     from amem.storage.chats import Turn
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 HITS = 20
 #: Of a message so much is asked of recall: the embedder reads less, and the words of a book find everything.
 _ASKED = 4_000
+#: From this share of its telling words on, what was said earlier may hold what is asked.
+_HELD = 0.5
 #: Turns that may hold evidence for an answer; what was said before them is recalled, where it was learnt from.
 _EVIDENCE = 200
 #: Tokens that "said by you on 2026-05-13" adds to a core note.
@@ -47,9 +49,12 @@ _ATTRIBUTION_TOKENS = 12
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A prompt, what was recalled for it, and what was found out. `in_memory` is as in `Reply`; `used` are the ids of
-    the notes whose use counts; `prompt` names the system prompt and its version. `refused` says why there is no
-    prompt: recall has nothing to do with that."""
+    """A prompt, what was recalled for it, and how well that supports an answer.
+
+    `hits` and their `notes` are what recall found. `in_memory` is as in `Reply`; `used` are the ids of the notes whose
+    use counts; `prompt` names the system prompt and its version. `refused` says why there is no prompt: recall has
+    nothing to do with that.
+    """
 
     messages: tuple[Message, ...]
     recalled: tuple[Recalled, ...]
@@ -59,6 +64,9 @@ class Prepared:
     prompt: str
     fitted: Fitted | None
     refused: InvalidInput | None = None
+    hits: tuple[Hit, ...] = ()
+    notes: Mapping[str, MemoryNote] = field(default_factory=dict)
+    support: Support = Support.NONE
 
 
 class Prompting:
@@ -86,32 +94,33 @@ class Prompting:
         attribution = Attribution(self._zone, settings.user_name, said.language)
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
-            verdict = self._judge(session, text, hits, core, past)
+            support = self._support(session, text, hits, past)
             older = session.chats.episodes(past[0].session, before=past[0].number) if past and past[0].number else []
             summaries = _summaries(session, past, older, self._settings.decay_rate)
-            beside = beside_the_point(hits, verdict)
-            twice = told_by_others(session, notes, beside, verdict.notes)
-        unknown = verdict.support is Support.NO and asks_memory(text)
-        # What has nothing to do with a question tempts small models to make it do.
-        most = 0 if unknown else shares.recalled
+            beside = {hit.id for hit in hits if hit.support is Support.NONE}
+            twice = told_by_others(session, notes, beside, supporting(hits))
+        personal = asks_memory(text)
+        unknown = personal and support is Support.NONE
         in_core = {note.id for note in core}
         found = recall(
             [hit for hit in hits if hit.id not in twice],
             notes,
-            most=most,
+            most=shares.recalled,
             attribution=attribution,
-            supporting=verdict.notes,
+            supporting=supporting(hits),
             already=in_core,
-            beside=beside,
         )
         prepared = Prepared(
             messages=(),
             recalled=(*found, *_shown_core(core, found)),
             notice=said.not_in_memory if unknown else "",
-            in_memory=_in_memory(verdict, text),
-            used=tuple(each.note for each in found if each.injected and each.note not in in_core),
+            in_memory={Support.STRONG: True, Support.NONE: False}.get(support) if personal else None,
+            used=tuple(each.note for each in found if each.injected and each.note not in in_core | beside),
             prompt="",
             fitted=None,
+            hits=tuple(hits),
+            notes=notes,
+            support=support,
         )
         try:
             prompt = load_prompt("chat", settings.home / "prompts", said.language)
@@ -127,7 +136,7 @@ class Prompting:
             answer=shares.answer,
             system=system.strip(),
             question=text,
-            recalled=_above(recalled_text(found, notes, attribution, in_core), verdict, said, unknown),
+            recalled=_above(recalled_text(found, notes, attribution, in_core), support, said, personal),
             past=_past(past, said),
             summaries=summaries,
             older=older,
@@ -141,20 +150,26 @@ class Prompting:
             fitted=fitted,
         )
 
-    def _judge(
-        self, session: Session, text: str, hits: Sequence[Hit], core: Sequence[MemoryNote], past: Sequence[Turn]
-    ) -> Judgement:
-        """Whether what was recalled, core notes, or what the user said earlier in this chat support an answer."""
-        terms = telling(text[:_ASKED])
-        evidence = [evidence_of(hit) for hit in hits]
-        evidence += [Evidence(note.id, note.content) for note in core]
+    def extract(self, text: str, prepared: Prepared, *, learns: bool) -> str:
+        """What is said to `text` where no model answers: what memory holds, or that a statement was heard.
+
+        `learns` tells whether notes are made of what is said.
+        """
+        said = lines_for(text)
+        if not asks(text):
+            return said.noted if learns else said.not_noted
+        return extract(self._memory, text[:_ASKED], prepared.hits, prepared.notes, prepared.support, cite=False).text
+
+    def _support(self, session: Session, text: str, hits: Sequence[Hit], past: Sequence[Turn]) -> Support:
+        """How well what was recalled supports an answer; what the user said earlier in this chat may hold one, too."""
+        support = best_support(hits)
+        if support is not Support.NONE:
+            return support
+        question = text[:_ASKED]
+        weights = weights_of(question, session.text.document_frequency(telling(question)), session.notes.count())
         # Not what was asked before: asking twice is no evidence. Nor answers, which rest on notes or on nothing.
-        evidence += [
-            Evidence(each.message_id("user"), each.question)
-            for each in past[-_EVIDENCE:]
-            if not asks_memory(each.question)
-        ]
-        return judge(text[:_ASKED], evidence, session.text.document_frequency(terms), session.notes.count())
+        said = (each.question for each in past[-_EVIDENCE:] if not asks_memory(each.question))
+        return Support.WEAK if any(share_held(weights, each) >= _HELD for each in said) else Support.NONE
 
     def _now(self, said: Lines) -> str:
         now: datetime = self._clock.now().astimezone(self._zone)
@@ -165,19 +180,16 @@ def _attributed_tokens(line: str) -> int:
     return tokens(line) + _ATTRIBUTION_TOKENS
 
 
-def _in_memory(verdict: Judgement, text: str) -> bool | None:
-    if verdict.support is Support.PERHAPS or not asks_memory(text):
-        return None
-    return verdict.support is Support.YES
+def _above(recalled: str, support: Support, said: Lines, personal: bool) -> str:
+    """What stands above the question: recalled notes, and how well they support an answer.
 
-
-def _above(recalled: str, verdict: Judgement, said: Lines, unknown: bool) -> str:
-    """What stands above the question: recalled notes, and how to take them when they may not hold the answer."""
-    if unknown:
-        return said.do_not_fill
-    if recalled and verdict.support is Support.PERHAPS:
-        return f"{recalled}\n\n{said.may_not_know}"
-    return recalled
+    `personal` tells that only memory can answer; other messages may have nothing to do with the notes.
+    """
+    if not personal:
+        told = said.strong if support is Support.STRONG else said.aside
+    else:
+        told = said.support(support) + (f" {said.none_told}" if support is Support.NONE else "")
+    return f"{recalled}\n\n{told}" if recalled else told if personal else ""
 
 
 def _past(turns: Sequence[Turn], said: Lines) -> list[Past]:

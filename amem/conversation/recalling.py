@@ -54,22 +54,20 @@ def recall(
     attribution: Attribution,
     supporting: Collection[str] = (),
     already: Collection[str] = (),
-    beside: Collection[str] = (),
 ) -> list[Recalled]:
     """The hits, best first, with those marked `injected` that fit into `most` tokens together.
 
     `notes` holds the notes as they are now; a hit that is gone since is left out. Those of `already` stand in the
-    prompt as core notes and are not put there twice; those `beside` the point are not put there at all. A note that is
-    both came up only because it always does, and is left out.
+    prompt as core notes and are not put there twice.
     """
     room = most - _FRAME
     found: list[Recalled] = []
     for hit in hits:
         held = notes.get(hit.id)
-        if held is None or (hit.id in already and hit.id in beside):
+        if held is None:
             continue
         size = tokens(_line(len(found) + 1, held, attribution)) + 1
-        fits = size <= room and hit.id not in already and hit.id not in beside
+        fits = size <= room and hit.id not in already
         room -= size if fits else 0
         found.append(
             Recalled(

@@ -43,7 +43,7 @@ def was_shown(state: TurnState, model: str) -> bool:
 
     Of a turn that has no end nobody knows; one that a failing model left without an answer may never have reached it.
     """
-    return state is TurnState.ANSWERED or (state is TurnState.INTERRUPTED and bool(model))
+    return bool(model) and state in (TurnState.ANSWERED, TurnState.INTERRUPTED)
 
 
 def best(found: Sequence[Found]) -> list[Found]:

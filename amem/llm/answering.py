@@ -63,8 +63,10 @@ class Answerer:
         """What the calls cost, and which rungs gave the answers."""
         return self._ladder.usage
 
-    def answer(self, question: str, notes: Sequence[str], when: datetime | None = None) -> Reply:
+    def answer(self, question: str, notes: Sequence[str], when: datetime | None = None, *, support: str = "") -> Reply:
         """Ask once, with `notes` shown under the numbers 1, 2, ... in their order; no call when there is none.
+
+        `support` is a line that says how well they support an answer, and stands after them.
 
         How long the notes may be together is for the caller to say. Raises BadModelAnswer when the model cannot keep to
         its schema, and what `ChatModel.complete` raises.
@@ -73,13 +75,12 @@ class Answerer:
             return Reply("", (), False)
         language = language_of(question)
         numbers = range(1, len(notes) + 1)
+        shown = [f"[{n}] <<<{showing.inert(note)}>>>" for n, note in zip(numbers, notes, strict=True)]
         asked = Question(
             prompt="answer",
             values={
                 "question": showing.note(question, QUESTION_WORDS),
-                "notes": "\n".join(
-                    f"[{n}] <<<{showing.inert(note)}>>>" for n, note in zip(numbers, notes, strict=True)
-                ),
+                "notes": "\n".join([*shown, *([support] if support else [])]),
                 "when": showing.when(when, language),
             },
             schema=answer_schema(),

@@ -59,7 +59,8 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A note that was found and not placed. Reasons: budget, repeats, beside_the_point; `detail` says it to people."""
+    """A note that was found and not placed. Reasons: budget, repeats, retold, beside_the_point; `detail` says it to
+    people."""
 
     id: str
     reason: str
@@ -72,8 +73,8 @@ class Context:
     """What is known about `query`: `text` is for a prompt, `core` and `notes` are the same as values, in its order.
 
     `tokens` is what the text takes, never more than the `budget`; `counted_by` says by which tokenizer, `exact` whether
-    that is the model's own rather than an upper bound. `support` tells whether what was found supports an answer: yes,
-    perhaps or no (see ``amem.retrieval.support``).
+    that is the model's own rather than an upper bound. `support` tells how well what was found supports an answer:
+    strong, weak or none (see ``amem.retrieval.confidence``).
     """
 
     query: str

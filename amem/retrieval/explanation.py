@@ -9,6 +9,7 @@ from amem.retrieval.highlight import Passage, passage
 from amem.retrieval.reading import PREFERRED, Recency
 
 if TYPE_CHECKING:
+    from amem.retrieval.confidence import Signs
     from amem.retrieval.reading import Reading
 
 #: What each leg calls its raw score, and how to say which leg it was.
@@ -219,7 +220,8 @@ class Explanation:
     among all that were ranked, from 1, and `among` how many those were, where all were; `kept_out` is None for a hit.
     `reading` says how the question was read and `fusion` how the legs' answers became one score (convex or rrf);
     `notes` are remarks in words, such as that a reranking was broken off. `content` is the note's text and `sentence`
-    where in it the sentence stands that is nearest in meaning, if that was looked for: see `passage`.
+    where in it the sentence stands that is nearest in meaning, if that was looked for: see `passage`. `signs` are what
+    a hit's confidence rests on.
     """
 
     id: str
@@ -237,6 +239,7 @@ class Explanation:
     among: int | None = None
     content: str = ""
     sentence: tuple[int, int] | None = None
+    signs: Signs | None = None
 
     @property
     def matched(self) -> tuple[str, ...]:
@@ -292,6 +295,7 @@ class Explanation:
             "reading": None if self.reading is None else self.reading.to_dict(),
             "fusion": self.fusion,
             "notes": list(self.notes),
+            "signs": None if self.signs is None else asdict(self.signs),
             "words": self.words(),
         }
 

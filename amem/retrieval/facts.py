@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from amem.storage import Session
     from amem.storage.facts import Stated
     from amem.truth.asking import Asked
+    from amem.truth.intervals import Interval
     from amem.truth.predicates import Predicates
 
 #: Facts looked at for one hop, those true last first; and names that the first hop may bring in.
@@ -168,10 +169,19 @@ class FactsLeg:
         keys = {each.note: each.order for each in told}
         moment = wanted.as_of or wanted.known_at or session.now
         so: dict[tuple[int, str], list[str]] = {}
+        ended: dict[tuple[str, str], Interval] = {}
+        holding: set[tuple[str, str]] = set()
         for each in intervals(told, predicates):
             if each.at(moment):
+                holding.add((each.subject, each.predicate))
                 for note in each.notes:
                     so.setdefault((keys[note], each.predicate), []).append(each.object)
+            elif each.until is not None and each.until <= moment and each.ended_by in keys:
+                ended[each.subject, each.predicate] = each
+        for (subject, predicate), last in ended.items():
+            if (subject, predicate) not in holding and last.ended_by is not None:
+                # Where nothing took its place, the note that says it is over says what is so now.
+                so.setdefault((keys[last.ended_by], predicate), []).extend((last.object, ""))
         return so
 
     def _spelled(self, asked: Asked) -> list[str]:

@@ -10,12 +10,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from amem.note import Kind, Source
+    from amem.retrieval.confidence import Support
     from amem.retrieval.explanation import Explanation, Via
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hit(Mapping[str, Any]):
-    """A note that answers a question. `score` lies in 0..1, higher is better.
+    """A note that answers a question. `score` lies in 0..1, higher is better; it orders hits, and says no more.
+
+    `confidence` is the chance that the note holds the answer, 0..1, and `support` what that makes of it: strong, weak
+    or none (see ``amem.retrieval.confidence``).
 
     `is_neighbor` is True when links, not the question's own words or meaning, earned most of its score. Also a
     read-only mapping of JSON-ready values, as programs written for A-Mem expect: ``hit["id"]``, ``dict(hit)``.
@@ -36,6 +40,8 @@ class Hit(Mapping[str, Any]):
     sources: tuple[Source, ...]
     explanation: Explanation
     links: tuple[str, ...]
+    confidence: float
+    support: Support
 
     def to_dict(self) -> dict[str, Any]:
         """Every field as JSON-ready values."""
@@ -53,7 +59,7 @@ class Hit(Mapping[str, Any]):
             return [_source(source) for source in self.sources]
         if name == "explanation":
             return self.explanation.to_dict()
-        return str(value) if name == "kind" else value
+        return str(value) if name in ("kind", "support") else value
 
     def __iter__(self) -> Iterator[str]:
         return iter(_FIELDS)

@@ -28,6 +28,8 @@ _LONGEST = 200
 #: Fewer notes say nothing yet of what a collection will be written in.
 _LEAST = 5
 _MOSTLY = 0.5
+#: Fewer notes in another language are a quotation or two.
+_SOME = 0.02
 #: Notes that the model is tried on.
 _TRIED = 20
 #: Share of the collection that may change before its language is looked at again.
@@ -79,6 +81,14 @@ class Languages:
         if not self.mostly_cjk:
             return True
         return sum(dense_trust(embedder, text) for text in self.tried) > _MOSTLY * len(self.tried)
+
+    def foreign_to(self, question: str, embedder: Embedder) -> bool:
+        """Whether some notes are in another script than the question, and the model cannot read one of the two."""
+        if written_in_cjk(question):
+            return self.cjk <= 1.0 - _SOME and dense_trust(embedder, question) < _MOSTLY
+        if self.cjk < _SOME or not self.tried:
+            return False
+        return sum(dense_trust(embedder, text) for text in self.tried) < _MOSTLY * len(self.tried)
 
 
 class LanguagesOf:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.llm.tokenizers import Counter, counter_for, settings_counter
-from amem.retrieval.beside import beside_the_point, told_by_others
+from amem.retrieval.confidence import Support, best_support, supporting
 from amem.retrieval.context import Context, Entry, LeftOut, Placed, entry, framed
 from amem.retrieval.core_notes import CoreNotes, background
 from amem.retrieval.picking import Candidate, comparable, pick
-from amem.retrieval.support import Evidence, Support, evidence_of, judge, telling
+from amem.retrieval.repeats import told_by_others
 from amem.text import query_terms, written_in_cjk
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from amem.query import Filter, Query
     from amem.retrieval.hit import Hit
     from amem.retrieval.recall import Recall
-    from amem.retrieval.support import Judgement
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.truth.predicates import Predicates
@@ -49,19 +48,21 @@ _EVER = datetime.min.replace(tzinfo=UTC)
 _WHY = {
     "budget": "there was no room for it",
     "beside_the_point": "it has next to nothing to do with what is asked",
+    "retold": "it sums up what other notes here say",
     "repeats": "it says what {} says",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What recall found for a question, with what is needed to choose from it; `beside` are hits beside the point."""
+    """What recall found for a question, with what is needed to choose from it: `support` is how well it supports an
+    answer, `repeated` are summaries of what other hits say."""
 
     hits: tuple[Hit, ...]
     notes: Mapping[str, MemoryNote]
     vectors: Mapping[str, NDArray[np.float32]]
-    verdict: Judgement
-    beside: frozenset[str]
+    support: Support
+    repeated: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ class Placing:
             budget=budget,
             left_out=tuple(sorted(out, key=lambda each: -each.score)),
             order=order,
-            support=str(found.verdict.support),
+            support=str(found.support),
             counted_by=counter.name,
             exact=counter.exact,
         )
@@ -157,14 +158,10 @@ class Placing:
         with self._store.read() as session:
             notes = session.notes.get_many(ids, history=False, known_at=query.filter.known_at)
             hits = [hit for hit in hits if hit.id in notes]
-            evidence = [evidence_of(hit) for hit in hits]
-            evidence += [Evidence(note.id, note.line) for note in core.notes] if core is not None else []
-            frequency = session.text.document_frequency(telling(asked.text))
-            verdict = judge(asked.text, evidence, frequency, session.notes.count())
-            beside = beside_the_point(hits, verdict)
-            beside |= told_by_others(session, notes, beside, verdict.notes)
+            beside = {hit.id for hit in hits if hit.support is Support.NONE}
+            repeated = told_by_others(session, notes, beside, supporting(hits))
             vectors = _vectors(session, [id for id in notes if comparable(notes[id].content)])
-        return Found(tuple(hits), notes, vectors, verdict, frozenset(beside))
+        return Found(tuple(hits), notes, vectors, best_support(hits), frozenset(repeated))
 
     def choose(
         self,
@@ -182,12 +179,14 @@ class Placing:
         """
         words = query_terms(question[:_ASKED])
         best = max((hit.score for hit in found.hits), default=0.0)
-        far = 1.0 if found.verdict.support is Support.NO else _FAR_LESS
         ready: list[Chosen] = []
         for hit in found.hits:
             if hit.id in already:
                 continue
-            if hit.score <= best * (far if hit.id in found.beside else _FAINT):
+            if hit.id in found.repeated:
+                out.append(left_out(hit, "retold"))
+                continue
+            if hit.score <= best * (_FAR_LESS if hit.support is Support.NONE else _FAINT):
                 out.append(left_out(hit, "beside_the_point"))
                 continue
             most = min(_LONGEST, room)

@@ -107,13 +107,13 @@ class Ranker:
         self._predicates = predicates
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
-        self._frequencies = Frequencies()
-        self._names = Names(self._frequencies, settings.user_name, recognise)
-        self._panel = Panel(dense, settings, self._frequencies, predicates, trust)
+        self.frequencies = Frequencies()
+        self._names = Names(self.frequencies, settings.user_name, recognise)
+        self._panel = Panel(dense, settings, self.frequencies, predicates, trust)
 
     def read(self, session: Session, query: Query) -> Reading:
         """What is asked, of which words, of whom."""
-        self._frequencies.follow(session)
+        self.frequencies.follow(session)
         return self._names.read(session, self.router.read(query.text, session.now, self._zone))
 
     def rank(

@@ -97,7 +97,8 @@ class Reading:
     only a time is asked for. `meaning` is what the dense leg is asked: `text` without names that a good part of the
     notes carry; '' says `text`. `speaker` is the one person named among those whose words the notes are; `names` holds
     what the collection knows as a name, and how many notes carry it. `recency` says that the newest is wanted first,
-    or what holds now, comes next or was last; `overview` that a subject is wanted as a whole.
+    or what holds now, comes next or was last; `overview` that a subject is wanted as a whole; `foreign` that some notes
+    are in a language in which the embedding model cannot compare them with the question.
     """
 
     text: str
@@ -111,6 +112,7 @@ class Reading:
     event: Event | None = None
     recency: Recency | None = None
     overview: bool = False
+    foreign: bool = False
 
     @property
     def named(self) -> str:
@@ -151,6 +153,7 @@ class Reading:
             "event": None if self.event is None else self.event.words,
             "recency": None if self.recency is None else str(self.recency),
             "overview": self.overview,
+            "foreign": self.foreign,
         }
 
 

@@ -10,17 +10,19 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import NoteNotFound
+from amem.retrieval.confidence import Confidences
 from amem.retrieval.explaining import explained, silent
 from amem.retrieval.explanation import Explanation
 from amem.retrieval.highlight import bounds
 from amem.retrieval.hit import Hit
 from amem.retrieval.kept_out import kept_out
-from amem.retrieval.language import dense_trust
+from amem.retrieval.language import LanguagesOf, dense_trust
 from amem.retrieval.prior import Priors
 from amem.retrieval.ranking import Ranked, Ranker, Ranking, legs_of
 from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking
 from amem.retrieval.router import as_it_is
+from amem.retrieval.slots import Slots
 from amem.retrieval.uses import Uses
 from amem.truth.predicates import load_predicates
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote, Source
     from amem.protocols import Embedder, Reranker, Vector
     from amem.query import Query
+    from amem.retrieval.confidence import Judged
     from amem.retrieval.protocols import DenseIndex
     from amem.retrieval.reading import Reading
     from amem.settings import Settings
@@ -71,7 +74,10 @@ class Recall:
         self._settings = settings
         self._reranking = Reranking(reranker or (lambda fetch: None), settings)
         trust = partial(dense_trust, embedder)
-        self._ranker = Ranker(dense, settings, predicates or cache(load_predicates), self._reranking, trust, entities)
+        predicates = predicates or cache(load_predicates)
+        self._ranker = Ranker(dense, settings, predicates, self._reranking, trust, entities)
+        self._confidences = Confidences(self._ranker.frequencies, Slots(settings, predicates), trust)
+        self._languages = LanguagesOf()
         self._before = before
         self._uses = Uses(store, clock)
 
@@ -97,7 +103,8 @@ class Recall:
                 chosen = _chosen(ranking, query)
                 answers[place] = self._hits(session, query, ranking, chosen)
                 if query.touch:
-                    used += [each.key for each in chosen]
+                    left = {hit.id for hit in answers[place]}
+                    used += [each.key for each in chosen if each.id in left]
         self._uses.count(used)
         return answers
 
@@ -150,7 +157,13 @@ class Recall:
         asked = list(queries)
         with self._store.read() as session:
             counter = session.counter
-            readings = {query.text: self._ranker.read(session, query) for query in asked}
+            languages = self._languages.of(session)
+            readings = {
+                query.text: replace(
+                    self._ranker.read(session, query), foreign=languages.foreign_to(query.text, self._embedder)
+                )
+                for query in asked
+            }
         self._dense.refresh(counter)
         texts = dict.fromkeys(
             text
@@ -169,13 +182,16 @@ class Recall:
         ids = [each.id for each in chosen]
         notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
         sources = session.sources.of(ids)
-        return [
-            _hit(
-                notes[each.id],
-                sources[each.id],
-                explained(ranking, each, notes[each.id], place=place),
-            )
+        found = [
+            (explained(ranking, each, notes[each.id], place=place), notes[each.id])
             for place, each in enumerate(chosen, start=1)
+        ]
+        judged = self._confidences.of(session, query, ranking, found)
+        least = query.minimum_confidence
+        return [
+            _hit(note, sources[note.id], replace(explanation, signs=how.signs), how)
+            for (explanation, note), how in zip(found, judged, strict=True)
+            if least is None or how.confidence >= least
         ]
 
 
@@ -193,7 +209,7 @@ def _chosen(ranking: Ranking, query: Query) -> list[Ranked]:
     return [each for each in ranking.order[: query.k] if least is None or each.score >= least]
 
 
-def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation) -> Hit:
+def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, judged: Judged) -> Hit:
     legs = tuple(leg.leg for leg in explanation.legs if leg.leg != RERANK)
     return Hit(
         id=note.id,
@@ -212,4 +228,6 @@ def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation) 
         sources=tuple(sources),
         explanation=explanation,
         links=tuple(note.links),
+        confidence=judged.confidence,
+        support=judged.support,
     )

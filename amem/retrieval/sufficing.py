@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amem.retrieval.confidence import NUMBER, QUANTITY, share_held, weights_of
 from amem.retrieval.reading import Intent
-from amem.retrieval.support import CLOSE, HELD, share_held, weights_of
 from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
@@ -24,15 +24,12 @@ if TYPE_CHECKING:
     from amem.retrieval.hit import Hit
     from amem.retrieval.reading import Period, Reading
 
+#: From this share of what is asked on (by rarity), a text speaks of it; from this cosine on, it is about it.
+HELD, CLOSE = 0.5, 0.5
 #: A line, or a note for a detail, has to hold this share of what is asked (by rarity).
 WHOLE = 0.75
 #: A page is about what so large a share of its lines speaks of.
 _ABOUT = 1 / 3
-_QUANTITY = re.compile(
-    r"\bhow (?:much|many|long|far|often|old|big|tall|high|fast)\b|\b(?:dos(?:e|age)|price|amount|number|rate|size) of\b"
-    r"|多少|几[个只条次岁天年月块元毫克斤公里米分点号]|多久|多长|多大|多高|多远|多重|剂量|价格|数量|比例",
-    re.IGNORECASE,
-)
 _SAID = re.compile(
     r"\b(?:what|which words) (?:exactly )?(?:did|does|had|has|have|was|were) (?:\S+ ){1,6}?(?:say|said|tell|told|write"
     r"|written|wrote|answer|reply|mention)\b|说(?:了|过)?(?:些)?什么|怎么说|是怎么讲|告诉(?:了)?.{0,6}什么",
@@ -42,9 +39,6 @@ _VERBATIM = re.compile(
     r"\b(?:verbatim|word for word|(?:the )?exact (?:words?|wording|phrase)|exactly (?:say|said|write|wrote)|quote"
     r"|in (?:his|her|their|my|your) own words|literally (?:say|said))\b|原话|原文|逐字|一字不差|原封不动",
     re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"\d|[一二三四五六七八九十百千万两半]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|half|twice)\b"
 )
 _CITED = re.compile(r"\[\[([^\]\n]+)\]\]")
 _CUT = "…"
@@ -123,7 +117,7 @@ def wanted(reading: Reading) -> Wanted:
     # What is asked for "in the exact words" need not hold the word "exact".
     subject = _VERBATIM.sub(" ", subject).strip() or text
     verbatim = _VERBATIM.search(text) is not None
-    quantity = _QUANTITY.search(text) is not None
+    quantity = QUANTITY.search(text) is not None
     kinds = {
         f"what was at a time ({period.words})" if period is not None else "": period is not None,
         "in which words something was said": verbatim,
@@ -193,7 +187,7 @@ def notes_suffice(asked: Wanted, read: Sequence[Read], frequency: Mapping[str, i
         return Verdict(False, "none of them holds what is asked")
     if asked.period is not None and not (near := [each for each in near if _lies_in(each, asked.period)]):
         return Verdict(False, f"none of them is about that time ({asked.period.words})")
-    if asked.quantity and not (near := [each for each in near if _NUMBER.search(each.text)]):
+    if asked.quantity and not (near := [each for each in near if NUMBER.search(each.text)]):
         return Verdict(False, "none of them holds a number")
     if asked.verbatim and not (near := [each for each in near if each.verbatim]):
         return Verdict(False, "they are not in the words in which it was said")

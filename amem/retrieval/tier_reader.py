@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from amem.note import Kind, LinkType, Status
 from amem.query import Filter
+from amem.retrieval.confidence import share_held, supporting, telling, weights_of
 from amem.retrieval.context import Entry, framed, page_entry, source_entry
 from amem.retrieval.gate import Gate
 from amem.retrieval.placing import checked_budget, checked_order, ordered, placed
 from amem.retrieval.router import as_it_is
 from amem.retrieval.sufficing import Read, Verdict, lines_of, notes_suffice, page_suffices, wanted
-from amem.retrieval.support import share_held, telling, weights_of
 from amem.retrieval.tiers import MEMBERS, NOTES, SOURCES, TOPICS, Page, SourceText, Tier, Tiers
 from amem.text import normalize, query_terms
 
@@ -215,10 +215,11 @@ class TierReader:
                 each.at > written and "content" in each.changes for each in session.operations.history(id)[1:]
             ):
                 return "one of its notes says something else now", True
+        best = supporting(found.hits)
         new = [
             hit.id
             for hit in found.hits[:_BEST]
-            if hit.id in found.verdict.notes
+            if hit.id in best
             and hit.id not in members
             and hit.kind is not Kind.TOPIC
             and (arrived := found.notes[hit.id].recorded_at) is not None

@@ -12,8 +12,10 @@ from amem.storage.facts_at import told_at
 from amem.system.wiring import Wiring
 from amem.truth.intervals import intervals
 from amem.truth.subjects import canonical_subject, spellings, subject_key
+from amem.truth.wording import wording
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from amem.retrieval.slots import Filled
@@ -53,6 +55,10 @@ class Knowing(Wiring):
         moment = self._moment(as_of) or self._clock.now()
         with self._store.read() as session:
             return self._slots.filled(session, question, moment)
+
+    def wording(self, found: Sequence[Interval], *, chinese: bool = False) -> str:
+        """What is so of one subject and predicate, as a clause said to the user."""
+        return wording(found, self._predicates(), self._clock.now(), zone(self.settings.timezone), chinese=chinese)
 
     @cached_property
     def _slots(self) -> Slots:

@@ -32,14 +32,25 @@ class Recalling(Wiring):
         touch: bool = True,
         minimum_score: float | None = None,
         rerank: bool | None = None,
+        minimum_confidence: float | None = None,
     ) -> list[Hit]:
         """The k notes that answer best, best first, each with a score in 0..1 (higher is better) and its reasons.
+
+        `minimum_confidence` (0..1) leaves out those that are less likely to hold the answer (``hit.confidence``).
 
         `include_superseded` lets notes answer, too, whose place others have taken. `rerank` has a cross-encoder read
         the best candidates again, or keeps it from doing so; None leaves that to the settings. Raises MissingModel
         where it was asked for and cannot be had.
         """
-        asked = Query(query, k, filter or Filter(), touch=touch, minimum_score=minimum_score, rerank=rerank)
+        asked = Query(
+            query,
+            k,
+            filter or Filter(),
+            touch=touch,
+            minimum_score=minimum_score,
+            rerank=rerank,
+            minimum_confidence=minimum_confidence,
+        )
         return self.ask(_widened(asked) if include_superseded else asked)
 
     def search_agentic(
@@ -52,10 +63,18 @@ class Recalling(Wiring):
         touch: bool = True,
         minimum_score: float | None = None,
         rerank: bool | None = None,
+        minimum_confidence: float | None = None,
     ) -> list[Hit]:
         """As `search`, with the notes that good answers are linked to, all ranked together."""
         asked = Query(
-            query, k, filter or Filter(), expand=True, touch=touch, minimum_score=minimum_score, rerank=rerank
+            query,
+            k,
+            filter or Filter(),
+            expand=True,
+            touch=touch,
+            minimum_score=minimum_score,
+            rerank=rerank,
+            minimum_confidence=minimum_confidence,
         )
         return self.ask(_widened(asked) if include_superseded else asked)
 

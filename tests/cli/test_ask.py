@@ -103,10 +103,24 @@ def test_without_a_model_what_was_recalled_is_shown(asking: Cli) -> None:
     assert "ollama serve" in line
 
 
-def test_the_rules_alone_cannot_answer(asking: Cli) -> None:
-    result = asking("ask", "Where does Ana live?", "--json", AMEM_LLM_BACKEND="offline")
+def test_without_a_model_the_notes_answer(asking: Cli) -> None:
+    offline = {"AMEM_LLM_BACKEND": "offline"}
+    answer, cited = asking.ok("ask", "Where does Ana live?", **offline).splitlines()
+    assert answer == "Ana lives in Lisbon, since 2026-03-01 [1]."
+    assert cited.endswith("2026-03-01\tAna lives in Lisbon and works for a bakery.")
+    assert asking.ok("ask", "我住在哪里？", **offline).startswith("你住在里斯本（2026-04-02 起） [1]。\n")
+
+    found = asking.json("ask", "When is my sister's wedding?", **offline)
+    assert (found["in_memory"], found["support"], found["error"]) == (None, "weak", "")
+    assert found["answer"].startswith("Nothing certain; nearest: ")
+    assert found["confidence"] == max(hit["confidence"] for hit in found["hits"])
+
+
+def test_a_model_that_was_named_and_fails_is_told_of_beside_the_answer(asking: Cli) -> None:
+    result = asking("ask", "Where does Ana live?", OLLAMA_HOST="127.0.0.1:9")
     assert result.exit_code == 3
-    assert '"hint": "set llm_backend' in result.stdout
+    assert result.stdout.startswith("Ana lives in Lisbon, since 2026-03-01 [1].\n")
+    assert "no model answers: " in result.stderr
 
 
 def test_a_model_is_taken_by_name_even_where_notes_are_analysed_by_rules(asking: Cli) -> None:

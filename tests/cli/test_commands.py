@@ -239,7 +239,7 @@ def test_search_prints_hits_with_their_reasons_and_sources(demo: Cli) -> None:
 def test_search_in_a_pipe_is_a_line_for_each_hit(demo: Cli) -> None:
     lines = demo.ok("-c", "demo", "search", "芝麻", "吃什么", "-k", "3").splitlines()
     assert len(lines) == 3
-    assert all(len(line.split("\t")) == 5 for line in lines)
+    assert all(len(line.split("\t")) == 6 for line in lines)
 
 
 def test_filters_leave_out_what_does_not_pass(demo: Cli) -> None:

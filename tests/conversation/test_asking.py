@@ -12,6 +12,7 @@ from amem.conversation.asking import Answer, Asker
 from amem.conversation.forgetting import meant
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.llm.answering import Answerer
+from amem.llm.offline import OfflineAnalyst
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def test_an_answer_names_the_notes_it_rests_on(memory: AgenticMemorySystem) -> N
     assert (answer.text, answer.in_memory, answer.model) == ("She is called Amélia [1].", True, "scripted/chat")
     (cited,) = answer.citations
     assert (cited.number, cited.note) == (1, answer.hits[0].id)
-    assert cited.line.startswith("[2026-02-01, ")
+    assert cited.line.startswith("[fact, said by you on 2026-02-01]")
     assert cited.line.endswith("My landlord is called Amélia.")
     assert cited.line in chat.prompts[0]
 
@@ -55,21 +56,38 @@ def test_a_chinese_question_is_answered_in_chinese(memory: AgenticMemorySystem) 
     assert (answer.text, answer.citations[0].note) == ("芝麻 [1]。", answer.hits[0].id)
 
 
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("When is my sister's wedding?", "That is not in memory."),
-        ("What's my passport number?", "That is not in memory."),
-        ("我的血型是什么？", "记忆里没有这件事。"),
-        ("我妹妹什么时候结婚？", "记忆里没有这件事。"),
-    ],
-)
-def test_a_question_without_evidence_asks_no_model(memory: AgenticMemorySystem, question: str, said: str) -> None:
-    chat = says("In May [1].", 1)
-    answer = ask(memory, question, chat)
-    assert (answer.text, answer.in_memory, answer.citations) == (said, False, ())
-    assert chat.prompts == []
-    assert {note.retrieval_count for note in memory.list()} == {0}
+def test_the_model_is_told_how_well_the_notes_support_an_answer(memory: AgenticMemorySystem) -> None:
+    asked = {
+        "What is my landlord called?": ("strong", "Support for an answer: strong."),
+        "What's my passport number?": ("weak", "Support for an answer: weak."),
+        "我的血型是什么？": ("weak", "对答案的支持：弱。"),
+    }
+    for question, (support, line) in asked.items():
+        chat = says("", known=False)
+        answer = ask(memory, question, chat)
+        assert answer.support == support
+        assert line in chat.prompts[0]
+        assert "My landlord is called Amélia." in chat.prompts[0], "no note is kept from the model"
+    assert "some notes are in a language" in answer.notes[0]
+
+
+def test_where_nothing_supports_an_answer_it_says_so_and_a_model_may_still_find_one(
+    tmp_path: Path, minilm: Embedder
+) -> None:
+    with open_memory(tmp_path / "home", FrozenClock("2026-03-01T10:00"), embedder=minilm) as memory:
+        memory.add("My landlord is called Amélia.")
+        memory.add("The ferry to Barreiro leaves at nine.")
+        for question in ("What's my passport number?", "What is the capital of France?"):
+            answer = Asker(memory, memory._store, memory._clock, answerer=no_model).ask(question)
+            assert (answer.text, answer.in_memory, answer.support) == ("That is not in memory.", False, "none")
+            assert answer.hits
+        chat = says("She is [1].", 1)
+        assert ask(memory, "What's my passport number?", chat).in_memory is True
+        assert "Support for an answer: none." in chat.prompts[0]
+
+
+def no_model() -> Answerer:
+    raise ServiceUnavailable("no chat model was found", hint="start Ollama")
 
 
 @pytest.mark.parametrize("chat", [says("", known=False), says("Surely Ana.")])
@@ -81,16 +99,38 @@ def test_a_model_that_finds_nothing_in_the_notes_or_cites_none_has_no_answer(
     assert answer.hits
 
 
-def test_when_no_model_answers_the_hits_are_still_there(memory: AgenticMemorySystem) -> None:
+def test_without_a_model_the_notes_answer_themselves(memory: AgenticMemorySystem) -> None:
+    quoted = "“My landlord is called Amélia.” (2026-02-01) [1]"
     answer = ask(memory, "What is my landlord called?", ScriptedChat(ServiceUnavailable("no Ollama", hint="start it")))
-    assert (answer.text, answer.in_memory, answer.error, answer.hint) == ("", None, "no Ollama", "start it")
-    assert answer.hits[0].content == "My landlord is called Amélia."
+    assert (answer.text, answer.in_memory, answer.model) == (quoted, True, "")
+    assert (answer.error, answer.hint) == ("no Ollama", "start it"), "a model was named, and failed"
+    assert [(each.number, each.note) for each in answer.citations] == [(1, answer.hits[0].id)]
 
-    def none_found() -> Answerer:
-        raise ServiceUnavailable("no chat model was found", hint="start Ollama")
+    asker = Asker(memory, memory._store, memory._clock, answerer=no_model)
+    answer = asker.ask("What is my landlord called?")
+    assert (answer.text, answer.error) == (quoted, "")
+    assert answer.notes == ("answered without a model: no chat model was found",)
+    assert answer.to_dict()["support"] == "strong"
+    assert answer.to_dict()["confidence"] == answer.confidence >= 0.5
+    assert asker.ask("What colour is my landlord's car?").text == f"Nothing certain; nearest: {quoted}"
 
-    asker = Asker(memory, memory._store, memory._clock, answerer=none_found)
-    assert asker.ask("What is my landlord called?").hint == "start Ollama"
+
+def test_without_a_model_a_fact_is_said_as_a_sentence(tmp_path: Path, minilm: Embedder) -> None:
+    with open_memory(
+        tmp_path / "home", FrozenClock("2026-03-01T10:00"), embedder=minilm, analyst=OfflineAnalyst()
+    ) as memory:
+        memory.add("I live in Porto.", time="2024-02-01T09:00")
+        memory.add("I moved to Lisbon.", time="2026-01-05T09:00")
+        memory.add("I am allergic to nuts and shrimp.", time="2025-04-01T09:00")
+        memory.add("我妹妹住在杭州。", time="2025-06-01T09:00")
+        asker = Asker(memory, memory._store, memory._clock, answerer=no_model)
+        said = {
+            "Where do I live?": "You live in Lisbon, since 2026-01-05 [1].",
+            "我住在哪里？": "你住在Lisbon（2026-01-05 起） [1]。",
+            "What am I allergic to?": "You are allergic to nuts and shrimp, since 2025-04-01 [1].",
+            "我妹妹住在哪里？": "你的妹妹住在杭州（2025-06-01 起） [1]。",
+        }
+        assert {question: asker.ask(question).text for question in said} == said
 
 
 def test_only_what_a_model_was_shown_counts_as_used(memory: AgenticMemorySystem) -> None:

@@ -142,7 +142,7 @@ class Exchange(Vertical):
         self._head.update(Content.assemble(maker("user"), (f"  {at}", "$muted")))
 
     def _end(self, state: TurnState, model: str, error: str, hint: str = "") -> None:
-        self._answered_by(model)
+        self._answered_by(model or "memory")
         if state is TurnState.ANSWERED:
             self._ending(Content(""))
             return
@@ -151,7 +151,7 @@ class Exchange(Vertical):
         if hint:
             parts.append(Content.assemble((one_line(hint, 400), "")))
         if state is TurnState.UNANSWERED:
-            held = self._instead()
+            held = [] if self._shown.strip() else self._instead()
             if held:  # to say that memory has nothing, and then what it has, would be no help
                 self._notice("")
             parts += held
