@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
+from cpu_times import CpuTimes
 from platformdirs import user_cache_path
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 from sqlalchemy.engine import Engine
@@ -44,8 +45,14 @@ hypothesis.settings.register_profile("thorough", max_examples=150, derandomize=T
 hypothesis.settings.load_profile("fast")
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cpu-times", action="store_true", help="sum up the processor time of each folder and test")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Collections of tests live in memory where there is room: waiting for a disk after each commit tests the disk."""
+    if config.getoption("--cpu-times"):
+        config.pluginmanager.register(CpuTimes())
     memory = Path("/dev/shm")
     if memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > _ROOM:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
