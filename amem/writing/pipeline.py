@@ -26,6 +26,7 @@ from amem.writing.conflict.weighing import NOBODY_ASKED
 from amem.writing.guards import Plan, plan
 from amem.writing.neighbours import show
 from amem.writing.steps import ENRICH_JOB, analysis_of, draft_of, with_hashtags
+from amem.writing.successors import with_places
 from amem.writing.vocabulary import BatchVocabulary, FrequencyCache
 
 if TYPE_CHECKING:
@@ -196,6 +197,8 @@ class Pipeline:
         evolution = _Evolution()
         if analyst.local and entry.analysis is not None:
             evolution = self._evolve(session, entry, batch, vocabulary, analyst)
+        if "facts" not in intake.given and note.facts:
+            note.facts = with_places(session, note, self._canon.predicates())
         note.enrichment = _state(entry, analyst)
         key = session.notes.insert(
             note,

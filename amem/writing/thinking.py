@@ -27,6 +27,7 @@ from amem.writing.conflict.opinions import from_judgement, questions
 from amem.writing.conflict.weighing import NOBODY_ASKED, WEIGHED, Opinions
 from amem.writing.neighbours import Candidate, Shown, sharing, show, unknown_cosines
 from amem.writing.steps import PREVIOUS_TURNS, draft_of, fill_in
+from amem.writing.successors import with_places
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:
@@ -140,6 +141,9 @@ class Thinker:
         thought.analysis, thought.analyst = self._ask(thought, "analysis", question, stand_in)
         if thought.analysis is not None:
             fill_in(note, thought.analysis, owned, default_zone, self._canon)
+            if "facts" not in owned and note.facts:
+                with self._store.read() as session:
+                    note.facts = with_places(session, note, self._canon.predicates())
         thought.seconds = perf_counter() - started
         return thought
 

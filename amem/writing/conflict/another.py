@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from amem.llm.offline.facts.objects import is_everyday
 from amem.text.scripts import CJK
 from amem.text.stopwords import words
 from amem.writing.conflict.words import concepts
@@ -21,6 +22,14 @@ _ENGLISH = re.compile(
 _CHINESE = re.compile(
     r"\W*(?:这是?|我们?的?|[他她]的?)?第(?P<which>[一二三四五六七八九十百\d]{1,4})(?P<kind>[^\W\d层楼名])"
 )
+#: "Seat 4 is ...", "Locker 12: ...", "4. ...", 12号柜……: which one it is that is spoken of, by its number.
+_NUMBERED = re.compile(
+    r"\W*(?:the )?(?P<kind>[a-z]{3,}(?: [a-z]{3,})?) (?:no\.? |number |#)?(?P<which>\d+[a-z]?)(?=:| [a-z]|\s*[-–—])"
+    r"|\W*(?P<list>\d+)[.)、](?=\D)|\W*(?P<which_zh>\d+)(?P<kind_zh>号[\u4e00-\u9fff]?|房|室|柜|层|栋)",
+    re.IGNORECASE,
+)
+#: What is numbered and yet replaced by the next: the number is its value.
+_VALUES = words("version release build phase stage level age page chapter about only just still costs cost")
 _OWNED = re.compile(rf"\W*(?P<whose>[{CJK}]{{2,8}}?)的(?P<thing>[{CJK}]{{2,}})")
 #: They say when or of whom, and not which one.
 _ANY = words("现在 目前 如今 当前 眼下 以前 从前 之前 原来 原先 最新 最近 我们 咱们 他们 她们 自己 大家 公司 团队 项目")
@@ -28,6 +37,8 @@ _ANY = words("现在 目前 如今 当前 眼下 以前 从前 之前 原来 原
 
 def two_of_a_kind(one: Statement, other: Statement) -> bool:
     """Whether both clauses begin with things of one kind that are not the same thing."""
+    if _other_item(one.around or one.text, other.around or other.text):
+        return True
     return _other_number(one.text, other.text) or _other_owner(one, other)
 
 
@@ -37,6 +48,21 @@ def _other_number(one: str, other: str) -> bool:
         if first and second and first["kind"].casefold() == second["kind"].casefold():
             return first["which"].casefold() != second["which"].casefold()
     return False
+
+
+def _other_item(one: str, other: str) -> bool:
+    """Whether both begin with the number of an item, and not the same: of a list, of lockers, of rooms."""
+    first, second = _NUMBERED.match(one), _NUMBERED.match(other)
+    if not (first and second):
+        return False
+    mine, yours = (((each["kind"] or each["kind_zh"] or "").casefold()) for each in (first, second))
+    if mine != yours or not _VALUES.isdisjoint(mine.split()):
+        return False
+    if mine.isascii() and not all(map(is_everyday, mine.split())):
+        return False  # "PostgreSQL 15" and "PostgreSQL 16" are one thing
+    return (first["which"] or first["which_zh"] or first["list"]) != (
+        second["which"] or second["which_zh"] or second["list"]
+    )
 
 
 def _other_owner(one: Statement, other: Statement) -> bool:

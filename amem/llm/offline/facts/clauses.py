@@ -41,7 +41,8 @@ _BREAK = re.compile(
     r"\s*(?:(?<!\d)[,，]|[,，](?!\d)|[;；。、()（）:：…]|[—–]|(?<=\s)-(?=\s))+\s*"
     r"(?:(?:and then|and|but|or|so|then|because|although|though|while|whereas|which|who|where|when|now)\b(?! for\b))?"
     r"|\b(?:and then|and now|and|but|so|because|although|though|while|whereas|which|who|where|when|whenever|then)\b"
-    r"|\b(?:since|until|till|before|after|once|as)(?= (?:i|we|he|she|they|my|our|it)\b)"
+    r"|\b(?:since|until|till|before|after|once)(?= (?:i|we|he|she|they|my|our|it)\b)"
+    r"|\bas(?= (?:i|we|he|she|they|it)\b)"
     r"|(?:但是?|不过(?!敏)|可是|而且|并且|因为|所以|虽然|然后|于是|接着|后来|同时|并(?=[改换搬加入用]))",
     re.IGNORECASE,
 )

@@ -83,7 +83,8 @@ def person_named(text: str, scene: Scene) -> str:
     name = titled[0] if titled else name_in(text, scene.predicates)
     if scene.lower and not name and is_person(first := text.split(" ")[0].strip(".,")):
         return first
-    return "" if not name or name[0].isdigit() or is_known_place(name) else name
+    place = bool(name) and is_known_place(name) and not is_person(name.split()[0])
+    return "" if not name or name[0].isdigit() or place else name
 
 
 def thing_in(text: str, scene: Scene) -> str:
