@@ -28,7 +28,7 @@ _TAKEN_OFF = re.compile(
 )
 _HANDED_TO = re.compile(r"\b(?:handed|passed|gave|given|transferred)\b.{1,40}\bto [A-Z]|交给|让给|转给")
 _FROM_ON = re.compile(
-    r"\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
+    r"\bwe (?:move|migrate|switch) (?:the|our|all)\b[^.;,]{1,60} to\b|\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
     r"|起改|起[改由为]",
     re.IGNORECASE,
 )
@@ -147,6 +147,11 @@ def forever(text: str) -> bool:
 def main(text: str) -> bool:
     """Whether a text names the one of its kind that counts: "our primary database is"."""
     return _MAIN.search(text, 0, _READ) is not None
+
+
+def now(text: str) -> bool:
+    """Whether a text says that something is so now, and was not before."""
+    return any(Cue.NOW in mark.cues for mark in marks(read(text[:_READ])))
 
 
 def _latin(reading: Reading) -> Iterator[Mark]:

@@ -25,6 +25,8 @@ JUDGE = "slot"
 SAID_SO, IMPLIED, DIFFER = 0.95, 0.85, 0.75
 #: Within this time two people who say different things disagree; after it, something may have changed.
 _AT_ONCE = timedelta(days=1)
+#: Roles of what everything of ours runs on.
+HOSTS = ("cloud", "hosting")
 #: Facts a note are compared; nobody states more in one.
 _MOST = 40
 #: Characters of a note that are looked through for what else it says.
@@ -33,6 +35,8 @@ _READ = 4_000
 
 def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | None:
     """What the facts of two notes make of them; None where they do not meet in a slot."""
+    if banned := _banned(earlier, later):
+        return Verdict(Label.CONTRADICTS, DIFFER, reasons.differing(*banned, later.content, predicates), JUDGE)
     best: Verdict | None = None
     overturned: list[Fact] = []
     for old, new in _meetings(earlier, later, predicates):
@@ -46,6 +50,16 @@ def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | Non
         return best
     whole = _is_all(earlier, overturned, predicates) and not only_sometimes(earlier.content, later.content)
     return Verdict(best.label, best.confidence, best.reason, best.judge, whole=whole)
+
+
+def _banned(earlier: Claim, later: Claim) -> tuple[Fact, Fact] | None:
+    """What one note forbids and the other says is used: a rule that is broken, which ends neither."""
+    for old in earlier.facts[:_MOST]:
+        for new in later.facts[:_MOST]:
+            apart = {old.predicate, new.predicate} == {"forbids", "uses"} and old.holds and new.holds
+            if apart and subject_key(old.subject) == subject_key(new.subject) and same_value(old.object, new.object):
+                return old, new
+    return None
 
 
 def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[tuple[Fact, Fact]]:
@@ -101,10 +115,16 @@ def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicat
         return Verdict(Label.SUPERSEDES, confidence, reasons.ended(old, later.content, predicates), JUDGE)
     if not old.holds:
         return Verdict(Label.SUPERSEDES, IMPLIED, reasons.resumed(new, later.content, predicates), JUDGE)
-    if not said_so and predicates.rows[new.predicate].one is not True and not cues.main(later.content):
+    several = predicates.rows[new.predicate].one is not True and not cues.main(later.content)
+    if not said_so and several and not _moved_house(new, later, predicates):
         # "We use Redis" and "we use Memcached" may both be so.
         return None
     return Verdict(Label.SUPERSEDES, confidence, reasons.replaced(old, new, later.content, predicates), JUDGE)
+
+
+def _moved_house(new: Fact, later: Claim, predicates: Predicates) -> bool:
+    """Whether something is said to run elsewhere now: what is hosted is hosted in one place."""
+    return predicates.role(new.object) in HOSTS and cues.now(later.content)
 
 
 def _disagree(earlier: Claim, later: Claim) -> bool:

@@ -27,6 +27,8 @@ _NO_TOOL = words(
 )
 #: What has one of these roles is to somebody's taste, not in use: a theme at any time, a drink where it is a change.
 _TASTES = ("drink", "theme")
+_HOSTS = ("cloud", "hosting")
+_ALL_OF_US = words("site website platform product infrastructure production")
 _FORBIDDEN = re.compile(
     r"(?:(?:the )?(?:use of |using ))?(?P<o>\S+(?: \S+){0,2}?) (?:is|are) (?:now |strictly |still |also )?"
     r"(?:forbidden|banned|prohibited|off[- ]limits|(?:not|no longer) (?:allowed|permitted))\b.*"
@@ -119,6 +121,8 @@ def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
     if role := parts.get("role"):
         # "Moved CI from Jenkins": without an article only what has a role is a thing.
         return subject.name if role.casefold().replace(" ", "_") in scene.predicates.role_names else ""
+    if subject.noun in _ALL_OF_US and subject.owner == "" and scene.predicates.role(parts.get("o", "")) in _HOSTS:
+        return WE  # what "the site" runs on is what we host on
     if parts.get("thing"):
         return thing_named(parts["thing"], scene) or subject.name
     if not subject.first and subject.name != WE:
