@@ -24,7 +24,7 @@ _CHINESE = re.compile(
 )
 #: "Seat 4 is ...", "Locker 12: ...", "4. ...", 12号柜……: which one it is that is spoken of, by its number.
 _NUMBERED = re.compile(
-    r"\W*(?:the )?(?P<kind>[a-z]{3,}(?: [a-z]{3,})?) (?:no\.? |number |#)?(?P<which>\d+[a-z]?)(?=:| [a-z]|\s*[-–—])"
+    r"\W*(?:the )?(?P<kind>[a-z]{3,}) (?:no\.? |number |#)?(?P<which>\d+[a-z]?)(?=:| [a-z]|\s*[-–—])"
     r"|\W*(?P<list>\d+)[.)、](?=\D)|\W*(?P<which_zh>\d+)(?P<kind_zh>号[\u4e00-\u9fff]?|房|室|柜|层|栋)",
     re.IGNORECASE,
 )

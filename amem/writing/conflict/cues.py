@@ -28,7 +28,8 @@ _TAKEN_OFF = re.compile(
 )
 _HANDED_TO = re.compile(r"\b(?:handed|passed|gave|given|transferred)\b.{1,40}\bto [A-Z]|交给|让给|转给")
 _FROM_ON = re.compile(
-    r"\bwe (?:move|migrate|switch) (?:the|our|all)\b[^.;,]{1,60} to\b|\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
+    r"\bwe (?:move|migrate|switch) (?:the|our|all)\b[^.;,]{1,60} to\b"
+    r"|\bfrom \w+(?: \w+)? on(?:wards?)?\b|\b(?:cut|brought|raised|reduced|lowered|moved|put)\b.{1,40}\bto \d"
     r"|起改|起[改由为]",
     re.IGNORECASE,
 )
