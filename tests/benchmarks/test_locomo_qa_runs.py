@@ -105,6 +105,7 @@ def test_without_a_model_the_best_note_answers_and_the_evidence_that_was_found_i
     assert sleeps["said"] is None
 
 
+@pytest.mark.thorough
 def test_a_model_that_knows_every_answer_gets_every_score_over_the_wire(
     file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

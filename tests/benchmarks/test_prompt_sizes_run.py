@@ -33,6 +33,7 @@ def test_a_note_costs_two_calls_and_one_more_at_most_where_rules_doubt(costs: li
     assert len([cost for cost in costs if len(cost.prompts) == 1]) == 1, "only the first note has no neighbours"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("chinese", [False, True])
 def test_the_prompts_of_a_note_come_to_1500_tokens_in_the_mean_in_either_language(
     costs: list[prompt_sizes.Cost], chinese: bool

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from amem.index.chroma import close_client
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ def imports_chroma(cli: Cli, *commands: tuple[str, ...]) -> bool:
     return done.stdout.strip() == "True"
 
 
+@pytest.mark.thorough
 def test_short_commands_never_import_chroma_and_maintain_brings_it_in_step(cli: Cli):
     commands = [
         ("add", "The ferry leaves at seven"),

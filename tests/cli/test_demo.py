@@ -38,6 +38,7 @@ def _ends(note: dict[str, list[dict[str, str]]]) -> set[str]:
     return {link[end] for link in note["links_out"] for end in ("source", "target")}
 
 
+@pytest.mark.thorough
 def test_running_it_again_starts_afresh_and_json_holds_the_counts_and_the_answers(demo: Cli) -> None:
     before = {note["id"] for note in demo.json("-c", "demo", "list", "--all", "-n", "100")}
     record = demo.json("demo")

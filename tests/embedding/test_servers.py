@@ -159,6 +159,7 @@ def by_litellm(served: Served, cache: Path, name: str = "openai/small") -> Embed
     return make_embedder(settings, name)
 
 
+@pytest.mark.thorough
 def test_litellm_reaches_an_openai_compatible_server(served: Served, tmp_path: Path) -> None:
     embedder = by_litellm(served, tmp_path)
     rows = embedder.embed([f"{number} texts" for number in range(40)])

@@ -182,6 +182,7 @@ def test_a_broken_folder_is_found_by_doctor_and_rebuilt_while_searches_are_right
     assert len(list((tmp_path / "memories").glob("chroma.broken-*"))) == 1
 
 
+@pytest.mark.thorough
 def test_a_feeder_that_is_killed_costs_nothing_but_a_new_copy(tmp_path: Path):
     code = """
         print("open", flush=True)
