@@ -33,6 +33,9 @@ _log = logging.getLogger("amem")
 
 #: The cycles, each of which does what those before it do, and more.
 CYCLES = ("nightly", "weekly", "monthly")
+#: What `consolidate_memories` runs between two of them, which does a part of what each does.
+CONSOLIDATION = "consolidation"
+_ORDER = (CONSOLIDATION, *CYCLES)
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ class Cycle:
         Raises MaintenanceRunning when another is at it, InvalidInput for a cycle there is none of, and Cancelled when
         `cancelled` was set; what was done until then stays, and the next run goes on from there.
         """
-        if cycle not in CYCLES:
+        if cycle not in _ORDER:
             raise InvalidInput(f"there is no cycle {cycle!r}", hint=f"use {', '.join(CYCLES)}; dry_run=True only plans")
         began = monotonic()
         if dry_run:
@@ -158,7 +161,7 @@ class Cycle:
 
     def _rehearsal(self, cycle: str, cancelled: threading.Event) -> Shift:
         with self._store.read() as session:
-            since = _seen(session)
+            since = _seen(session, cycle)
             keys = _changed(session, since)
             return Shift(cycle, since, session.counter, True, cancelled, keys)
 
@@ -167,7 +170,7 @@ class Cycle:
         with self._store.write() as session:
             left = session.runs.open()
             if left is None:
-                since, upto = _seen(session), session.counter
+                since, upto = _seen(session, cycle), session.counter
                 progress = {"upto": upto, "seen": upto, "keys": packed(_changed(session, since)), "phases": {}}
                 return session.runs.start(cycle, since, progress, owner, seconds=LEASE_SECONDS), False
             if self._held(left, session):
@@ -176,10 +179,11 @@ class Cycle:
                     hint="wait for it; amem health says how far it is",
                 )
             # What has changed since it began is looked at, too; a phase that is past it meets it in the next run.
-            fresh = _changed(session, left.progress["seen"])
+            longer = max(cycle, left.cycle, key=_ORDER.index)
+            seen = left.progress["seen"] if longer == left.cycle else min(left.progress["seen"], _seen(session, longer))
+            fresh = _changed(session, seen)
             keys = sorted({*unpacked(left.progress["keys"]), *fresh})
             progress = {**left.progress, "keys": packed(keys)}
-            longer = max(cycle, left.cycle, key=CYCLES.index)
             return session.runs.take(left.id, longer, progress, owner, seconds=LEASE_SECONDS), True
 
     def _held(self, run: Run, session: Session) -> bool:
@@ -197,9 +201,10 @@ class Cycle:
             return now.operation
 
 
-def _seen(session: Session) -> int:
-    last = session.runs.last()
-    return 0 if last is None else int(last.progress["seen"])
+def _seen(session: Session, cycle: str) -> int:
+    """Up to where the last runs had seen the collection: for a consolidation the earlier consolidations, too."""
+    runs = [session.runs.last(CYCLES), session.runs.last((CONSOLIDATION,)) if cycle == CONSOLIDATION else None]
+    return max((int(run.progress["seen"]) for run in runs if run is not None), default=0)
 
 
 def _changed(session: Session, since: int) -> list[int]:

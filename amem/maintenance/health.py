@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
+from amem.maintenance.cycle import CYCLES
 from amem.maintenance.due import due, upcoming
 from amem.maintenance.report import COUNTS
 from amem.maintenance.shift import total
@@ -110,7 +111,7 @@ def look(session: Session, zone: tzinfo, *, index: str, language: str, bytes: in
     active = statuses.get(Status.ACTIVE, 0)
     stale = len({flag.note for flag in leaning(session)})
     waiting = Counter(state for _, state in session.notes.unfinished())
-    last, running = session.runs.last(), session.runs.open()
+    last, running = session.runs.last(CYCLES), session.runs.open()
     return Health(
         notes=sum(statuses.values()),
         statuses=statuses,

@@ -29,6 +29,7 @@ class MaintenanceReport:
     conflicts_found: int = 0
     conflicts_resolved: int = 0
     consolidated: int = 0
+    merges_proposed: int = 0
     topics_updated: int = 0
     compressed: int = 0
     reembedded: int = 0

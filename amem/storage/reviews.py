@@ -75,6 +75,11 @@ class Reviews:
         """Items that wait and have not expired, oldest first."""
         return self._read(_REVIEWS.c.state == "open", _REVIEWS.c.expires_at > time_text(self._session.now))
 
+    def pairs(self, made_by: str) -> set[frozenset[str]]:
+        """Every two notes of which this machine ever proposed that one take the other's place."""
+        found = self._read(_REVIEWS.c.made_by == made_by)
+        return {frozenset((item.note, item.changes["superseded_by"][1])) for item in found if _replaces(item)}
+
     def of(self, reviews: Sequence[int]) -> list[Review]:
         """These items, whatever became of them."""
         return [item for some in chunks(reviews) for item in self._read(_REVIEWS.c.id.in_(some))]
@@ -135,6 +140,10 @@ class Reviews:
             .order_by(_REVIEWS.c.id)
         )
         return [_review_of(row) for row in self._run(statement).mappings()]
+
+
+def _replaces(item: Review) -> bool:
+    return item.changes.get("superseded_by", (None, None))[1] is not None
 
 
 def _review_of(row: RowMapping) -> Review:

@@ -10,6 +10,7 @@ from sqlalchemy import insert, select, update
 
 from amem.storage import tables
 from amem.storage.chats import Chats
+from amem.storage.evolutions import Evolutions
 from amem.storage.facts import Facts
 from amem.storage.flags import Flags
 from amem.storage.fulltext import FullText
@@ -132,6 +133,10 @@ class Session:
     @cached_property
     def jobs(self) -> Jobs:
         return Jobs(self)
+
+    @cached_property
+    def evolutions(self) -> Evolutions:
+        return Evolutions(self)
 
     @cached_property
     def remarks(self) -> Remarks:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -10,37 +9,24 @@ from amem.collection import collection_names, folder_of
 from amem.conversation.rules import load_rules
 from amem.errors import CollectionExists, InvalidInput
 from amem.maintenance.doctor import Finding, examine
-from amem.maintenance.index import embed_missing, reindex
+from amem.maintenance.index import reindex
 from amem.system.wiring import Wiring
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
     from threading import Event
     from typing import Self
 
     from amem.llm_controller import LLMController
     from amem.protocols import ChatModel
-    from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.system.languages import Advice
-
-_log = logging.getLogger("amem")
 
 
 class Keeping(Wiring):
     """Looks after an open collection, and says what it is."""
-
-    def consolidate_memories(self) -> int:
-        """Bring the index up to date, embedding only what changed; returns how many notes that were."""
-        with self._store.read() as session:
-            counter = session.counter
-        embedded = embed_missing(self._store, self._vectorizer, after=self._progress.consolidated)
-        self._progress.consolidated = counter
-        self._dense.refresh()
-        self._retriever.refill()
-        return embedded
 
     def feed_chroma(self, timeout: float = 600.0) -> bool:
         """Have the collection's Chroma folder hold every note now, which the background does in time.
@@ -109,8 +95,8 @@ class Keeping(Wiring):
 
     @property
     def evo_cnt(self) -> int:
-        """How many notes have evolved something since the collection was opened."""
-        return self._progress.evolutions
+        """How many notes have evolved something, whatever process added them."""
+        return self._evolutions.total
 
     @property
     def evo_threshold(self) -> int:
@@ -137,17 +123,3 @@ class Keeping(Wiring):
     def llm_controller(self) -> LLMController:
         """A-Mem's way to the language model the settings name."""
         return self._models.controller()
-
-    def _keep_up(self, receipts: Sequence[Receipt]) -> None:
-        """Count what evolved, and bring the index up to date where that changed it or is due."""
-        evolved = sum(1 for receipt in receipts if receipt.links or receipt.evolved)
-        due = self._progress.count(evolved, self.settings.evo_threshold)
-        try:
-            if self.settings.embed_recipe != "content":
-                # Evolution changed what is embedded of these; until it is embedded, only their words find them.
-                touched = {id for receipt in receipts for id in (receipt.id, *(each.id for each in receipt.evolved))}
-                embed_missing(self._store, self._vectorizer, sorted(touched))
-            if due:
-                self.consolidate_memories()
-        except Exception as error:  # the notes are stored and acknowledged; the next consolidation makes up for it
-            _log.warning("the index is not up to date yet: %s", error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -10,9 +11,10 @@ from amem.clock import zone
 from amem.collection import folder_size
 from amem.errors import EmbedderMismatch, MaintenanceRunning
 from amem.ledger import day_of
-from amem.maintenance.cycle import CYCLES, Cycle
+from amem.maintenance.cycle import CONSOLIDATION, CYCLES, Cycle
 from amem.maintenance.due import due, quiet_since
 from amem.maintenance.health import Health, look
+from amem.maintenance.index import embed_missing
 from amem.protocols import PageWriter
 from amem.storage.deeds import deeds
 from amem.system.keeping import Keeping
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
     from amem.maintenance.report import MaintenanceReport
     from amem.maintenance.shift import Phase
     from amem.protocols import Analyst
+    from amem.receipt import Receipt
     from amem.storage.deeds import Deed
 
 
+_log = logging.getLogger("amem")
 #: A worker looks every second for work; whether maintenance is due, not so often.
 _BETWEEN = timedelta(minutes=1)
 
@@ -58,6 +62,43 @@ class Maintaining(Keeping, Topics):
         return Cycle(self._store, partial(self._phases, models.analyst), self._owner.one_more, is_gone).run(
             cycle, dry_run=dry_run, cancelled=cancelled or self._called_off, listener=progress
         )
+
+    def consolidate_memories(self) -> int:
+        """Bring the index up to date and merge rewordings; returns how many notes had to be embedded.
+
+        Embeds what changed since the last consolidation, by whatever process. Merges what maintenance would merge,
+        unless the setting ``nightly`` is off, as one operation that can be undone. Done by itself after every
+        ``evo_threshold`` evolutions. Raises EmbedderMismatch and StorageError.
+        """
+        with self._store.read() as session:
+            counter, seen = session.counter, session.evolutions.read().seq
+        embedded = embed_missing(self._store, self._vectorizer, after=seen)
+        self._dense.refresh()
+        self._retriever.refill()
+        if self.settings.nightly and not self.read_only:
+            try:
+                report = self.maintain(cycle=CONSOLIDATION)
+            except MaintenanceRunning:  # which merges, too
+                _log.info("maintenance is running: consolidation leaves merging to it")
+            else:
+                if self._notify is not None and (line := report.line()):
+                    self._notify(line)
+        if not self.read_only:
+            self._evolutions.consolidated(counter)
+        return embedded
+
+    def _keep_up(self, receipts: Sequence[Receipt]) -> None:
+        """Count what evolved, and consolidate where that is due."""
+        due = self._evolutions.count(sum(1 for receipt in receipts if receipt.links or receipt.evolved))
+        try:
+            if self.settings.embed_recipe != "content":
+                # Evolution changed what is embedded of these; until it is embedded, only their words find them.
+                touched = {id for receipt in receipts for id in (receipt.id, *(each.id for each in receipt.evolved))}
+                embed_missing(self._store, self._vectorizer, sorted(touched))
+            if due:
+                self.consolidate_memories()
+        except Exception as error:  # the notes are stored and acknowledged; the next consolidation makes up for it
+            _log.warning("the index is not up to date yet: %s", error)
 
     def maintain_when_quiet(self, cancelled: threading.Event | None = None) -> MaintenanceReport | None:
         """Do what is due, as an assistant or a worker does it with nothing else to do. Raises Cancelled.
@@ -129,6 +170,9 @@ class Maintaining(Keeping, Topics):
         from amem.system.reweighing import ConflictPhase
 
         store, settings, vectorizer = self._store, self.settings, self._vectorizer
+        merging = MergePhase(store, self._dense, vectorizer, settings)
+        if cycle == CONSOLIDATION:
+            return [merging]
 
         def writer() -> PageWriter | None:
             found = analyst()
@@ -141,7 +185,7 @@ class Maintaining(Keeping, Topics):
             ("weekly", CompressPhase(store, vectorizer, settings, self._predicates, writer)),
             ("nightly", Fading(store, settings, self._predicates)),
             ("nightly", ConflictPhase(store, self._reweigher)),
-            ("nightly", MergePhase(store, self._dense, vectorizer, settings)),
+            ("nightly", merging),
             ("nightly", self._topic_phase(analyst)),
             ("monthly", WeighPhase(store)),
             ("weekly", TidyPhase(store)),

@@ -6,8 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError
-from amem.system.keeping import Keeping
-from amem.system.topics import Topics
+from amem.system.maintaining import Maintaining
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("amem")
 
 
-class Remembering(Keeping, Topics):
+class Remembering(Maintaining):
     """Takes conversations in as they were, makes notes of what they state, and finds the words behind a note."""
 
     def remember(

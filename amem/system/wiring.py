@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import SystemClock, zone
 from amem.collection import StoreFeed, existing_folder, folder_of
 from amem.collection_retriever import CollectionRetriever
+from amem.errors import StorageError
 from amem.index import DenseLeg
 from amem.ledger import StoreLedger
 from amem.llm.entailment import local_entailment
@@ -19,6 +21,7 @@ from amem.maintenance.index import embed_missing
 from amem.retrieval import Recall
 from amem.settings import load_settings
 from amem.storage import Store
+from amem.system.evolutions import EvolutionCount
 from amem.system.languages import LanguageAdvice
 from amem.system.models import Models
 from amem.truth.predicates import load_predicates
@@ -51,28 +54,11 @@ if TYPE_CHECKING:
     from amem.truth.predicates import Predicates
     from amem.writing.worker import Hand
 
+_log = logging.getLogger("amem")
 #: Seconds that closing waits for a call which is being called off.
 _PATIENCE = 1.5
 #: Seconds that closing takes at most; Chroma takes in the last notes in what is left of them.
 _CLOSING = 2.0
-
-
-class Progress:
-    """What an open collection keeps count of, whoever acts in its name.
-
-    `consolidated` is the change counter up to which every note is known to have its vector.
-    """
-
-    def __init__(self) -> None:
-        self.evolutions = 0
-        self.consolidated = 0
-        self._lock = threading.Lock()
-
-    def count(self, evolved: int, every: int) -> bool:
-        """Count so many evolutions more; True when that completed another `every`."""
-        with self._lock:
-            before, self.evolutions = self.evolutions, self.evolutions + evolved
-            return self.evolutions // every > before // every
 
 
 class Wiring:
@@ -111,11 +97,11 @@ class Wiring:
         self._clock = clock or SystemClock()
         self._notify = notify
         self._folder = self._locate(in_memory=directory is None and settings is None, create=create)
-        self._progress = Progress()
         self._closed = False
         self._called_off = threading.Event()
         self._background = background
         self._store = Store(self._folder, self._clock)
+        self._evolutions = EvolutionCount(self._store, self.settings.evo_threshold)
         try:
             self._wire(embedder, analyst, reranker)
         except BaseException:
@@ -248,6 +234,9 @@ class Wiring:
         try:
             self._worker.close(_PATIENCE)
             self._enricher.give_back()
+            self._evolutions.write()
+        except StorageError as error:
+            _log.warning("what evolved could not be counted: %s", error)
         finally:
             try:
                 self._retriever.close()

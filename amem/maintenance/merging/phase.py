@@ -10,7 +10,7 @@ import numpy as np
 
 from amem.maintenance.merging.groups import groups_of
 from amem.maintenance.merging.merged import merged
-from amem.maintenance.merging.same import difference, may_merge
+from amem.maintenance.merging.same import difference, may_merge, may_say_the_same
 from amem.maintenance.shift import ACTOR, PhaseReport, Reason
 from amem.note import Link, LinkType, MemoryNote, Status
 from amem.storage.chunks import chunks
@@ -52,8 +52,19 @@ class _Planned:
     note: MemoryNote
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a page of notes comes to: groups to merge, and pairs (the earlier note first) for a person to look at."""
+
+    groups: list[_Planned]
+    doubtful: list[tuple[MemoryNote, MemoryNote]]
+
+
 class MergePhase:
-    """Merges near-identical notes of one collection; ``amem.maintenance.merging.same`` says which those are."""
+    """Merges near-identical notes of one collection; ``amem.maintenance.merging.same`` says which those are.
+
+    Two notes that state the same facts in other words are proposed to a person, once.
+    """
 
     name = "merge"
 
@@ -69,21 +80,26 @@ class MergePhase:
             keys = shift.changed(session)
         reasons: list[Reason] = []
         gone: set[str] = set()
-        done = 0
+        done = proposed = 0
         for page in chunks(keys):
             if shift.cancelled.is_set():
                 break
+            found = self._plan(shift, page)
             # In a dry run what was taken by a group of an earlier page is still there.
-            planned = [each for each in self._plan(shift, page) if gone.isdisjoint(part.id for part in each.parts)]
+            planned = [each for each in found.groups if gone.isdisjoint(part.id for part in each.parts)]
             written = planned if shift.dry_run else self._write(shift, planned, page[-1], before=len(gone))
             gone.update(part.id for each in written for part in each.parts)
+            doubtful = [pair for pair in found.doubtful if gone.isdisjoint(note.id for note in pair)]
+            asked = doubtful if shift.dry_run else self._propose(shift, doubtful)
+            proposed += len(asked)
             reasons += [reason for each in written for reason in _reasons(each)]
+            reasons += [Reason(old.id, "review", f"says the same as {new.id[:8]}?") for old, new in asked]
             done += len(page)
             shift.tell(done, len(keys))
-        return PhaseReport({"consolidated": len(gone)}, tuple(reasons))
+        return PhaseReport({"consolidated": len(gone), "merges_proposed": proposed}, tuple(reasons))
 
-    def _plan(self, shift: Shift, page: Sequence[int]) -> list[_Planned]:
-        """The groups that a note of the page belongs to."""
+    def _plan(self, shift: Shift, page: Sequence[int]) -> _Found:
+        """The groups and doubtful pairs that a note of the page belongs to."""
         self._dense.refresh()
         near = self._near(page)
         with self._store.read() as session:
@@ -93,14 +109,22 @@ class MergePhase:
                 key: note for key, (note, owned) in found.items() if key not in left_alone and may_merge(note, owned)
             }
             links = session.links.around([note.id for note in notes.values()])
+            asked = session.reviews.pairs(ACTOR)
         apart = {frozenset((link.source, link.target)) for link in links if link.type in _APART}
-        same = [
+        pairs = [
             (one, other)
             for one, other in sorted(near)
-            if one in notes
-            and other in notes
-            and frozenset((notes[one].id, notes[other].id)) not in apart
-            and not difference(notes[one], notes[other], self._settings.merge_days)
+            if one in notes and other in notes and frozenset((notes[one].id, notes[other].id)) not in apart
+        ]
+        days = self._settings.merge_days
+        same = [(one, other) for one, other in pairs if not difference(notes[one], notes[other], days)]
+        merging = {key for pair in same for key in pair}
+        doubtful = [
+            _in_time(notes[one], notes[other])
+            for one, other in pairs
+            if merging.isdisjoint((one, other))
+            and frozenset((notes[one].id, notes[other].id)) not in asked
+            and may_say_the_same(notes[one], notes[other], days)
         ]
         planned = []
         for group in groups_of(same):
@@ -108,7 +132,33 @@ class MergePhase:
             note = merged(parts)
             if len(note.content) <= self._settings.max_note_chars:
                 planned.append(_Planned(parts, note))
-        return planned
+        return _Found(planned, doubtful)
+
+    def _propose(
+        self, shift: Shift, doubtful: Sequence[tuple[MemoryNote, MemoryNote]]
+    ) -> list[tuple[MemoryNote, MemoryNote]]:
+        """Put into the review queue that the later of two notes stands for both; one question a note at a time."""
+        proposed: list[tuple[MemoryNote, MemoryNote]] = []
+        if not doubtful:
+            return proposed
+        with self._store.write() as session:
+            waiting = {item.note for item in session.reviews.open()}
+            for old, new in doubtful:
+                if old.id in waiting or not _as_read(session, (old, new)):
+                    continue
+                session.reviews.propose(
+                    old.id,
+                    {"status": (str(old.status), str(Status.SUPERSEDED)), "superseded_by": (None, new.id)},
+                    operation=shift.begin(session, "propose", CAUSE),
+                    base_version=old.version,
+                    reason=f"states the same facts as {new.id[:8]} in other words: {new.content}",
+                    confidence=0.5,
+                    made_by=ACTOR,
+                    days=self._settings.review_days,
+                )
+                waiting.add(old.id)
+                proposed.append((old, new))
+        return proposed
 
     def _near(self, page: Sequence[int]) -> set[tuple[int, int]]:
         """Pairs of keys, the smaller first, that are near enough: of the page with any, of these with each other."""
@@ -143,6 +193,11 @@ class MergePhase:
             counts = {"consolidated": before + sum(len(each.parts) for each in written)}
             shift.mark(session, {"done": last, "counts": counts})
         return written
+
+
+def _in_time(one: MemoryNote, other: MemoryNote) -> tuple[MemoryNote, MemoryNote]:
+    first, second = sorted((one, other), key=lambda note: (note.at is not None, note.at))
+    return first, second
 
 
 def _as_read(session: Session, parts: Sequence[MemoryNote]) -> bool:

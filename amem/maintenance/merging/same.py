@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from amem.clock import local_time
 from amem.llm.offline.lexicon import lexicon
 from amem.maintenance.merging.times import moves_with_the_day
-from amem.maintenance.merging.wording import Said, Wording, covers, said
+from amem.maintenance.merging.wording import Said, Wording, covers, reordered, said, turned_round
 from amem.note import Enrichment, Kind, MemoryType, Status, whose
 from amem.text import normalize
 from amem.truth.subjects import subject_key
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
 
 #: What is made of other notes, or followed word for word, is never merged.
+#: The difference that a person may overrule: nothing but the wording was found to differ.
+OTHER_WORDS = "other words"
 _NEVER = frozenset({Kind.EPISODE, Kind.TOPIC, Kind.PROCEDURE, Kind.CODE})
 
 
@@ -69,7 +71,14 @@ def difference(one: MemoryNote, other: MemoryNote, days: float) -> str:
         return "another fact"
     if _same_words(first, second) or (_same_facts(one, other) and _another_verb(first, second)):
         return ""
-    return "other words"
+    if len(first.sentences) == len(second.sentences) == 1 and _reworded(one, other, first, second):
+        return ""
+    return OTHER_WORDS
+
+
+def may_say_the_same(one: MemoryNote, other: MemoryNote, days: float) -> bool:
+    """Whether a person should say if two notes are the same: they state the same facts, and differ in wording alone."""
+    return difference(one, other, days) == OTHER_WORDS and _same_facts(one, other)
 
 
 def unsaid(one: Said, other: Said) -> list[Wording]:
@@ -100,6 +109,12 @@ def _names(note: MemoryNote) -> frozenset[str]:
     return frozenset(normalize(name) for name in note.entities if not any(char.isdigit() for char in name))
 
 
+def _in_order(note: MemoryNote) -> list[str]:
+    """The note's names as they stand in its text."""
+    text = normalize(note.content)
+    return sorted(_names(note), key=lambda name: (text.find(name), name))
+
+
 def _disagree(one: MemoryNote, other: MemoryNote) -> bool:
     """Whether both state something of one subject and predicate, and not the same."""
     stated: list[defaultdict[tuple[str, str], set[tuple[str, bool]]]] = [defaultdict(set), defaultdict(set)]
@@ -126,6 +141,26 @@ def _same_facts(one: MemoryNote, other: MemoryNote) -> bool:
         for note in (one, other)
     ]
     return bool(stated[0]) and stated[0] == stated[1]
+
+
+def _reworded(one: MemoryNote, other: MemoryNote, first: Said, second: Said) -> bool:
+    """Whether two sentences say the same in another order.
+
+    "A is B" may be turned round. Else the facts must be the same, which tell who does what to whom, and hold every
+    name that the sentences do; then all other words must be in both.
+    """
+    left, right = first.sentences[0], second.sentences[0]
+    if left.whose != right.whose and left.whose and right.whose:
+        return False
+    if turned_round(left, right):
+        return True
+    if not _same_facts(one, other):
+        return False
+    if _in_order(one) != _in_order(other):
+        return False
+    stated = [text for fact in one.facts for text in (fact.subject, fact.object)]
+    named = all(any(name in normalize(text) for text in stated) for name in _names(one))
+    return named and reordered(left, right, stated)
 
 
 def _another_verb(one: Said, other: Said) -> bool:

@@ -11,12 +11,16 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from amem.maintenance.merging.numerals import digits, number_word
 from amem.maintenance.merging.times import take_out_times
 from amem.text import index_terms, normalize, sentences, written_in_cjk
 from amem.text.scripts import CJK, is_cjk
 from amem.text.stopwords import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _TOKEN = re.compile(rf"[{CJK}]|\d+(?:[.:/]\d+)*%?|[^\W\d_{CJK}]+(?:[.\-_+'’]?[^\W_{CJK}]+)*(?:\+\+|\#)?|[%€$£°]")
 _NUMBER = re.compile(r"v?\d+(?:[.:/]\d+)*%?")
@@ -25,6 +29,32 @@ _CLAUSE = re.compile(r"[，。；！？,;!?]+")
 _LIGHT = words("a an the is are am be been please remember note reminder fyi that our also btw of")
 _LIGHT_CHARACTERS = frozenset("的了吧呢啊呀嘛哦哈")
 _LIGHT_OPENINGS = re.compile(r"^(?:请?(?:记住|记得|注意|提醒一下|备注)[：:，,]?)")
+#: Ways to say the same, in one form; read before a text is taken into words.
+_PARAPHRASES = tuple(
+    (re.compile(pattern), instead)
+    for pattern, instead in (
+        (r"\b(is|are|am) (?:called|named)\b", r"\1"),
+        (r"\b(?:works?|working|employed) as\b", "is"),
+        (r"\b(?:have|has) (?:an? )?allerg(?:y|ies) to\b", "is allergic to"),
+        (r"\brelocat(e[ds]?|ing)\b", r"mov\1"),
+        (r"\b(?:really|very much|actually)\b ?", ""),
+        (r"\bper (day|week|month|year|hour|night|person)\b", r"a \1"),
+        (r"每[一个]?个?(天|周|月|年|晚|星期)", r"每\1"),
+        (r"住在", "住"),
+        (r"[这那](?:个|家|间|台|款)", ""),
+        (r"用的是|使用的是|用了|在用|使用", "用"),
+        (r"(?:很|特别|非常|最)?喜欢(?=[喝吃看听玩])|(?:很|特别|非常)?爱(?=[喝吃看听玩])", "喜欢"),
+        (r"吃(.{1,6}?)会过敏", r"对\1过敏"),
+        (r"(?<=[^\W\d_])在(.{2,8}?)当", r"是\1"),
+        (rf"(?<=[{CJK}])[:：](?=\s*\S)", "是"),
+    )
+)
+_IS = re.compile(r"\s(?:is|are)\s|(?<=.)是(?=.)")
+_ED = re.compile(r"[a-z]{2,}ed")
+#: Words of no weight once the facts of two texts are the same; which way something goes is never one of them.
+_TIES = words("of to at in on as for has have it there")
+#: What stands after one of these is bound to it: "from Lisbon to Porto" is not "from Porto to Lisbon".
+_BINDING = words("from than before after by with over under near without instead against between besides")
 #: Whose something is can be left unsaid, but not be said to be somebody else's.
 _WHOSE = words("his her its their")
 _CONTRACTED = {"'m": " am", "'re": " are", "'ve": " have", "'ll": " will", "n't": " not", "cannot": "can not"}
@@ -67,7 +97,7 @@ class Said:
 @lru_cache(maxsize=512)
 def said(text: str) -> Said:
     """Take a text apart."""
-    plain = digits(normalize(text))
+    plain = _plain(text)
     bare, times = take_out_times(plain)
     tokens = [token for token, _ in _tokens(bare)]
     return Said(
@@ -91,6 +121,30 @@ def goes_further(one: Wording, other: Wording) -> bool:
     return begins and bool(rest) and rest[0] in _GOES_ON and not one.limits
 
 
+def reordered(one: Wording, other: Wording, stated: Iterable[str]) -> bool:
+    """Whether two sentences differ only in where they say what is `stated` of both; the rest must stand in order."""
+    known = {stem for text in stated for _, stem in _tokens(_plain(text))}
+    first, second = (_bound(each) for each in (one, other))
+    rest = [[word for word in words if word not in known] for words in (first, second)]
+    return rest[0] == rest[1] and sorted(first) == sorted(second)
+
+
+def _bound(sentence: Wording) -> list[str]:
+    """A sentence's words, those that a preposition gives a direction together with it, without ties."""
+    pairs = zip(("", *sentence.words), sentence.words, strict=False)
+    bound = [f"{before} {word}" if before in _BINDING else word for before, word in pairs]
+    return [each for each in bound if each not in _TIES and each not in _BINDING and each != "是"]
+
+
+def turned_round(one: Wording, other: Wording) -> bool:
+    """Whether one sentence says "A is B" where the other says "B is A"."""
+    sides = [_IS.split(_plain(each.text)) for each in (one, other)]
+    if any(len(parts) != 2 for parts in sides):
+        return False
+    (first, second), (third, fourth) = ([_kept(part) for part in parts] for parts in sides)
+    return bool(first and second) and first == fourth and second == third
+
+
 def covers(one: Wording, other: Wording) -> bool:
     """Whether `one` says what `other` says, or more."""
     return same_words(one, other) or goes_further(one, other)
@@ -103,11 +157,25 @@ def _pieces(text: str) -> list[str]:
 
 
 def _wording(text: str) -> Wording:
+    tokens = _tokens(take_out_times(_plain(text))[0])
+    return Wording(text.strip(), _weighty(tokens), tuple(token for token, _ in tokens if token in _WHOSE))
+
+
+def _plain(text: str) -> str:
+    """A sentence in folded letters and digits, its opening left out, ways to say the same in one form."""
     plain = _LIGHT_OPENINGS.sub("", digits(normalize(text)))
-    tokens = _tokens(take_out_times(plain)[0])
+    for pattern, instead in _PARAPHRASES:
+        plain = pattern.sub(instead, plain)
+    return plain
+
+
+def _kept(plain: str) -> tuple[str, ...]:
+    return _weighty(_tokens(take_out_times(plain)[0]))
+
+
+def _weighty(tokens: list[tuple[str, str]]) -> tuple[str, ...]:
     left_out = _LIGHT | _LIGHT_CHARACTERS | _WHOSE
-    kept = tuple(stem for token, stem in tokens if token not in left_out)
-    return Wording(text.strip(), kept, tuple(token for token, _ in tokens if token in _WHOSE))
+    return tuple(stem for token, stem in tokens if token not in left_out)
 
 
 def _tokens(plain: str) -> list[tuple[str, str]]:
@@ -123,4 +191,6 @@ def _tokens(plain: str) -> list[tuple[str, str]]:
 @lru_cache(maxsize=1 << 14)
 def _stem(word: str) -> str:
     terms = index_terms(word)
-    return terms[0] if terms else word
+    stem = terms[0] if terms else word
+    # "used" is not "uses": what was need not be so any more.
+    return f"{stem}-ed" if _ED.fullmatch(word) and stem != word else stem

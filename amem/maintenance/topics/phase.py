@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amem.errors import StaleNote
+from amem.maintenance.cycle import CYCLES
 from amem.maintenance.shift import PhaseReport, Reason
 from amem.maintenance.topics.identity import recognise
 from amem.maintenance.topics.known import known_topics, notes_of
@@ -98,7 +99,7 @@ class TopicPhase:
 
     def _plan(self, session: Session, shift: Shift, grown: Mapping[str, set[str]]) -> _Plan:
         every = known_topics(session, statuses=tuple(Status))
-        last = session.runs.last()
+        last = session.runs.last(CYCLES)
         # What took the place of what shows on a page, too.
         touched = session.notes.ids_changed(shift.since) | (
             session.links.ends_changed(last.started_at, but=ACTION, types=(LinkType.SUPERSEDES,)) if last else set()
@@ -141,7 +142,7 @@ class TopicPhase:
         the first time and once a week the whole web is parted anew.
         """
         links = session.links.web(TIES)
-        last = session.runs.last()
+        last = session.runs.last(CYCLES)
         if last is None or cycle != "nightly":
             return communities(links, self._settings.topic_size), {known.id: known for known in topics}
         moved = touched | session.links.ends_changed(last.started_at, but=ACTION)
