@@ -142,12 +142,30 @@ class Fact:
     valid_to: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Overturned:
+    """A statement of a note that no longer holds, though the note does.
+
+    `text` is the statement in the note's own words, `until` when it ended, in the collection's time zone, so that its
+    day reads as people there count days. `by` is the id of the note that says what came after and `then` its words,
+    shortened; both are '' for a statement that was taken back. `reason` says why, `confidence` (0..1) how surely.
+    """
+
+    text: str
+    until: datetime
+    by: str = ""
+    then: str = ""
+    reason: str = ""
+    confidence: float = 1.0
+
+
 @dataclass(slots=True)
 class MemoryNote:
     """One atomic idea with what analysis gave it. Nothing is saved until ``update()``.
 
     The first block keeps A-Mem's names and meanings; the rest is amem's own. `timestamp` reads back as it was given;
-    `at` is the same instant in UTC. `importance` and `trust` lie in 0..1, `stability` is in days.
+    `at` is the same instant in UTC. `overturned` are its statements that no longer hold, `doubts` say why it may be out
+    of date. `importance` and `trust` lie in 0..1, `stability` is in days.
     """
 
     content: str
@@ -172,6 +190,8 @@ class MemoryNote:
     entities: list[str] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     superseded_by: str | None = None
+    overturned: list[Overturned] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
     at: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None

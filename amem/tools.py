@@ -14,6 +14,7 @@ from amem.clock import parse_time, zone
 from amem.errors import AmbiguousId, AmemError, InvalidInput, NoteNotFound
 from amem.note import Kind
 from amem.query import Filter
+from amem.storage.rows import overturned_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -160,7 +161,7 @@ def _search(scope: _Scope, given: Mapping[str, Any]) -> Any:
         given["query"], k, filter=Filter(**wanted), minimum_confidence=given.get("minimum_confidence")
     )
     shown = ("id", "content", "context", "tags", "timestamp", "score", "confidence", "support", "matched_by")
-    return [{name: hit[name] for name in shown} for hit in hits]
+    return [{**{name: hit[name] for name in shown}, "content": hit.text, "doubts": list(hit.doubts)} for hit in hits]
 
 
 def _context(scope: _Scope, given: Mapping[str, Any]) -> Any:
@@ -209,7 +210,9 @@ def _links(scope: _Scope, given: Mapping[str, Any]) -> Any:
 
 def _plain(note: MemoryNote) -> dict[str, Any]:
     names = ("id", "content", "context", "keywords", "tags", "links", "timestamp", "category", "version")
-    return {name: getattr(note, name) for name in names} | {"kind": str(note.kind)}
+    overturned = [overturned_plain(each) for each in note.overturned]
+    said = {name: getattr(note, name) for name in names} | {"kind": str(note.kind)}
+    return said | {"overturned": overturned, "doubts": list(note.doubts)}
 
 
 _TOOLS = (

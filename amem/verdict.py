@@ -22,9 +22,9 @@ class Verdict:
     """A judge's word on two notes.
 
     With ``supersedes`` the `earlier` note was true and no longer is. `whole` is False where that concerns only a part
-    of what it says: then it is linked and flagged, never hidden. `judge` is slot, nli, model or heuristic; `confidence`
-    lies in 0..1; `reason` says it in words, in the language of the later note. `quote` is the statement of the earlier
-    note that no longer holds, where a model named it: an exact part of that note's content, else ''.
+    of what it says: then `quotes` are the statements that ended, in the note's own words, and the rest of it stands;
+    without any the judge could not say which. `judge` is slot, nli, model or heuristic; `confidence` lies in 0..1;
+    `reason` says it in words, in the language of the later note.
     """
 
     label: Label
@@ -32,7 +32,7 @@ class Verdict:
     reason: str = ""
     judge: str = ""
     whole: bool = True
-    quote: str = ""
+    quotes: tuple[str, ...] = ()
 
 
 NO_CONFLICT = Verdict(Label.NONE)
@@ -43,8 +43,9 @@ class Conflict:
     """Two notes of the collection that a judge has something to say of; `earlier` and `later` are ids.
 
     In a dry run one of them is '' and stands for the text that was tried. `hides` tells that the earlier note would
-    be, or was, superseded; where it is False, `waits` says why not (partly out of date, not sure enough, a person's
-    word against it), or is '' for a label that hides nothing.
+    be, or was, superseded, `ends` which of its statements would be, or were, marked as overturned while it stands.
+    Where neither is so, `waits` says why not (partly out of date, not sure enough, a person's word against it), or is
+    '' for a label that ends nothing.
     """
 
     earlier: str
@@ -53,6 +54,7 @@ class Conflict:
     cosine: float
     hides: bool = False
     waits: str = ""
+    ends: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The conflict as JSON-ready values."""
@@ -67,4 +69,5 @@ class Conflict:
             "cosine": self.cosine,
             "hides": self.hides,
             "waits": self.waits,
+            "ends": list(self.ends),
         }

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.note import MemoryNote
     from amem.protocols import Embedder
+    from amem.receipt import Receipt
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "conflicts"
 HALVES = ("tuned", "unseen")
@@ -62,11 +64,17 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a pair: a label, and which of the two left default search (``""``, ``earlier``, ``later``,
-    ``both``). `reason` is the deciding link's."""
+    ``both``). `reason` is the deciding link's.
+
+    `ended` quotes the statements of the earlier note that were marked as overturned, `named` those and the ones that a
+    person is asked about; `ended_later` those of the later note, which should be none."""
 
     label: str
     hidden: str
     reason: str
+    ended: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    ended_later: tuple[str, ...] = ()
 
 
 def read_pairs(half: str) -> list[Pair]:
@@ -121,20 +129,30 @@ class Bench:
     def judge(self, pair: Pair, *, later_first: bool = False) -> Outcome:
         """Tell both notes with their times, and read off what the collection made of them."""
         told = {"earlier": pair.earlier, "later": pair.later}
-        ids = {side: self._tell(told[side]) for side in (reversed(told) if later_first else told)}
+        receipts = {side: self._tell(told[side]) for side in (reversed(told) if later_first else told)}
+        ids = {side: receipt.id for side, receipt in receipts.items()}
         superseded = {note.id for note in self._memory.list(_SUPERSEDED)}
         hidden = [side for side in told if ids[side] in superseded]
         found = {str(link.type): link.reason for id in ids.values() for link in self._memory.links(id)}
+        marks = {side: tuple(each.text for each in self._note(id).overturned) for side, id in ids.items()}
+        doubts = (each for receipt in receipts.values() for each in receipt.conflicts if each.earlier == ids["earlier"])
+        named = marks["earlier"] + tuple(quote for each in doubts for quote in each.verdict.quotes)
         for id in ids.values():
             self._memory.purge(id)
         if hidden and LinkType.SUPERSEDES not in found:
             found[str(LinkType.SUPERSEDES)] = "taken back"
         label = next((name for name in LABELS if name in found), "none")
-        return Outcome(label, "both" if len(hidden) == 2 else "".join(hidden), found.get(label, ""))
+        out = "both" if len(hidden) == 2 else "".join(hidden)
+        return Outcome(label, out, found.get(label, ""), marks["earlier"], named, marks["later"])
 
-    def _tell(self, said: Said) -> str:
+    def _tell(self, said: Said) -> Receipt:
         who = {} if said.speaker is None else {"speaker": said.speaker}
-        return self._memory.add(said.text, time=said.at, **who).id
+        return self._memory.add(said.text, time=said.at, **who)
+
+    def _note(self, id: str) -> MemoryNote:
+        note = self._memory.read(id)
+        assert note is not None
+        return note
 
     def close(self) -> None:
         """End the collection."""

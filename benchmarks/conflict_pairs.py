@@ -6,7 +6,9 @@ Labelled pairs (tests/data/conflicts) are told to a collection of their own thro
 rules and the real MiniLM, once in order and once with the later note first: notes have their times, so the outcome
 has to be the same. The target is that of the unseen half for "replaced or contradicted", where either label counts as
 found: precision 0.90, recall 0.75. Worst is a note that was hidden wrongly, which is counted by itself, and so is a
-note that was hidden though one of its statements stands. ``tuned-before`` and ``unseen-before`` are the halves as they
+note that was hidden though one of its statements stands. The table by statement tells how many of the statements that
+fell were found (marked, hidden with their note, or put before a person by name), how many of these were ended at once,
+and how many that stand were ended wrongly. ``tuned-before`` and ``unseen-before`` are the halves as they
 were until 2026-11-23, for comparison with older figures; ``both`` leaves them out. ``--errors`` lists the pairs that
 come out wrong, of the tuned half alone, so that nobody tunes rules on the other.
 """
@@ -87,6 +89,59 @@ def score(judged: Iterable[Judged], labels: frozenset[str]) -> Score:
     return Score(both / found if found else None, both / wanted if wanted else None, f1, wanted, found)
 
 
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """What became of single statements: of the `overturned` ones how many were `ended` (marked, or hidden with their
+    note) and how many `found`, which counts those that a person is asked about as well; of all others how many were
+    ended `wrongly`, a note that is hidden though nothing of it fell counting as one."""
+
+    overturned: int
+    ended: int
+    found: int
+    wrongly: int
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the ended statements that had ended, 0..1."""
+        return self.ended / (self.ended + self.wrongly) if self.ended + self.wrongly else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """With precision and both recalls, JSON-ready."""
+        shares = {"precision": self.precision, "recall": None, "recall, ended": None}
+        if self.overturned:
+            shares |= {"recall": self.found / self.overturned, "recall, ended": self.ended / self.overturned}
+        return asdict(self) | shares
+
+
+def statements(judged: Iterable[Judged]) -> Statements:
+    """The statements of these pairs, counted."""
+    total = ended = found = wrongly = 0
+    for each in judged:
+        pair, outcome = each.pair, each.outcome
+        hidden, text = outcome.hidden in ("earlier", "both"), pair.earlier.text
+        for quote in pair.overturned:
+            total += 1
+            is_ended = hidden or _hit(text, quote, outcome.ended)
+            ended += is_ended
+            found += is_ended or (outcome.label in OVERTURNED and _hit(text, quote, outcome.named))
+        wrongly += sum(hidden or _hit(text, quote, outcome.ended) for quote in pair.stands)
+        wrongly += bool(outcome.ended_later) + (outcome.hidden in ("later", "both"))
+        if not pair.overturned:
+            wrongly += hidden or len(outcome.ended)
+        elif pair.label == "contradicts":
+            wrongly += hidden
+    return Statements(total, ended, found, wrongly)
+
+
+def _hit(text: str, quote: str, others: Iterable[str]) -> bool:
+    """Whether one of the other quotes covers at least half of this one."""
+    start = text.index(quote)
+    own = set(range(start, start + len(quote)))
+    return any(
+        len(own & set(range(at, at + len(each)))) * 2 >= len(own) for each in others if (at := text.find(each)) >= 0
+    )
+
+
 def judge_all(pairs: Sequence[Pair], embedder: Embedder) -> list[Judged]:
     """Every pair, told both ways."""
     texts = [said.text for pair in pairs for said in (pair.earlier, pair.later)]
@@ -105,6 +160,11 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
         "hidden though disputed": sum(each.hidden_though_disputed for each in judged),
         "hidden though a statement stands": sum(each.hidden_though_a_statement_stands for each in judged),
         "otherwise when told in reverse": sum(each.depends_on_arrival for each in judged),
+        "statements": {
+            "all": statements(judged).to_dict(),
+            **{name: statements(each for each in judged if each.pair.lang == name).to_dict() for name in languages},
+            "several statements": statements(each for each in judged if each.pair.category == "statement").to_dict(),
+        },
         "labels": {label: asdict(score(judged, frozenset({label}))) for label in LABELS},
         "languages": {name: _group([each for each in judged if each.pair.lang == name]) for name in languages},
         "categories": {name: _group([each for each in judged if each.pair.category == name]) for name in categories},
@@ -137,6 +197,12 @@ def show(half: str, figures: dict[str, Any], console: Console) -> None:
         shares = (_share(values["right"] / values["pairs"]), _share(joint["precision"]), _share(joint["recall"]))
         groups.add_row(name, str(values["pairs"]), *shares, str(values["hidden wrongly"]))
     console.print(groups)
+    single = Table()
+    _columns(single, "by statement", "overturned", "precision", "found", "ended", "wrongly")
+    for name, values in figures["statements"].items():
+        shares = (_share(values[key]) for key in ("precision", "recall", "recall, ended"))
+        single.add_row(name, str(values["overturned"]), *shares, str(values["wrongly"]))
+    console.print(single)
     for name, value in figures.items():
         if name.startswith(("hidden", "otherwise")):
             console.print(f"{name}: {value}")
@@ -159,7 +225,11 @@ def _counts(values: dict[str, Any]) -> tuple[str, str]:
 
 def show_errors(judged: Sequence[Judged], console: Console) -> None:
     """The pairs whose label is wrong or depends on which was told first, those hidden wrongly first of all."""
-    wrong = [each for each in judged if each.pair.label != each.outcome.label or each.depends_on_arrival]
+    wrong = [
+        each
+        for each in judged
+        if each.pair.label != each.outcome.label or each.depends_on_arrival or _statement_errors(each)
+    ]
     for each in sorted(wrong, key=lambda each: not each.hidden_wrongly):
         pair, outcome = each.pair, each.outcome
         flag = "  HIDDEN WRONGLY" if each.hidden_wrongly else ""
@@ -168,10 +238,23 @@ def show_errors(judged: Sequence[Judged], console: Console) -> None:
             who = f"{said.speaker}: " if said.speaker else ""
             console.print(f"    {said.at[:10]}  {who}{said.text}", markup=False, highlight=False)
         console.print(f"    {outcome.reason or 'no link'}", markup=False, highlight=False)
+        if said_wrongly := _statement_errors(each):
+            console.print(f"    {said_wrongly}", markup=False, highlight=False)
         if each.depends_on_arrival:
             console.print(f"    told in reverse: {each.reversed.label}, {each.reversed.reason}", markup=False)
     counted = Counter(f"{each.pair.label} -> {each.outcome.label}" for each in wrong)
     console.print(", ".join(f"{count} {name}" for name, count in counted.most_common()), highlight=False)
+
+
+def _statement_errors(each: Judged) -> str:
+    """What came out wrong of its statements, in words; '' where nothing did."""
+    of_it = statements([each])
+    if of_it.found == of_it.overturned and not of_it.wrongly:
+        return ""
+    return (
+        f"{of_it.found} of {of_it.overturned} found, {of_it.wrongly} ended wrongly;"
+        f" ended: {', '.join(each.outcome.ended) or '-'}; named: {', '.join(each.outcome.named) or '-'}"
+    )
 
 
 def main(argv: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:

@@ -72,7 +72,7 @@ def _print(answer: "Answer", local: "tzinfo") -> None:
     if not on_terminal():
         print(visible(text))
         for number, hit in cited:
-            print("\t".join((f"[{number}]", short_id(hit.id), said_on(hit, local), one_line(hit.content))))
+            print("\t".join((f"[{number}]", short_id(hit.id), said_on(hit, local), one_line(hit.text))))
         return
     out = console()
     print_wrapped(out, styled((text, "" if answer.in_memory else "yellow")))
@@ -80,7 +80,7 @@ def _print(answer: "Answer", local: "tzinfo") -> None:
         out.print()
     for number, hit in cited:
         head = (f"{f'[{number}]':<5}", (short_id(hit.id), "cyan"), (f"  {said_on(hit, local)}  ", "dim"))
-        print_wrapped(out, styled(*head, one_line(hit.content)), hanging=5)
+        print_wrapped(out, styled(*head, one_line(hit.text)), hanging=5)
 
 
 def _with_numbers(text: str, numbers: "list[int]") -> str:

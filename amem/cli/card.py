@@ -19,6 +19,7 @@ from amem.cli.render import (
 )
 from amem.clock import zone
 from amem.note import LinkType, Status
+from amem.rendering import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,12 +36,12 @@ def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
     if not on_terminal():
         for name, value in [("id", note.id), *_facts(memory, note)]:
             print(f"{name}: {one_line(value)}")
-        print(f"\n{note.content}\n")
+        print(f"\n{text_of(note)}\n")
         return
     out = console()
     out.print(styled((short_id(note.id), "bold cyan"), f"  {note.kind}  ", (_tags(note), "green")))
     out.print()
-    print_wrapped(out, styled(note.content), indent=2)
+    print_wrapped(out, styled(text_of(note)), indent=2)
     out.print()
     for name, value in _facts(memory, note):
         print_wrapped(out, styled((f"{name:<11}", "dim"), value), indent=2, hanging=11)
@@ -80,6 +81,9 @@ def _of_conflict(conflict: Conflict, id: str) -> tuple[str, str, str]:
     other = conflict.earlier if mine else conflict.later
     if conflict.hides:
         return "supersedes " if mine else "superseded by ", other, reason
+    if conflict.ends:
+        said = "; ".join(one_line(each, 60) for each in conflict.ends)
+        return f"ends “{said}” of " if mine else f"“{said}” ended by ", other, reason
     if conflict.waits:
         return f"may {'supersede' if mine else 'be superseded by'} ", other, f"{reason}; {conflict.waits}"
     return f"{label} ", other, reason
@@ -104,6 +108,8 @@ def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str,
         yield "category", note.category
     for name, value in note.metadata.items():
         yield name, in_words(value)
+    for doubt in note.doubts:
+        yield "doubt", f"may be out of date: {doubt}"
     yield "standing", _standing(note)
     for link in memory.links(note.id):
         yield "link", f"{link.type} → {_other(memory, link, link.target)}"

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from amem.cli.chat_fold import Folder
 from amem.cli.render import console, one_line, print_wrapped, short_id, styled, when
 from amem.conversation.telling import grouped
+from amem.rendering import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -144,7 +145,7 @@ class Screen:
         for note in notes:
             print_wrapped(
                 self.out,
-                styled("  ", (short_id(note.id), "cyan"), (f"  {note.kind}  ", "dim"), " ".join(note.content.split())),
+                styled("  ", (short_id(note.id), "cyan"), (f"  {note.kind}  ", "dim"), " ".join(text_of(note).split())),
                 hanging=4,
             )
 

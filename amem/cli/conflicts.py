@@ -9,6 +9,7 @@ import typer
 from amem.cli.context import inform, invocation, tell
 from amem.cli.options import Ids, Json
 from amem.cli.render import count, on_terminal, print_json, short_id
+from amem.note import Status
 
 if TYPE_CHECKING:
     from amem.cli.context import Invocation
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 _PANEL = "Trust"
 
 Reason = Annotated[str, typer.Option("--reason", "-r", help="Why, in words.")]
+Part = Annotated[
+    str, typer.Option("--statement", "-s", help="Only this statement of the note, in its words; the rest stands.")
+]
 Old = Annotated[str, typer.Argument(metavar="OLD", help="The note that no longer holds.", show_default=False)]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The note that holds now.", show_default=False)]
 Text = Annotated[str | None, typer.Argument(help="A text to try.", show_default=False)]
@@ -52,36 +56,40 @@ def conflicts(
         inform("amem keep EARLIER: both do")
 
 
-def supersede(context: typer.Context, old: Old, new: New, reason: Reason = "", as_json: Json = False) -> None:
-    """Put one note in the place of another, which stays in its history."""
+def supersede(
+    context: typer.Context, old: Old, new: New, reason: Reason = "", statement: Part = "", as_json: Json = False
+) -> None:
+    """Put one note in the place of another, which stays in its history, or of one statement of it."""
     call = invocation(context)
     with call.memory() as memory:
         before, after = memory.resolve(old), memory.resolve(new)
-        memory.supersede(before, after, reason)
+        memory.supersede(before, after, reason, statement=statement)
+        note = memory.read(before)
     if as_json:
-        return print_json({"superseded": before, "by": after})
-    print(f"superseded {short_id(before)} by {short_id(after)}")
+        return print_json({"superseded": before, "by": after} | ({"statement": statement} if statement else {}))
+    stands = bool(statement) and note is not None and note.status is Status.ACTIVE
+    print(f"superseded {'a statement of ' * stands}{short_id(before)} by {short_id(after)}")
     tell(f"undo with: {call.command('undo')}")
 
 
-def unsupersede(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
-    """Say that superseded notes hold after all; machines may then only propose to hide them."""
+def unsupersede(context: typer.Context, ids: Ids, statement: Part = "", as_json: Json = False) -> None:
+    """Say that superseded notes, or statements of them, hold after all; machines may then only propose to hide them."""
     call = invocation(context)
     with call.memory() as memory:
         found = [memory.resolve(id) for id in ids]
-        changed = [id for id in dict.fromkeys(found) if memory.unsupersede(id)]
+        changed = [id for id in dict.fromkeys(found) if memory.unsupersede(id, statement=statement)]
     _say(call, "unsuperseded", changed, as_json)
     for id in dict.fromkeys(found):
         if id not in changed:
             tell(f"{short_id(id)} was not superseded")
 
 
-def retract(context: typer.Context, ids: Ids, reason: Reason = "", as_json: Json = False) -> None:
-    """Take notes back, with nothing in their place, as of now."""
+def retract(context: typer.Context, ids: Ids, reason: Reason = "", statement: Part = "", as_json: Json = False) -> None:
+    """Take notes back, or one statement of them, with nothing in their place, as of now."""
     call = invocation(context)
     with call.memory() as memory:
         found = list(dict.fromkeys(memory.resolve(id) for id in ids))
-        changed = [id for id in found if memory.retract(id, reason)]
+        changed = [id for id in found if memory.retract(id, reason, statement=statement)]
         replaced = {id: memory.superseded_by(id) for id in changed}
     _say(call, "retracted", changed, as_json)
     for id in found:

@@ -24,7 +24,8 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
     """
     if out is None and not on_terminal():
         for hit in hits:
-            said = said_on(hit, zone), hit.content, hit.explanation.words(), f"{hit.confidence:.2f}"
+            why = " ".join((hit.explanation.words(), *(f"May be out of date: {each}." for each in hit.doubts)))
+            said = said_on(hit, zone), hit.text, why, f"{hit.confidence:.2f}"
             print("\t".join(one_line(cell) for cell in (short_id(hit.id), f"{hit.score:.3f}", *said)))
         return
     out = out or console()
@@ -44,7 +45,9 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
             no_wrap=True,
         )
         faint = "dim" if hit.support is Support.NONE else ""
-        print_wrapped(out, styled((one_line(hit.content, 400), faint)), indent=4)
+        print_wrapped(out, styled((one_line(hit.text, 400), faint)), indent=4)
+        for doubt in hit.doubts:
+            print_wrapped(out, styled((f"may be out of date: {doubt}", "yellow")), indent=4)
         print_wrapped(out, styled((hit.explanation.words(), "dim")), indent=4)
         for source in hit.sources:
             if origin := origin_of(source):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.cli.render import console, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.rendering import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,10 +48,11 @@ class Pair:
 
     @property
     def doubt(self) -> str:
-        """In a word why the earlier one would not be hidden; '' where it would, or nothing speaks of hiding it."""
+        """In a word why nothing of the earlier one would end; '' where it would, or nothing speaks of an end."""
         if self.conflict.hides or not self.conflict.waits:
             return ""
-        return "unsure" if self.conflict.verdict.whole else "part"
+        verdict = self.conflict.verdict
+        return "unsure" if verdict.whole or verdict.quotes else "part"
 
 
 def pairs(memory: AgenticMemorySystem, found: Sequence[Conflict], text: str | None, zone: tzinfo) -> list[Pair]:
@@ -60,7 +62,7 @@ def pairs(memory: AgenticMemorySystem, found: Sequence[Conflict], text: str | No
         note = memory.read(id) if id else None
         if note is None:
             return Side(id, "", "" if id else text or "")
-        return Side(id, when(note.valid_from or note.at, zone, minutes=False), note.content)
+        return Side(id, when(note.valid_from or note.at, zone, minutes=False), text_of(note))
 
     return [Pair(each, side(each.earlier), side(each.later)) for each in found]
 

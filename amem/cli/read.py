@@ -52,6 +52,7 @@ def list_notes(
     from amem.clock import zone
     from amem.interop.records import note_record
     from amem.note import Status
+    from amem.rendering import text_of
 
     with invocation(context).browsed() as memory:
         if memory is None:
@@ -72,7 +73,7 @@ def list_notes(
                 short_id(note.id),
                 when(note.at, local, minutes=False),
                 str(note.kind) if note.status is Status.ACTIVE else str(note.status),
-                one_line(note.content),
+                one_line(text_of(note)),
                 " ".join(f"#{each}" for each in note.tags[:3]),
             )
             for note in notes

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem.cli.render import console, one_line, short_id, short_ids, styled, when
 from amem.note import Status
+from amem.rendering import text_of
 from amem.retrieval.ancestors import READS, ground, resting
 from amem.text.breaking import breaks
 
@@ -35,7 +36,7 @@ def print_lines(found: Sequence[Ancestor], local: tzinfo) -> None:
             short_id(each.before),
             "" if note is None else when(note.at, local, minutes=False),
             "missing" if note is None else str(note.status),
-            "" if note is None else note.content,
+            "" if note is None else text_of(note),
             short_ids(each.reason),
         )
         print("\t".join(one_line(cell) for cell in cells))
@@ -59,7 +60,7 @@ class Tree:
         """Print all of it."""
         root = self._root
         head = styled((short_id(root.id), "bold cyan"), f"  {self._day(root)}  {root.kind}", *_standing(root))
-        self._lines([head, styled(one_line(root.content, _CHARS))], "", self._bar(root.id))
+        self._lines([head, styled(one_line(text_of(root), _CHARS))], "", self._bar(root.id))
         # No recursion: a chain of causes may be longer than Python's stack.
         waiting = self._branches(root.id, "")
         while waiting:
@@ -86,7 +87,7 @@ class Tree:
             return [styled(*tie, ("  not there", "yellow")), *because]
         note = ancestor.note
         head = styled(*tie, f"  {self._day(note)}", *_standing(note))
-        return [head, styled(one_line(note.content, _CHARS)), *because]
+        return [head, styled(one_line(text_of(note), _CHARS)), *because]
 
     def _day(self, note: MemoryNote) -> str:
         return when(note.at, self._local, minutes=False)

@@ -8,7 +8,7 @@ from sqlalchemy import exists, select
 
 from amem.note import Status
 from amem.storage import tables
-from amem.writing.conflict.standing import free
+from amem.writing.conflict.standing import free, lift_all_by
 
 if TYPE_CHECKING:
     from amem.storage import Session
@@ -29,6 +29,7 @@ def take_back(session: Session, operation: int, own: int, cause: str | None) -> 
             if note.status is Status.ACTIVE and not _touched(session, id) and not _confirmed(session, id, set(family)):
                 for overturned in session.notes.replaced_by([id]):
                     free(session, overturned, own)
+                lift_all_by(session, [id], own)
                 session.notes.change(id, {"status": str(Status.DELETED)}, own)
 
 

@@ -15,6 +15,7 @@ from amem.conversation.window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.errors import InvalidInput
 from amem.llm.prompts import load_prompt
 from amem.query import Query
+from amem.rendering import text_of
 from amem.retrieval.confidence import Support, best_support, share_held, supporting, telling, weights_of
 from amem.retrieval.core_notes import core_text
 from amem.retrieval.marks import as_recalled
@@ -217,7 +218,7 @@ def _shown_core(core: Sequence[MemoryNote], found: Sequence[Recalled]) -> list[R
         Recalled(
             note=note.id,
             version=note.version,
-            text=note.content,
+            text=text_of(note),
             score=0.0,
             confidence=note.trust,
             why="Stands in every prompt.",

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from amem.conversation.reply import Recalled
 from amem.llm.prompts import CHINESE
-from amem.llm.showing import line
+from amem.llm.showing import count_words, line
 from amem.llm.showing import note as shown_note
+from amem.rendering import doubt_of, text_of, text_within
 from amem.retrieval.marks import as_recalled
 from amem.text.tokens import tokens
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from amem.retrieval import Hit
 
 _WORDS = 200
+_DOUBT_WORDS = 30
 #: Delimiters and the empty line around them.
 _FRAME = 24
 
@@ -73,7 +75,7 @@ def recall(
             Recalled(
                 note=hit.id,
                 version=held.version,
-                text=held.content,
+                text=text_of(held),
                 score=hit.score,
                 confidence=held.trust,
                 why=hit.explanation.words(),
@@ -99,7 +101,13 @@ def recalled_text(
 
 def attributed(note: MemoryNote, attribution: Attribution) -> str:
     """A note as a model reads it: what it is, who said it and when, and what it says."""
-    return f"[{note.kind}, {attribution.of(note)}] {shown_note(note.content, _WORDS)}"
+    doubt = doubt_of(note)
+    head = f"{note.kind}, {attribution.of(note)}" + (f", {line(doubt, _DOUBT_WORDS)}" if doubt else "")
+    return f"[{head}] {shown_note(text_within(note, _fits), _WORDS)}"
+
+
+def _fits(text: str) -> bool:
+    return count_words(text) <= _WORDS
 
 
 def _line(number: int, note: MemoryNote, attribution: Attribution) -> str:

@@ -127,7 +127,11 @@ class Importer:
             self._store(chunk, last=not following)
             chunk = following
         standing = {
-            id: replace(each, superseded_by=self._ids.get(each.superseded_by or "", each.superseded_by))
+            id: replace(
+                each,
+                superseded_by=self._ids.get(each.superseded_by or "", each.superseded_by),
+                overturned=tuple(replace(told, by=self._ids.get(told.by, told.by)) for told in each.overturned),
+            )
             for id, each in self._standing.items()
         }
         parent = self.report.operations[-1] if self.report.operations else None

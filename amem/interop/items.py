@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
+    from amem.note import Overturned
     from amem.writing.intake import NewNote
 
 
@@ -31,10 +32,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A note's status in the collection it was exported from."""
+    """A note's status, and its statements that no longer hold, in the collection it was exported from."""
 
     status: Status
     superseded_by: str | None = None
+    overturned: tuple[Overturned, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from amem.interop.decoding import decode
 from amem.interop.items import Incoming, Read, Refused, Standing, Wanted, source_id
 from amem.interop.records import EXPORT_MARK, source_of
 from amem.note import LinkType, Source, Status
+from amem.storage.rows import overturned_of
 from amem.text import normalize
 from amem.writing.intake import NewNote
 
@@ -115,9 +116,11 @@ def _exported(held: dict[str, Any], number: int) -> Incoming:
         sources = [source_of(each) for each in held.get("sources", [])]
         wanted = tuple(_wanted(each) for each in held.get("links_out", []))
         status = Status(held.get("status", Status.ACTIVE))
+        overturned = tuple(overturned_of(each) for each in held.get("overturned", []))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInput(f"not a line amem exported: {error}") from error
-    standing = None if status is Status.ACTIVE else Standing(status, held.get("superseded_by"))
+    as_new = status is Status.ACTIVE and not overturned
+    standing = None if as_new else Standing(status, held.get("superseded_by"), overturned)
     own = sources[:1] if sources and _is_own(sources[0], held["content"]) else []
     gathered = tuple(sources[len(own) :])
     note = NewNote(held["content"], held.get("timestamp"), own[0] if own else None, fields, gathers=gathered)

@@ -11,7 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from amem.note import Fact, MemoryNote, Source
+from amem.note import Fact, MemoryNote, Overturned, Source
+from amem.storage.rows import overturned_plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,7 +123,11 @@ def _changes(changes: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
 
 def _ready(value: Any) -> Any:
     if isinstance(value, list):
-        return [[each.subject, each.predicate, each.object] if isinstance(each, Fact) else each for each in value]
+        return [_ready(each) for each in value]
+    if isinstance(value, Fact):
+        return [value.subject, value.predicate, value.object]
+    if isinstance(value, Overturned):
+        return overturned_plain(value)
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value) if isinstance(value, StrEnum) else value

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from amem.storage.rows import plain
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -37,5 +39,6 @@ def settle(store: Store, debts: Debts, *, actor: str, cause: str = "") -> int:
         operation = session.begin("import", actor, cause, parent=debts.parent)
         for id, standing in debts.standing.items():
             changes = {"status": str(standing.status), "superseded_by": standing.superseded_by}
-            session.notes.change(id, changes, operation)
+            told = plain("overturned", standing.overturned)
+            session.notes.change(id, changes | {"overturned": told}, operation)
         return sum(session.links.put(link, operation) for link in fresh)

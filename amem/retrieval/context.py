@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.llm.showing import inert, line
 from amem.note import Status
+from amem.rendering import doubt_of, text_within
 from amem.retrieval.highlight import bounds, passage
 from amem.retrieval.marks import MEMORIES_END, MEMORIES_START, harmless
 
@@ -29,6 +30,8 @@ _MORE = "…"
 _SET_IN = "\n  "
 _SPEAKER_WORDS = 8
 _TITLE_WORDS, _TITLE = 8, 40
+_DOUBT_WORDS = 30
+_NO_PARENTHESES = str.maketrans("()\n", "[] ")
 _NO_BRACKETS = str.maketrans("[]", "()")
 _CITED = re.compile(r"\s*\[\[[^\]\n]*\]\]")
 _LONGEST_TOKEN = 16
@@ -128,7 +131,9 @@ def entry(note: MemoryNote, words: Sequence[str], most: int, count: Callable[[st
     None where not even a part of a sentence fits.
     """
     head = f"[{when(note.at, zone)}] (confidence: {note.trust:.2f}{_standing(note)})"
-    return _fitted(head, _speaker(note.speaker, note.content), clean(note.content), words, most, count)
+    said = _speaker(note.speaker, note.content)
+    text = text_within(note, lambda whole: count(Entry(head, said + clean(whole), shortened=False).written) <= most)
+    return _fitted(head, said, clean(text), words, most, count)
 
 
 def source_entry(
@@ -199,7 +204,10 @@ def when(moment: datetime | None, zone: tzinfo) -> str:
 
 
 def _standing(note: MemoryNote) -> str:
-    return "" if note.status is Status.ACTIVE else f", {note.status}"
+    """What keeps the note from speaking for the present, and why it may be out of date."""
+    status = "" if note.status is Status.ACTIVE else f", {note.status}"
+    doubt = harmless(line(doubt_of(note), _DOUBT_WORDS)).translate(_NO_PARENTHESES)
+    return f"{status}, {doubt}" if doubt else status
 
 
 def _speaker(speaker: str | None, content: str) -> str:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from amem.llm.showing import line
+from amem.llm.showing import count_words, line
 from amem.note import Kind, Status
 from amem.query import Filter
+from amem.rendering import doubt_of, text_within
 from amem.retrieval.core_safety import Core, fitting, safety_notes, without_ended
 from amem.retrieval.marks import BACKGROUND, BACKGROUND_ZH, LABELS_ZH, harmless
 from amem.text import written_in_cjk
@@ -121,7 +122,9 @@ def core_line(core: Core, *, chinese: bool = False, said: str = "") -> str:
     note, told = core.note, f", {said}" if said else ""
     label = core.label or (LABELS_ZH[note.kind] if chinese else str(note.kind))
     label = f"（{label}）" if chinese else f"({label}{told}) "
-    return f"- {label}{line(harmless(core.text or note.content), _WORDS)}"
+    text = core.text or text_within(note, lambda whole: count_words(whole) <= _WORDS)
+    doubt = doubt_of(note)
+    return f"- {label}{line(harmless(text), _WORDS)}" + (f" [{line(harmless(doubt), _WORDS)}]" if doubt else "")
 
 
 def core_text(cores: Sequence[Core], nothing: str, said: Callable[[MemoryNote], str]) -> str:

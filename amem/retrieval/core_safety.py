@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from amem.llm.showing import first_words, line
+from amem.rendering import holding_facts, holding_text
 from amem.retrieval.gate import Gate
 from amem.text import normalize, sentences, written_in_cjk
 from amem.truth.intervals import intervals
@@ -101,13 +102,16 @@ def fitting(cores: Sequence[Core], most: int, size: Callable[[Core], int]) -> li
 def without_ended(
     session: Session, predicates: Predicates, notes: Sequence[MemoryNote], moment: datetime
 ) -> list[MemoryNote]:
-    """The notes but for those that state facts of which none holds at `moment` any more."""
+    """The notes but for those that state facts of which none holds at `moment` any more.
+
+    What a statement stated that is marked as overturned does not count: the rest of its note stands.
+    """
     subjects = {fact.subject for note in notes for fact in note.facts}
     if not subjects:
         return list(notes)
     told = session.facts.about(subjects)
     so = {id for each in intervals(told, predicates) if each.at(moment) for id in each.notes}
-    return [note for note in notes if note.id in so or not any(fact.holds for fact in note.facts)]
+    return [note for note in notes if note.id in so or not any(fact.holds for fact in holding_facts(note))]
 
 
 def _said(facts: Sequence[Interval], predicates: Predicates, *, chinese: bool) -> Iterable[tuple[str, str]]:
@@ -126,11 +130,11 @@ def _whole(core: Core) -> Core:
 
 
 def _sentence(core: Core) -> Core:
-    return _parts(core, sentences(core.note.content), " ")
+    return _parts(core, sentences(holding_text(core.note.content, core.note.overturned)), " ")
 
 
 def _clause(core: Core) -> Core:
-    return _parts(core, _PAUSE.split(core.note.content), "; ")
+    return _parts(core, _PAUSE.split(holding_text(core.note.content, core.note.overturned)), "; ")
 
 
 def _fact(core: Core) -> Core:

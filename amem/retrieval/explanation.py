@@ -48,6 +48,8 @@ _BESIDE = {"next": "said right after", "previous": "said right before"}
 
 #: What a note that only asks is worth beside one that states something.
 ASKING = 0.8
+#: What a note is worth of which only a statement that has ended holds the words asked for.
+ENDED = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +159,8 @@ class Prior:
 
     Where `recency` says that the question asks for what is recent, holds now, comes next or was last, the floor is
     lower and `timely`, how well the note's own time goes with that, stands in the place of retention. `asks` says that
-    the note itself only asks something: it is about what the question is about, but answers less, by `ASKING`.
+    the note itself only asks something: it is about what the question is about, but answers less, by `ASKING`. `ended`
+    says that of its words only those of a statement that no longer holds are asked for: it counts less by `ENDED`.
     """
 
     retention: float
@@ -166,16 +169,18 @@ class Prior:
     recency: Recency | None = None
     asks: bool = False
     timely: float = 0.0
+    ended: bool = False
 
     @property
     def factor(self) -> float:
-        """The factor on relevance, from `floor` to 1, and less for a note that asks."""
+        """The factor on relevance, from `floor` to 1, and less for a note that asks or that was once so."""
         kept = self.retention if self.recency is None else self.timely
-        return (self.floor + (1.0 - self.floor) * kept * self.trust) * (ASKING if self.asks else 1.0)
+        less = (ASKING if self.asks else 1.0) * (ENDED if self.ended else 1.0)
+        return (self.floor + (1.0 - self.floor) * kept * self.trust) * less
 
     def told(self) -> tuple[str, ...]:
         """What makes it so: ``41% remembered``, ``trust 0.62``."""
-        said = [self._kept, f"trust {self.trust:.2f}"]
+        said = [self._kept, f"trust {self.trust:.2f}", *(["only was so"] if self.ended else [])]
         return (*said, *(["only asks"] if self.asks else []), *(["the time counts"] if self.recency else []))
 
     def words(self) -> str:

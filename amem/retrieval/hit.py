@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from amem.rendering import standing_text
+from amem.storage.rows import overturned_plain
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from amem.note import Kind, Source
+    from amem.note import Kind, Overturned, Source
     from amem.retrieval.confidence import Support
     from amem.retrieval.explanation import Explanation, Via
 
@@ -21,8 +24,9 @@ class Hit(Mapping[str, Any]):
     `confidence` is the chance that the note holds the answer, 0..1, and `support` what that makes of it: strong, weak
     or none (see ``amem.retrieval.confidence``).
 
-    `is_neighbor` is True when links, not the question's own words or meaning, earned most of its score. Also a
-    read-only mapping of JSON-ready values, as programs written for A-Mem expect: ``hit["id"]``, ``dict(hit)``.
+    `overturned` are statements of the note that no longer hold, `doubts` say why it may be out of date. `is_neighbor`
+    is True when links, not the question's own words or meaning, earned most of its score. Also a read-only mapping of
+    JSON-ready values, as programs written for A-Mem expect: ``hit["id"]``, ``dict(hit)``.
     """
 
     id: str
@@ -42,6 +46,13 @@ class Hit(Mapping[str, Any]):
     links: tuple[str, ...]
     confidence: float
     support: Support
+    overturned: tuple[Overturned, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The content as it stands: statements that no longer hold are marked, see ``amem.rendering``."""
+        return standing_text(self.content, self.overturned)
 
     def to_dict(self) -> dict[str, Any]:
         """Every field as JSON-ready values."""
@@ -51,10 +62,12 @@ class Hit(Mapping[str, Any]):
         if name not in _FIELDS:
             raise KeyError(name)
         value = getattr(self, name)
-        if name in ("keywords", "tags", "links", "matched_by"):
+        if name in ("keywords", "tags", "links", "matched_by", "doubts"):
             return list(value)
         if name == "via":
             return [step.to_dict() for step in self.via]
+        if name == "overturned":
+            return [overturned_plain(each) for each in self.overturned]
         if name == "sources":
             return [_source(source) for source in self.sources]
         if name == "explanation":

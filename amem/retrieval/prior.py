@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.note import Kind
+from amem.note import Kind, Status
+from amem.rendering import holding_text
 from amem.retrieval.explanation import ASKING, Prior
+from amem.text import index_terms, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +30,9 @@ class Priors:
         self.floor = settings.prior_floor_temporal if self._recency else settings.prior_floor
         # Whoever names the kinds that may answer wants them as they are.
         self._asking = not query.filter.kinds
+        # Whoever asks for a time, or for what was superseded too, wants what was so then.
+        now = query.filter.as_of is None and Status.SUPERSEDED not in query.filter.statuses
+        self._terms = frozenset(query_terms(reading.text)) if now else frozenset()
         self.least = self.floor * (ASKING if self._asking else 1.0)
 
     def most(self, kind: str) -> float:
@@ -46,7 +51,18 @@ class Priors:
         retention = standing.retention(session.now, self._decay_rate).tolist()
         trust = standing.trust(session.now).tolist()
         asks = (standing.of_kind(Kind.QUESTION) & self._asking).tolist()
+        ended = self._ended(session, keys)
         return {
-            key: Prior(kept, believed, self.floor, self._recency, asking, timely.get(key, 0.0))
+            key: Prior(kept, believed, self.floor, self._recency, asking, timely.get(key, 0.0), key in ended)
             for key, kept, believed, asking in zip(standing.keys.tolist(), retention, trust, asks, strict=True)
         }
+
+    def _ended(self, session: Session, keys: Sequence[int]) -> set[int]:
+        """Those of these notes that hold words of the question in statements that no longer hold, and nowhere else."""
+        found = set()
+        for key, (content, told) in session.notes.overturned_among(keys).items() if self._terms else ():
+            rest = self._terms.intersection(index_terms(holding_text(content, told)))
+            gone = self._terms.intersection(term for each in told for term in index_terms(each.text))
+            if gone and not rest:
+                found.add(key)
+        return found

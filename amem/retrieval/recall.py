@@ -230,4 +230,6 @@ def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, 
         links=tuple(note.links),
         confidence=judged.confidence,
         support=judged.support,
+        overturned=tuple(note.overturned),
+        doubts=tuple(note.doubts),
     )

@@ -19,7 +19,7 @@ def _line(index: int, hit: Hit) -> str:
     parts = {
         "memory index": str(index),
         "talk start time": hit.timestamp,
-        "memory content": hit.content,
+        "memory content": hit.text,
         "memory context": hit.context,
         "memory keywords": ", ".join(hit.keywords),
         "memory tags": ", ".join(hit.tags),

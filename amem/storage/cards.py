@@ -15,6 +15,7 @@ from sqlalchemy import select
 
 from amem.errors import InvalidInput
 from amem.note import Enrichment, Kind, Layer, MemoryNote, Status
+from amem.rendering import standing_text
 from amem.storage import tables
 from amem.storage.columns import columns
 from amem.storage.filters import conditions
@@ -23,7 +24,7 @@ from amem.storage.listed import listed
 from amem.storage.local_days import local_days
 from amem.storage.orders import ORDERS, Order, ordered
 from amem.storage.prepared import Prepared
-from amem.storage.rows import read_moment
+from amem.storage.rows import from_plain, read_moment
 from amem.text import typed_words
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _NOTES = tables.notes
 _SHOWN = 400
 _CARDS = Prepared(
     "SELECT n.key, n.id, substr(n.content, 1, :shown), n.kind, n.layer, n.status, n.at, n.recorded_at, n.pinned,"
+    " n.overturned,"
     " (SELECT count(*) FROM links WHERE source = n.id) + (SELECT count(*) FROM links WHERE target = n.id),"
     " coalesce(u.recalls, 0), n.speaker, n.analyst, n.enrichment,"
     " (SELECT o.actor FROM versions AS v JOIN operations AS o ON o.id = v.operation"
@@ -57,8 +59,8 @@ _DELETED = Prepared("SELECT key, content, keywords, tags, context FROM notes WHE
 class Card:
     """What a list shows of a note, of any status.
 
-    `text` is the beginning of its content, `links` how many lead from and to it, `author` the actor who wrote it,
-    `strength` (0 and up) what the forgetting curve makes of it now.
+    `text` is the beginning of its content as it stands (see ``amem.rendering``), `links` how many lead from and to it,
+    `author` the actor who wrote it, `strength` (0 and up) what the forgetting curve makes of it now.
     """
 
     key: int
@@ -143,7 +145,7 @@ class Cards:
             Card(
                 key=key,
                 id=id,
-                text=text,
+                text=standing_text(text, from_plain("overturned", json.loads(overturned))),
                 kind=Kind(kind),
                 layer=Layer(layer),
                 status=Status(status),
@@ -158,8 +160,8 @@ class Cards:
                 enrichment=Enrichment(enrichment),
                 author=author or "",
             )
-            for key, id, text, kind, layer, status, at, recorded, pinned, links, recalls, speaker, analyst, enrichment,
-            author in rows
+            for key, id, text, kind, layer, status, at, recorded, pinned, overturned, links, recalls, speaker, analyst,
+            enrichment, author in rows
         ]  # fmt: skip
 
     def days(self, wanted: Filter, zone: tzinfo) -> dict[date, int]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import exists, func, select
 
 from amem.note import LinkType, Status
 from amem.storage import tables
 from amem.storage.rows import link_of
 
 if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement
+    from sqlalchemy.sql.selectable import TableValuedAlias
+
     from amem.note import Link
     from amem.storage.flags import Flag
     from amem.storage.session import Session
@@ -26,6 +29,8 @@ def open_disagreements(session: Session) -> list[Link]:
         select(links)
         .select_from(links.join(one, one.c.id == links.c.source).join(other, other.c.id == links.c.target))
         .where(links.c.type.in_([str(type) for type in IN_CONFLICT]))
+        # What ended a statement of a note that stands for the rest is settled.
+        .where(~_ended_a_statement(links.c.source, other.c.overturned))
         .where(one.c.status == str(Status.ACTIVE), other.c.status == str(Status.ACTIVE))
         .order_by(links.c.key.desc())
     )
@@ -36,6 +41,11 @@ def open_disagreements(session: Session) -> list[Link]:
         if pair not in decided:
             found.setdefault(pair, link_of(row))
     return list(found.values())
+
+
+def _ended_a_statement(source: ColumnElement[str], overturned: ColumnElement[str]) -> ColumnElement[bool]:
+    each: TableValuedAlias = func.json_each(overturned).table_valued("value")
+    return exists(select(1).select_from(each).where(func.json_extract(each.c.value, "$.by") == source))
 
 
 def leaning(session: Session) -> list[Flag]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Select, bindparam, column, delete, func, insert, select
 
 from amem.note import Status
+from amem.rendering import fallen
 from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.listed import listed
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnClause, ColumnElement
 
-    from amem.note import Fact, MemoryNote
+    from amem.note import Fact, MemoryNote, Overturned
     from amem.storage.session import Session
 
 _FACTS, _NOTES = tables.facts, tables.notes
@@ -38,7 +39,11 @@ def _evidence() -> Select[Any]:
         select(_FACTS)
         .add_columns(_NOTES.c.id, _NOTES.c.key, _NOTES.c.at, _NOTES.c.status, _NOTES.c.superseded_by, _NOTES.c.speaker)
         .add_columns(_NOTES.c.valid_from.label("note_from"), _NOTES.c.valid_to.label("note_to"))
-        .add_columns(func.json_extract(_NOTES.c.edited, "$.status").label("status_owner"))
+        .add_columns(
+            func.coalesce(
+                func.json_extract(_NOTES.c.edited, "$.status"), func.json_extract(_NOTES.c.edited, "$.overturned")
+            ).label("status_owner")
+        )
         .add_columns(successor.c.id.label("successor"))
         .add_columns(func.coalesce(successor.c.valid_from, successor.c.at).label("replaced"))
         .select_from(
@@ -155,7 +160,7 @@ class Facts:
         """Bring the rows of a note in line with what it states."""
         self._run(_CLEAR, {"wanted": key})
         if note.facts and note.status is not Status.DELETED:
-            self._run(_INSERT, [fact_row(key, place, fact) for place, fact in enumerate(note.facts)])
+            self._run(_INSERT, fact_rows(key, note))
 
     def about(self, subjects: Iterable[str], predicates: Collection[str] | None = None) -> list[Evidence]:
         """All that notes state of these subjects (spelled in any way, see `subject_key`), oldest arrival first.
@@ -223,8 +228,14 @@ class Facts:
         return {name: n for name, n in self._run(statement.order_by(count.desc(), _FACTS.c.subject_key).limit(limit))}
 
 
-def fact_row(key: int, place: int, fact: Fact) -> dict[str, Any]:
-    """A fact of a note as a row of the index."""
+def fact_rows(key: int, note: MemoryNote) -> list[dict[str, Any]]:
+    """The facts of a note as rows of the index; what an overturned statement stated ended with it."""
+    gone = fallen(note)
+    return [_row(key, place, fact, gone.get(place)) for place, fact in enumerate(note.facts)]
+
+
+def _row(key: int, place: int, fact: Fact, told: Overturned | None) -> dict[str, Any]:
+    ends = [at for at in (fact.valid_to, None if told is None else told.until) if at is not None]
     return {
         "note": key,
         "place": place,
@@ -236,7 +247,7 @@ def fact_row(key: int, place: int, fact: Fact) -> dict[str, Any]:
         "object_key": subject_key(fact.object),
         "holds": int(fact.holds),
         "valid_from": None if fact.valid_from is None else time_text(fact.valid_from),
-        "valid_to": None if fact.valid_to is None else time_text(fact.valid_to),
+        "valid_to": time_text(min(ends)) if ends else None,
     }
 
 

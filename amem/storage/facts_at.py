@@ -10,9 +10,9 @@ from sqlalchemy import select
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
-from amem.storage.facts import evidence_of, fact_row
+from amem.storage.facts import evidence_of, fact_rows
 from amem.storage.known import changed_since, stood
-from amem.storage.rows import from_cell, from_plain
+from amem.storage.rows import note_of
 from amem.truth.subjects import subject_key
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def told_at(session: Session, subjects: Sequence[str], moment: datetime) -> list
     wanted = {subject_key(subject) for subject in subjects}
     # Whoever states it now stated it then, but for those whose facts or status changed in between.
     now = select(_FACTS.c.note).where(_FACTS.c.subject_key.in_(wanted)).distinct()
-    moved = changed_since(moment, "facts", "status")
+    moved = changed_since(moment, "facts", "overturned", "status")
     keys = {int(key) for statement in (now, moved) for key in session.connection.execute(statement).scalars()}
     notes = _stood(session, _NOTES.c.key, sorted(keys), moment)
     successors = {row["superseded_by"] for row in notes if row["superseded_by"] is not None}
@@ -57,8 +57,7 @@ def _stood(session: Session, column: Any, values: Sequence[Any], moment: datetim
 
 
 def _facts_of(row: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    facts = from_plain("facts", from_cell("facts", row["facts"]))
-    return (fact_row(row["key"], place, fact) for place, fact in enumerate(facts))
+    return fact_rows(row["key"], note_of(row))
 
 
 def _with_note(

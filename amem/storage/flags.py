@@ -13,6 +13,7 @@ from amem.storage import tables
 from amem.storage.rows import read_moment, time_text
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from amem.storage.session import Session
@@ -96,11 +97,14 @@ class Flags:
         """All pairs of notes of which a person has said that one holds in spite of the other."""
         return {frozenset(pair) for pair in self._run(_DECIDED)}
 
-    def dismiss(self, id: str, operation: int) -> int:
-        """Say that a note holds in spite of its flags; returns how many there were. Raises NoteNotFound."""
+    def dismiss(self, id: str, operation: int, because: Collection[str] | None = None) -> int:
+        """Say that a note holds in spite of its flags, or of those `because` of some notes; returns how many.
+
+        Raises NoteNotFound.
+        """
         key = self._session.notes.keys_of([id]).get(id)
         if key is None:
             raise NoteNotFound(f"no note {id!r}")
-        standing = [flag.id for flag in self.open(id)]
+        standing = [flag.id for flag in self.open(id) if because is None or flag.because in because]
         self._run(update(_FLAGS).where(_FLAGS.c.id.in_(standing)).values(dismissed_by=operation))
         return len(standing)

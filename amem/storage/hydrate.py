@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from amem.note import Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.listed import listed
 from amem.storage.prepared import Prepared
-from amem.storage.rows import read_time
+from amem.storage.rows import read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from amem.note import MemoryNote
     from amem.storage.session import Session
@@ -29,6 +31,16 @@ _LINKS = Prepared(
 )
 
 
+_DOUBTS = Prepared(
+    "SELECT notes.id, flags.reason FROM json_each(:ids) AS asked JOIN notes ON notes.id = asked.value"
+    " JOIN flags ON flags.note = notes.key JOIN operations AS made ON made.id = flags.operation"
+    " LEFT JOIN operations AS dismissed ON dismissed.id = flags.dismissed_by"
+    " WHERE made.undone_by IS NULL AND made.at <= :moment"
+    " AND (flags.dismissed_by IS NULL OR dismissed.undone_by IS NOT NULL OR dismissed.at > :moment)"
+    " ORDER BY flags.id"
+)
+
+
 def complete(
     session: Session,
     notes: Mapping[str, MemoryNote],
@@ -36,11 +48,16 @@ def complete(
     *,
     history: bool,
     usage: bool,
+    known_at: datetime | None = None,
 ) -> None:
-    """Fill in links and (when asked) usage, trust and stability, and evolution_history, in place."""
+    """Fill in links, doubts (those there were at `known_at`) and, when asked, usage, trust, stability and history."""
+    moment = time_text(known_at or session.now)
     ids = list(notes)
     for some in chunks(ids):
         _links(session, notes, some)
+        for id, reason in _DOUBTS.rows(session, ids=listed(some), moment=moment):
+            if notes[id].status is Status.ACTIVE:
+                notes[id].doubts.append(reason)
         if usage:
             _usage(session, notes, rows, some)
         if history:

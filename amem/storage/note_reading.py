@@ -7,7 +7,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Text, bindparam, cast, func, select, text
+from sqlalchemy import Text, bindparam, cast, exists, func, select, text
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
 from amem.note import SCOPES, MemoryNote, Status, whose
@@ -19,13 +19,14 @@ from amem.storage.hydrate import complete
 from amem.storage.known import stood
 from amem.storage.listed import among, listed
 from amem.storage.prepared import Prepared
-from amem.storage.rows import note_of, time_text
+from amem.storage.rows import from_plain, note_of, time_text
 from amem.text import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from amem.note import Overturned
     from amem.storage.session import Session
 
 _NOTES = tables.notes
@@ -81,6 +82,13 @@ _WITHIN = (
 )
 
 
+#: By the index of the few notes that have any.
+_MARKED = Prepared(
+    "SELECT key, content, overturned FROM notes WHERE overturned <> '[]'"
+    " AND key IN (SELECT value FROM json_each(:keys))"
+)
+
+
 @cache
 def _columns(names: tuple[str, ...]) -> Prepared:
     return Prepared(select(_NOTES.c.key, *(_NOTES.c[name] for name in names)).where(_NOTES.c.key.in_(among("keys"))))
@@ -123,7 +131,7 @@ class NoteReading:
         stands = held if known_at is None else stood(self._session, held, known_at)
         rows = {row["id"]: row for row in stands.values() if deleted or row["status"] != Status.DELETED}
         found = {id: note_of(rows[id]) for id in ids if id in rows}
-        complete(self._session, found, rows, history=history, usage=usage)
+        complete(self._session, found, rows, history=history, usage=usage, known_at=known_at)
         return found
 
     def page(
@@ -278,6 +286,19 @@ class NoteReading:
             for some in chunks(list(ids))
             for id in self._run(statement.where(_NOTES.c.superseded_by.in_(some))).scalars()
         ]
+
+    def overturned_among(self, keys: Sequence[int]) -> dict[int, tuple[str, list[Overturned]]]:
+        """The content and the overturned statements of those of these notes that have any, by key."""
+        rows = _MARKED.rows(self._session, keys=listed(int(key) for key in keys))
+        return {key: (content, from_plain("overturned", json.loads(told))) for key, content, told in rows}
+
+    def overturned_by(self, ids: Sequence[str]) -> dict[str, MemoryNote]:
+        """The notes that stand and of which one of these overturned a statement, by id, without usage and history."""
+        each = func.json_each(_NOTES.c.overturned).table_valued("value")
+        told = select(1).select_from(each).where(func.json_extract(each.c.value, "$.by").in_(list(ids)))
+        marked = select(_NOTES.c.id).where(_NOTES.c.overturned != "[]", exists(told))
+        found = self._run(marked.where(_NOTES.c.status == str(Status.ACTIVE)).order_by(_NOTES.c.key)).scalars().all()
+        return self.get_many(found, history=False, usage=False)
 
     def replacing(self, keys: Sequence[int]) -> set[int]:
         """Those of these notes that took the place of one which is superseded still."""

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     from amem.note import MemoryNote
 
-_NOTES = tables.notes
+_NOTES, _VERSIONS = tables.notes, tables.versions
 #: What full text and terms are made of: a change to one of these concerns them.
 _INDEXED = frozenset({"content", "keywords", "tags", "context", "entities"})
+#: What the index of facts is made of.
+_OF_FACTS = frozenset({"facts", "overturned"})
 # Built once, as they are on the path of every write.
 _INSERT, _INSERT_TERM, _INSERT_VERSION = insert(_NOTES), insert(tables.note_terms), insert(tables.versions)
 _BY_ID = select(_NOTES).where(_NOTES.c.id == bindparam("wanted"))
@@ -91,6 +93,10 @@ class Notes(NoteReading):
                 f"note {id[:8]} changed since it was read (version {row['version']}, not {expect})",
                 hint="read it again and repeat the change",
             )
+        if "content" in changes:
+            held = changes.get("overturned", from_cell("overturned", row["overturned"]))
+            # What an edit took out of the text need not be said to be over.
+            changes = {**changes, "overturned": [each for each in held if each["text"] in changes["content"]]}
         before = {field: from_cell(field, row[field]) for field in changes}
         different = {field: value for field, value in changes.items() if value != before[field]}
         if not different:
@@ -111,7 +117,7 @@ class Notes(NoteReading):
         hidden = "status" in different and Status.DELETED in (row["status"], different["status"])
         if hidden or _INDEXED & set(different):
             self._index_again(row["key"], note_of({**row, **values}))
-        if hidden or "facts" in different:
+        if hidden or not _OF_FACTS.isdisjoint(different):
             self._session.facts.put(row["key"], note_of({**row, **values}))
         if different.get("status") == Status.ARCHIVED:
             self._session.usage.archived(row["key"])
@@ -151,7 +157,22 @@ class Notes(NoteReading):
             self._run(delete(_NOTES).where(_NOTES.c.key == key))
             if hashed is not None:
                 self._session.vectors.purge(hashed)
+            self._unquote(id)
             self._run(insert(tables.tombstones).values(note=key, id=id, seq=self._session.seq))
+
+    def _unquote(self, id: str) -> None:
+        """Take the words of a note that is destroyed out of what it overturned in others, and out of their history."""
+        held = _VERSIONS.c.changes.like(f'%"by": {json.dumps(id, ensure_ascii=False)}%')
+        of_it = _NOTES.c.overturned.like(f'%"by": {json.dumps(id, ensure_ascii=False)}%')
+        for key, told in self._run(select(_NOTES.c.key, _NOTES.c.overturned).where(of_it)).all():
+            values = {"overturned": json.dumps(_unquoted(json.loads(told), id), ensure_ascii=False)}
+            self._run(_UPDATE, {"wanted": key, "seq": self._session.seq, **values})
+        for version, told in self._run(select(_VERSIONS.c.id, _VERSIONS.c.changes).where(held)).all():
+            changes = json.loads(told)
+            if "overturned" in changes:
+                changes["overturned"] = [_unquoted(each, id) for each in changes["overturned"]]
+                text = json.dumps(changes, ensure_ascii=False)
+                self._run(update(_VERSIONS).where(_VERSIONS.c.id == version).values(changes=text))
 
     def _record(self, key: int, version: int, operation: int, changes: Mapping[str, Any]) -> None:
         row = {"operation": operation, "note": key, "version": version}
@@ -173,3 +194,8 @@ class Notes(NoteReading):
         }
         if rows:
             self._run(_INSERT_TERM, [{"role": role, "term": term, "note": key} for role, term in sorted(rows)])
+
+
+def _unquoted(told: Iterable[Mapping[str, Any]], id: str) -> list[dict[str, Any]]:
+    """Overturned statements, as plain values, without the words of the note with this id."""
+    return [{**each, "then": "", "reason": ""} if each["by"] == id else dict(each) for each in told]

@@ -7,17 +7,18 @@ become JSON text, booleans 0 or 1).
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from amem.note import Enrichment, Fact, Kind, Layer, Link, LinkType, MemoryNote, Status
+from amem.note import Enrichment, Fact, Kind, Layer, Link, LinkType, MemoryNote, Overturned, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _TIMES = frozenset({"at", "valid_from", "valid_to", "recorded_at"})
-_JSON = frozenset({"keywords", "tags", "entities", "facts", "metadata"})
+_JSON = frozenset({"keywords", "tags", "entities", "facts", "overturned", "metadata"})
 _ENUMS: Mapping[str, type[StrEnum]] = {
     "kind": Kind,
     "layer": Layer,
@@ -29,7 +30,7 @@ _ENUMS: Mapping[str, type[StrEnum]] = {
 VERSIONED = (
     *("content", "keywords", "tags", "entities", "facts", "context", "category", "timestamp", "at", "kind", "layer"),
     *("status", "importance", "pinned", "superseded_by", "valid_from", "valid_to", "conversation_id", "ordinal"),
-    *("speaker", "metadata", "enrichment", "analyst"),
+    *("overturned", "speaker", "metadata", "enrichment", "analyst"),
 )
 
 
@@ -58,6 +59,8 @@ def plain(field: str, value: Any) -> Any:
         return str(value)
     if field == "facts":
         return [_fact_plain(fact) for fact in value]
+    if field == "overturned":
+        return [overturned_plain(each) for each in value]
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -71,6 +74,8 @@ def from_plain(field: str, value: Any) -> Any:
         return _ENUMS[field](value)
     if field == "facts":
         return [_fact_of(parts) for parts in value]
+    if field == "overturned":
+        return [overturned_of(each) for each in value]
     return value
 
 
@@ -89,6 +94,16 @@ def _fact_of(parts: Sequence[Any]) -> Fact:
         return Fact(subject, predicate, object_)
     holds, since, until = rest
     return Fact(subject, predicate, object_, bool(holds), read_time(since), read_time(until))
+
+
+def overturned_plain(each: Overturned) -> dict[str, Any]:
+    """An overturned statement as JSON-ready data; its time keeps its zone."""
+    return {**asdict(each), "until": each.until.isoformat()}
+
+
+def overturned_of(held: Mapping[str, Any]) -> Overturned:
+    """The inverse of `overturned_plain`. Raises KeyError, TypeError or ValueError for what is none."""
+    return Overturned(**{**held, "until": datetime.fromisoformat(held["until"])})
 
 
 def cell(field: str, value: Any) -> Any:

@@ -16,7 +16,7 @@ notes = _table(
     "notes",
     "key id content normal keywords tags entities facts context category timestamp at kind layer status importance"
     " reliability pinned superseded_by valid_from valid_to recorded_at conversation_id ordinal speaker metadata"
-    " enrichment analyst version edited text_hash seq vector_seq",
+    " enrichment analyst version edited text_hash seq vector_seq overturned",
 )
 note_counts = _table("note_counts", "status notes")
 note_terms = _table("note_terms", "role term note")

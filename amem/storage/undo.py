@@ -164,6 +164,12 @@ class _Reversal:
         back: dict[str, Any] = {}
         for fields in _units(changes):
             standing = len(fields) > 1 or fields[0] in STANDING
+            if fields == ["overturned"]:
+                held = from_cell("overturned", now["overturned"])
+                gone, back_again = _statements(*changes["overturned"])
+                if all(each in held for each in gone):
+                    back["overturned"] = [each for each in held if each not in gone] + back_again
+                    continue
             same = all(from_cell(field, now[field]) == changes[field][1] for field in fields)
             if same and not (standing and id in self._stuck):
                 back |= {field: changes[field][0] for field in fields}
@@ -188,6 +194,11 @@ class _Reversal:
                 self._kept.append(Kept(row["source"], item, None))
 
 
+def _statements(before: Sequence[Any], after: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The overturned statements that an operation added, and those that it took away: each goes back by itself."""
+    return [each for each in after if each not in before], [each for each in before if each not in after]
+
+
 def _units(changes: Mapping[str, Any]) -> list[list[str]]:
     """Fields that go back together: those of a note's standing where that is what changed, each other by itself."""
     standing = [field for field in STANDING if field in changes]
@@ -203,8 +214,10 @@ def _say_whose_standing(session: Session, action: str, family: Sequence[int]) ->
         undone = select(_OPS.c.undoes).where(_OPS.c.id.in_(some), _OPS.c.undoes.is_not(None))
         said = select(_OPS.c.id).where(_OPS.c.action.in_(_SAID_BY_HAND), _OPS.c.id.in_(some) | _OPS.c.id.in_(undone))
         for operation in session.connection.execute(said).scalars().all():
-            for id in session.operations.get(operation).notes:
-                session.notes.own(id, "status", edited=action == "redo")
+            rows = select(_NOTES.c.id, _VERSIONS.c.changes).join(_VERSIONS, _VERSIONS.c.note == _NOTES.c.key)
+            for id, changes in session.connection.execute(rows.where(_VERSIONS.c.operation == operation)).all():
+                for field in {"status", "overturned"}.intersection(json.loads(changes)):
+                    session.notes.own(id, field, edited=action == "redo")
 
 
 def _later_work(session: Session, key: int, target: int) -> int | None:

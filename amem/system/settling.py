@@ -76,20 +76,26 @@ class Settling(Wiring):
         with self._store.read() as session:
             return session.notes.replaced_by([id])
 
-    def unsupersede(self, id: str) -> bool:
-        """Say that a note holds after all; machines may then only propose to hide it. False when it is not superseded.
+    def unsupersede(self, id: str, *, statement: str = "") -> bool:
+        """Say that a note holds after all, or that its overturned statements do (or the `statement` named).
 
-        Raises NoteNotFound.
+        Machines may then only propose to hide it. False when nothing of it was superseded. Raises NoteNotFound.
         """
-        return self._corrector.unsupersede(id, self.actor)
+        return self._corrector.unsupersede(id, self.actor, statement)
 
-    def supersede(self, old: str, new: str, reason: str = "") -> Link:
-        """Put one note in another's place. Raises NoteNotFound, InvalidInput for one that is superseded already."""
-        return self._corrector.supersede(old, new, reason, self.actor)
+    def supersede(self, old: str, new: str, reason: str = "", *, statement: str = "") -> Link:
+        """Put one note in another's place, or in that of one `statement` of it, while the rest of it stands.
 
-    def retract(self, id: str, reason: str = "") -> bool:
-        """Take a note back with nothing in its place, as of now; False when it does not stand. Raises NoteNotFound."""
-        return self._corrector.retract(id, reason, self.actor)
+        Raises NoteNotFound, InvalidInput for what is superseded already or what the note does not say.
+        """
+        return self._corrector.supersede(old, new, reason, self.actor, statement)
+
+    def retract(self, id: str, reason: str = "", *, statement: str = "") -> bool:
+        """Take a note back, or one `statement` of it, with nothing in its place, as of now.
+
+        False when it does not stand. Raises NoteNotFound, InvalidInput for a statement that the note does not make.
+        """
+        return self._corrector.retract(id, reason, self.actor, statement)
 
     def keep(self, id: str) -> int:
         """Say that a note holds in spite of its flags and of what disagrees; returns how many. Raises NoteNotFound."""

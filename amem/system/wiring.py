@@ -173,7 +173,7 @@ class Wiring:
         )
         self._reweigher = Reweigher(self._dense, self._settler, settings)
         self._editor = Editor(store, self._vectorizer, self._reweigher, canon, settings)
-        self._corrector = Corrector(store, self._predicates)
+        self._corrector = Corrector(store, self._predicates, zone(settings.timezone))
 
     def _working(self, heard: Callable[[Receipt], None] | None = None, after: Sequence[Hand] = ()) -> Worker:
         """A worker on all that may wait in the collection, and then on what comes `after`.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 #: Every note that is not deleted.
 _EVERY = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
 #: Fields that a whole note handed to ``update`` may carry changed; the rest of it amem keeps itself.
-_EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "enrichment", "analyst", "at"}
+_EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "overturned", "enrichment", "analyst", "at"}
 
 
 class Editor:
@@ -208,6 +208,10 @@ class Editor:
             session.reviews.decide(review, "rejected", operation)
             if "superseded_by" in item.changes:
                 stand_by(session, item.note, operation)
+            elif "overturned" in item.changes:
+                before, after = item.changes["overturned"]
+                proposed = {each["by"] for each in after if each not in before}
+                stand_by(session, item.note, operation, proposed)
 
     def undo(self, operation: int | None, actor: str) -> UndoReport:
         """Take back an operation and what it set off. Raises NothingToUndo, OperationNotFound, InvalidInput."""
@@ -262,7 +266,16 @@ class Editor:
 
 def _changed(note: MemoryNote, now: MemoryNote) -> dict[str, Any]:
     """Fields of a note object that differ from what is stored; what amem keeps itself is refused by `clean`."""
-    kept = ("status", "superseded_by", "enrichment", "analyst", "recorded_at", "retrieval_count", "last_accessed")
+    kept = (
+        "status",
+        "superseded_by",
+        "overturned",
+        "enrichment",
+        "analyst",
+        "recorded_at",
+        "retrieval_count",
+        "last_accessed",
+    )
     names = (*sorted(_EDITABLE), "links", *kept)
     return {name: getattr(note, name) for name in names if getattr(note, name) != getattr(now, name)}
 

@@ -26,7 +26,7 @@ _FACT_TIMES = ("valid_from", "valid_to")
 #: Fields amem keeps itself; naming them in the error spares people the search for a typing error.
 _KEPT_BY_AMEM = frozenset(
     {"id", "version", "status", "trust", "stability", "recorded_at", "evolution_history", "superseded_by", "at"}
-    | {"enrichment", "analyst", "retrieval_count", "last_accessed"}
+    | {"enrichment", "analyst", "retrieval_count", "last_accessed", "overturned"}
 )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from amem.analysis import Neighbour
 from amem.clock import local_time
 from amem.note import Kind, Status
+from amem.rendering import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,7 +113,7 @@ def show(session: Session, candidates: Sequence[Candidate], of: MemoryNote) -> S
 def _seen(handle: str, note: MemoryNote, cosine: float, of: MemoryNote) -> Neighbour:
     return Neighbour(
         handle=handle,
-        content=note.content,
+        content=text_of(note),
         context=note.context,
         keywords=tuple(note.keywords),
         tags=tuple(note.tags),

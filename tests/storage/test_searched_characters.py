@@ -38,6 +38,8 @@ def test_notes_of_an_older_program_are_found_by_character_too(folder: Path, cloc
         put(session, "We moved to a new flat.")
     with closing(sqlite3.connect(folder / "amem.db")) as raw:
         raw.execute("UPDATE note_text SET content = '新家 家租 租在' WHERE rowid = 1")
+        raw.execute("DROP INDEX notes_overturned")
+        raw.execute("ALTER TABLE notes DROP COLUMN overturned")
         raw.execute("PRAGMA user_version = 4")
         raw.commit()
     with closing(Store(folder, clock)) as store, store.read() as session:

@@ -12,6 +12,7 @@ from amem import Filter
 from amem.analysis import Analysis, Evolution, Judgement, PairVerdict, ProposedLink
 from amem.errors import InvalidInput, NoteNotFound, ServiceUnavailable
 from amem.note import Fact, Link, LinkType, Status
+from amem.rendering import text_of
 from amem.testing import FrozenClock, ScriptedAnalyst
 from amem.verdict import Label
 
@@ -85,7 +86,7 @@ def test_near_duplicates_and_what_came_after_the_change_are_not_flagged(memory: 
     assert memory.flags() == []
 
 
-def test_a_note_that_is_out_of_date_in_part_stays_and_is_flagged(memory: AgenticMemorySystem):
+def test_a_note_that_is_out_of_date_in_part_stays_with_that_part_marked(memory: AgenticMemorySystem):
     both = memory.add(
         "I work at Google. I live in Zurich.",
         time="2026-01-01",
@@ -95,12 +96,11 @@ def test_a_note_that_is_out_of_date_in_part_stays_and_is_flagged(memory: Agentic
     assert new.superseded == ()
     assert status(memory, both) is Status.ACTIVE
     (conflict,) = new.conflicts
-    assert not conflict.hides
-    assert conflict.waits
-    (flag,) = memory.flags()
-    assert (flag.note, flag.because) == (both.id, new.id)
-    assert [each.earlier for each in memory.conflicts_open()] == [both.id]
-    memory.keep(both.id)
+    assert (conflict.hides, conflict.waits, conflict.ends) == (False, "", ("I work at Google.",))
+    note = memory.read(both.id)
+    assert [(each.text, each.by) for each in note.overturned] == [("I work at Google.", new.id)]
+    assert text_of(note) == "I work at Google (until 2026-02-01, then: I joined OpenAI). I live in Zurich."
+    assert memory.flags() == []
     assert memory.conflicts_open() == []
     assert [each.object for each in memory.facts("user", "works_at")] == ["OpenAI"]
     assert [each.object for each in memory.facts("user", "lives_in")] == ["Zurich"]

@@ -22,4 +22,4 @@ def test_a_verdict_carries_the_statement_it_overturns_if_the_old_note_says_it_wo
     planned = plan(Evolution(links=(link,)), {"n1": old}, {}, Settings())
     rest, opinions = from_links(planned, "model", "evolve 4", {"old": 0.8}, 0.4)
     assert rest.links == ()
-    assert opinions.verdicts["old"].quote == kept
+    assert opinions.verdicts["old"].quotes == ((kept,) if kept else ())

@@ -11,6 +11,8 @@ from amem.text.stopwords import words
 from amem.writing.conflict.words import concepts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from amem.writing.conflict.statement import Statement
 
 _ENGLISH = re.compile(
@@ -40,6 +42,24 @@ def two_of_a_kind(one: Statement, other: Statement) -> bool:
     if _other_item(one.around or one.text, other.around or other.text):
         return True
     return _other_number(one.text, other.text) or _other_owner(one, other)
+
+
+def items_of(statements: Sequence[Statement]) -> list[Statement]:
+    """The statements of a note that say the same of several things in other numbers: items of a list.
+
+    Another item with a number of its own is no other value of one of these: "Gate A opens at 6. Gate B opens at 7."
+    """
+    return [
+        one
+        for one in statements
+        if one.about and any(_is_item_beside(one, other) for other in statements if other is not one)
+    ]
+
+
+def _is_item_beside(one: Statement, other: Statement) -> bool:
+    apart = one.values != other.values or one.names.keys() != other.names.keys()
+    same = one.about.keys() - one.names.keys() == other.about.keys() - other.names.keys()
+    return apart and same and bool(one.values and other.values)
 
 
 def _other_number(one: str, other: str) -> bool:

@@ -32,7 +32,7 @@ _BEFORE, _AFTER = 40, 5
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A note in a pair, with its cosine to the other; `kept` where a person said that it holds."""
+    """A note in a pair, with its cosine to the other; `kept` where a person said that it, or a part of it, holds."""
 
     note: MemoryNote
     claim: Claim
@@ -46,7 +46,7 @@ class Rival:
 
 def as_rival(key: int, note: MemoryNote, owned: Mapping[str, str], cosine: float = 1.0) -> Rival:
     """A stored note, with the fields that people own in it, as one side of a pair."""
-    return Rival(note, claim_of(note, key), cosine, owned.get("status") == "edited")
+    return Rival(note, claim_of(note, key), cosine, "edited" in (owned.get("status"), owned.get("overturned")))
 
 
 def states_something(note: MemoryNote) -> bool:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from amem.note import Status
+from amem.rendering import holding_facts, holding_text
 from amem.truth.news import overtakes
 from amem.writing.conflict.verdict import Claim
 
@@ -19,18 +20,21 @@ _UNKNOWN = datetime.min.replace(tzinfo=UTC)
 
 
 def claim_of(note: MemoryNote, order: int) -> Claim:
-    """What `note` claims; `order` is its place among arrivals. Its facts must be canonical, as stored ones are."""
+    """What `note` claims, its overturned statements aside; `order` is its place among arrivals.
+
+    Its facts must be canonical, as stored ones are.
+    """
     said = note.at or note.recorded_at or _UNKNOWN
     since = note.valid_from or _since(note.facts)
     return Claim(
         note.id,
-        note.content,
+        holding_text(note.content, note.overturned),
         note.kind,
         true_at=since or said,
         said_at=said,
         order=order,
         speaker=note.speaker,
-        facts=tuple(note.facts),
+        facts=tuple(holding_facts(note)),
         entities=tuple(note.entities),
         keywords=tuple(note.keywords),
         # What took its place, too, is kept as its end.

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput, NoteNotFound
 from amem.note import Link, LinkType, Status
+from amem.storage.rows import plain
+from amem.text import normalize
 from amem.writing.actors import is_person
 from amem.writing.conflict.claims import claim_of, ended
+from amem.writing.conflict.ending import around, marked, part_of, statement_of, statements_of, still_states
 from amem.writing.conflict.leaning import flag_what_leans
-from amem.writing.conflict.standing import free, hide, leads_to, standing_after
+from amem.writing.conflict.standing import free, hide, leads_to, lift, standing_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Sequence
+    from datetime import datetime, tzinfo
 
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Overturned
     from amem.storage import Session, Store
     from amem.truth.predicates import Predicates
 
@@ -22,32 +26,55 @@ if TYPE_CHECKING:
 class Corrector:
     """Carries out what people say of single notes; each call is one operation that can be undone."""
 
-    def __init__(self, store: Store, predicates: Callable[[], Predicates]) -> None:
+    def __init__(self, store: Store, predicates: Callable[[], Predicates], zone: tzinfo) -> None:
         self._store = store
         self._predicates = predicates
+        self._zone = zone
 
-    def unsupersede(self, id: str, actor: str) -> bool:
-        """Make a superseded note stand again, whatever machines make of it; False when it does. Raises NoteNotFound."""
+    def unsupersede(self, id: str, actor: str, statement: str = "") -> bool:
+        """Make a superseded note stand again, or the overturned statements of one that stands (or one `statement`).
+
+        Machines may then only propose to overturn it. False when there is nothing to bring back. Raises NoteNotFound.
+        """
         with self._store.write() as session:
             note = _found(session, id)
-            if note.status is not Status.SUPERSEDED:
+            if note.status is Status.SUPERSEDED and not statement:
+                stand_again(session, note, session.begin("unsupersede", actor), actor)
+                return True
+            lifted = [each for each in note.overturned if normalize(statement) in normalize(each.text)]
+            if not lifted:
                 return False
-            stand_again(session, note, session.begin("unsupersede", actor), actor)
+            operation = session.begin("unsupersede", actor, statement)
+            stays = {each.by for each in note.overturned if each not in lifted}
+            stand_by(session, id, operation, {each.by for each in lifted if each.by} - stays)
+            lift(session, note, lifted, operation, edited=is_person(actor))
         return True
 
-    def retract(self, id: str, reason: str, actor: str) -> bool:
-        """Take a note back, with nothing in its place, as of now; False when it does not stand. Raises NoteNotFound."""
+    def retract(self, id: str, reason: str, actor: str, statement: str = "") -> bool:
+        """Take a note back, or one statement of it, with nothing in its place, as of now; False when it does not stand.
+
+        Raises NoteNotFound, InvalidInput for a statement that the note does not make.
+        """
         with self._store.write() as session:
             note = _found(session, id)
             if note.status not in (Status.ACTIVE, Status.ARCHIVED):
                 return False
+            told = self._told(note, statement, session.now, reason=reason) if statement else []
+            if statement and told == note.overturned:
+                return False
             operation = session.begin("retract", actor, reason)
+            if told and still_states(note.content, told):
+                self._mark(session, note, None, told, session.now, operation)
+                return True
             session.notes.change(id, standing_after(note, None, session.now), operation)
             flag_what_leans(session, note, None, session.now, self._predicates(), operation)
         return True
 
-    def supersede(self, old: str, new: str, reason: str, actor: str) -> Link:
-        """Put one note in the place of another by hand, even of one that took its place; NoteNotFound, InvalidInput."""
+    def supersede(self, old: str, new: str, reason: str, actor: str, statement: str = "") -> Link:
+        """Put one note in the place of another, or of one `statement` of it, by hand, even of one that took its place.
+
+        Raises NoteNotFound, InvalidInput.
+        """
         with self._store.write() as session:
             before, after = _found(session, old), _found(session, new)
             if old == new:
@@ -56,16 +83,51 @@ class Corrector:
                 raise InvalidInput(
                     f"{old[:8]} is superseded already", hint=f"amem unsupersede {old[:8]} makes it stand again"
                 )
+            moment = ended(claim_of(before, 0), claim_of(after, 1))
+            link = Link(new, old, LinkType.SUPERSEDES, reason, 1.0, actor, session.now)
+            told = self._told(before, statement, moment, by=after, reason=reason) if statement else []
+            if statement and told == before.overturned:
+                raise InvalidInput(
+                    f"{old[:8]} has that statement marked already",
+                    hint=f"amem unsupersede {old[:8]} --statement makes it stand again",
+                )
             operation = session.begin("supersede", actor, reason)
+            if told and still_states(before.content, told):
+                self._mark(session, before, after, told, moment, operation)
+                session.links.put(link, operation)
+                return link
             if leads_to(session, new, old):
                 # What a person says last holds: what had its place taken by the other stands again.
                 stand_again(session, after, operation, actor)
-            moment = ended(claim_of(before, 0), claim_of(after, 1))
-            link = Link(new, old, LinkType.SUPERSEDES, reason, 1.0, actor, session.now)
             hide(session, before, link, moment, operation)
             session.notes.own(old, "status", edited=False)
             flag_what_leans(session, before, after, moment, self._predicates(), operation)
         return link
+
+    def _told(
+        self, note: MemoryNote, statement: str, moment: datetime, *, by: MemoryNote | None = None, reason: str
+    ) -> list[Overturned]:
+        """The note's overturned statements with the one that a person means. Raises InvalidInput for none."""
+        meant = around(note.content, statement) if statement in note.content else statement_of(note.content, statement)
+        if meant is None:
+            said = "; ".join(each for each in statements_of(note.content))
+            raise InvalidInput(f"{note.id[:8]} does not say {statement!r}", hint=f"it says: {said}")
+        return marked(note, [meant], until=moment.astimezone(self._zone), by=by, reason=reason)
+
+    def _mark(
+        self,
+        session: Session,
+        note: MemoryNote,
+        successor: MemoryNote | None,
+        told: Sequence[Overturned],
+        moment: datetime,
+        operation: int,
+    ) -> None:
+        fresh = [each for each in told if each not in note.overturned]
+        session.notes.change(note.id, {"overturned": plain("overturned", told)}, operation)
+        session.notes.own(note.id, "overturned", edited=False)
+        part = part_of(note, fresh)
+        flag_what_leans(session, part, successor, moment, self._predicates(), operation, whole=False)
 
     def keep(self, id: str, actor: str) -> int:
         """Say that a note holds in spite of its flags; returns how many there were. Raises NoteNotFound."""
@@ -89,13 +151,13 @@ def stand_again(session: Session, note: MemoryNote, operation: int, actor: str) 
     stand_by(session, note.id, operation)
 
 
-def stand_by(session: Session, id: str, operation: int) -> None:
-    """Take away what says that others took a note's place, and have no machine say it of them again."""
+def stand_by(session: Session, id: str, operation: int, against: Collection[str] | None = None) -> None:
+    """Take away what says that others (or those `against`) took a note's place, and have no machine say it again."""
     for link in session.links.to(id):
-        if link.type is LinkType.SUPERSEDES:
+        if link.type is LinkType.SUPERSEDES and (against is None or link.source in against):
             session.links.remove(link.source, id, link.type, operation)
             session.flags.put(id, link.source, link.reason, operation)
-    session.flags.dismiss(id, operation)
+    session.flags.dismiss(id, operation, against)
 
 
 def _found(session: Session, id: str) -> MemoryNote:

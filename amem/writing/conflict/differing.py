@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from amem.writing.conflict.another import two_of_a_kind
+from amem.writing.conflict.another import items_of, two_of_a_kind
 from amem.writing.conflict.cues import Cue
 from amem.writing.conflict.difference import HALF, TELLING, Difference, How
 from amem.writing.conflict.grammar import Of
@@ -15,7 +15,7 @@ from amem.writing.conflict.likeness import overlap, shared, without
 from amem.writing.conflict.other_values import other_value
 from amem.writing.conflict.replacing import replaced
 from amem.writing.conflict.statements import read
-from amem.writing.conflict.turning import turned
+from amem.writing.conflict.turning import forbidden, turned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,18 +30,23 @@ _HONORIFICS = frozenset({"dr", "mr", "mrs", "ms", "prof"})
 def differences(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[Difference]:
     """Every reason that the later note gives against the earlier one."""
     olds, news = _sentences(earlier.content), _sentences(later.content)
+    items = [*items_of(read(earlier.content)), *items_of(read(later.content))]
     for new in read(later.content):
         for old in read(earlier.content):
             if _touch(old, new):
                 found = turned(old, new, olds[old.sentence], news[new.sentence], earlier, later)
-                found = found or other_value(old, new, earlier, later)
+                found = found or forbidden(old, new)
+                if found is None and old not in items and new not in items:
+                    found = other_value(old, new, earlier, later)
                 found = found or replaced(old, new, earlier, later, predicates)
                 if found is not None:
                     yield found
     for whole_new in news.values():
         for whole_old in olds.values():
             if _touch(whole_old, whole_new):
-                found = _taken_back(whole_old, whole_new) or other_value(whole_old, whole_new, earlier, later)
+                found = _taken_back(whole_old, whole_new)
+                if found is None and not items:
+                    found = other_value(whole_old, whole_new, earlier, later)
                 found = found or replaced(whole_old, whole_new, earlier, later, predicates)
                 if found is not None:
                     yield found

@@ -10,7 +10,8 @@ from amem.writing.conflict import reasons
 from amem.writing.conflict.cues import Cue
 from amem.writing.conflict.difference import AT_ONCE, MOST, Difference, How
 from amem.writing.conflict.differing import differences
-from amem.writing.conflict.likeness import cover, differing, same_people, without
+from amem.writing.conflict.ending import quote, stated, states_more
+from amem.writing.conflict.likeness import cover, differing, overlap, same_people, shared, without
 from amem.writing.conflict.sometimes import only_sometimes
 from amem.writing.conflict.statements import read
 from amem.writing.conflict.verdict import NO_CONFLICT, Label, Verdict
@@ -44,13 +45,16 @@ def judge(earlier: Claim, later: Claim, cosine: float, predicates: Predicates, l
     if best is None:
         return _alike(earlier, later, cosine)
     preference = Kind.PREFERENCE in (earlier.kind, later.kind)
-    # Embeddings of two languages tell little of each other; what the words share has to do.
-    alike = cosine if written_in_cjk(earlier.content) == written_in_cjk(later.content) else max(cosine, best.overlap)
+    # Embeddings of two languages tell little of each other, and that of several statements little of one of them; what
+    # the words share has to do.
+    apart = written_in_cjk(earlier.content) != written_in_cjk(later.content) or len(stated(earlier.content)) > 1
+    alike = max(cosine, best.overlap) if apart else cosine
     reached = score(alike, best.overlap, polarity=True, preference=preference)
     if reached < least:
         return NO_CONFLICT
-    label = _label(best, earlier, later)
-    return Verdict(label, _confidence(best, reached), _reason(best, later), JUDGE, whole=_whole(earlier, best))
+    label, fallen = _label(best, earlier, later), _fallen(earlier, best)
+    whole = not states_more(earlier.content, fallen)
+    return Verdict(label, _confidence(best, reached), _reason(best, later), JUDGE, whole=whole, quotes=fallen)
 
 
 def _confidence(difference: Difference, reached: float) -> float:
@@ -112,10 +116,16 @@ def _reason(difference: Difference, later: Claim) -> str:
     return reasons.another(old, new, later.content)
 
 
-def _whole(earlier: Claim, difference: Difference) -> bool:
-    """Whether the statement that fell is all that the note says."""
-    rest = [each for each in read(earlier.content) if each.sentence != difference.old.sentence and each.about]
-    return not rest
+def _fallen(earlier: Claim, difference: Difference) -> tuple[str, ...]:
+    """The statement that fell, in the words of the note: of a sentence the clause that has most in common."""
+    old, new = difference.old, difference.new
+    said = [each for each in stated(earlier.content) if each.sentence == old.sentence and each.about]
+    if said and old not in said:  # a whole sentence, or its heading
+        old = max(said, key=lambda each: (overlap(each.about, new.about), shared(each.about, new.about)))
+        if len(said) > 1 and not shared(old.about, new.about):
+            return ()
+    found = quote(earlier.content, old)
+    return () if found is None else (found,)
 
 
 def _alike(earlier: Claim, later: Claim, cosine: float) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 
 from amem.note import Fact, Status
 from amem.storage import tables
@@ -36,7 +36,7 @@ def with_kept(session: Session, predicates: Predicates, known: Iterable[Conflict
 
 def _kept_beside(session: Session, predicates: Predicates) -> Iterator[Conflict]:
     notes = tables.notes.c
-    owned = func.json_extract(notes.edited, "$.status") == "edited"
+    owned = or_(*(func.json_extract(notes.edited, f"$.{name}") == "edited" for name in ("status", "overturned")))
     rows = session.connection.execute(select(notes.key, notes.id).where(notes.status == str(Status.ACTIVE), owned))
     kept = {id: key for key, id in rows}
     evidence = session.facts.about({each.subject for each in session.facts.of(list(kept.values()))}) if kept else []

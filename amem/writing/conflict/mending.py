@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.note import Status
-from amem.writing.conflict.standing import free
+from amem.writing.conflict.standing import free, lift_all_by
 
 if TYPE_CHECKING:
     from amem.storage import Session, UndoReport
@@ -25,6 +25,7 @@ def mend(session: Session, report: UndoReport, reweigher: Reweigher) -> None:
     freed = list(dict.fromkeys(stranded))
     for id in freed:
         free(session, id, report.operation)
+    freed += [id for id in lift_all_by(session, gone, report.operation) if id not in freed]
     lost = set(gone)
     back = [
         id

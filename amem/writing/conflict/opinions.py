@@ -36,7 +36,8 @@ def from_links(plan: Plan, name: str, prompt: str, cosines: Mapping[str, float],
         if cosine < least:
             dropped.append(f"{link.type} {link.target[:8]}: the notes are too unlike (similarity {cosine:.2f})")
         elif link.target not in verdicts or link.type is LinkType.CONTRADICTS:  # what hides less comes first
-            verdicts[link.target] = Verdict(Label(link.type), link.confidence, link.reason, MODEL, quote=link.quote)
+            quotes = (link.quote,) if link.quote else ()
+            verdicts[link.target] = Verdict(Label(link.type), link.confidence, link.reason, MODEL, quotes=quotes)
     rest = tuple(link for link in plan.links if link.type not in WEIGHED)
     return replace(plan, links=rest, dropped=tuple(dropped)), Opinions(name, verdicts, prompt if verdicts else "")
 

@@ -11,11 +11,13 @@ from functools import cmp_to_key
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from amem.clock import zone
 from amem.note import Link, LinkType, Status
 from amem.receipt import Queued
 from amem.storage.rows import plain
 from amem.writing.conflict.candidates import as_rival, rivals, states_something
 from amem.writing.conflict.claims import claim_of, ended, order
+from amem.writing.conflict.ending import marked, part_of, still_states
 from amem.writing.conflict.leaning import flag_what_leans
 from amem.writing.conflict.standing import hide, leads_to, standing_after
 from amem.writing.conflict.takebacks import said_right_before, void
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Overturned
     from amem.settings import Settings
     from amem.storage import Session
     from amem.truth.predicates import Predicates
@@ -125,11 +127,15 @@ class Settler:
         for each in weighed:
             if each.hides and each.later.id == note.id:
                 work.replace(each)
+            elif each.ends and each.later.id == note.id:
+                work.end(each)
         if successor is not None:
             work.replace(successor)
         for each in weighed:
             # Of a note that is superseded already it need not be said that it is doubtful, too.
-            if not each.hides and successor is None:
+            if each.ends and each.earlier.id == note.id and successor is None:
+                work.end(each)
+            elif not each.hides and not each.ends and successor is None:
                 work.leave(each)
         return work.done
 
@@ -172,6 +178,25 @@ class _Work:
             self.done.superseded.append(earlier.id)
         else:
             self.done.superseded_by = later.id
+
+    def end(self, weighed: Weighed) -> None:
+        """Mark the statements of the earlier note that ended; one of which nothing is left is superseded."""
+        earlier, later = weighed.earlier, weighed.later
+        if not (earlier.note.status is later.note.status is Status.ACTIVE):
+            return
+        told = self._told(weighed)
+        if not still_states(earlier.note.content, told):
+            return self.replace(weighed)
+        operation = self._operation(weighed)
+        link = self._link(weighed)
+        self._session.notes.change(earlier.id, {"overturned": plain("overturned", told)}, operation)
+        self._session.links.put(link, operation)
+        part = part_of(earlier.note, [each for each in told if each not in earlier.note.overturned])
+        earlier.note.overturned = told
+        moment = _known(earlier.claim, later.claim)
+        flag_what_leans(self._session, part, later.note, moment, self._predicates, operation, whole=False)
+        self.done.links.append(link)
+        self.done.conflicts.append(weighed.conflict)
 
     def leave(self, weighed: Weighed) -> None:
         """Link two notes that both stay, and see to it that somebody looks at them."""
@@ -223,9 +248,23 @@ class _Work:
             self._session.now,
         )
 
+    def _told(self, weighed: Weighed) -> list[Overturned]:
+        """The earlier note's overturned statements, those of the verdict among them."""
+        earlier, later = weighed.earlier, weighed.later
+        return marked(
+            earlier.note,
+            weighed.verdict.quotes,
+            until=ended(earlier.claim, later.claim).astimezone(zone(self._settings.timezone)),
+            by=later.note,
+            reason=weighed.verdict.reason,
+            confidence=weighed.verdict.confidence,
+        )
+
     def _propose(self, weighed: Weighed, operation: int) -> Queued:
         earlier, later = weighed.earlier, weighed.later
         after = standing_after(earlier.note, later.id, ended(earlier.claim, later.claim))
+        if not weighed.verdict.whole:
+            after = {"overturned": plain("overturned", self._told(weighed))}
         review = self._session.reviews.propose(
             earlier.id,
             {name: (plain(name, getattr(earlier.note, name)), value) for name, value in after.items()},

@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from amem.text import is_cjk, normalize, sentences
+from amem.text import is_cjk, normalize
 from amem.truth.intervals import same_value
 from amem.truth.news import may_overtake, overtakes
 from amem.truth.subjects import subject_key
 from amem.writing.conflict import cues, reasons
+from amem.writing.conflict.ending import statement_of, states_more
 from amem.writing.conflict.sometimes import only_sometimes
 from amem.writing.conflict.verdict import Label, Verdict
 
@@ -29,8 +30,6 @@ _AT_ONCE = timedelta(days=1)
 HOSTS = ("cloud", "hosting")
 #: Facts a note are compared; nobody states more in one.
 _MOST = 40
-#: Characters of a note that are looked through for what else it says.
-_READ = 4_000
 
 
 def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | None:
@@ -48,8 +47,12 @@ def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | Non
             best = verdict
     if best is None or best.label is not Label.SUPERSEDES:
         return best
-    whole = _is_all(earlier, overturned, predicates) and not only_sometimes(earlier.content, later.content)
-    return Verdict(best.label, best.confidence, best.reason, best.judge, whole=whole)
+    if only_sometimes(earlier.content, later.content):
+        return replace(best, whole=False)  # what ended is not the statement, only its being so always
+    found = (statement_of(earlier.content, each.object) for each in overturned)
+    quotes = tuple(dict.fromkeys(each for each in found if each is not None))
+    whole = _is_all(earlier, overturned, predicates) and not states_more(earlier.content, quotes)
+    return replace(best, whole=whole, quotes=quotes)
 
 
 def _banned(earlier: Claim, later: Claim) -> tuple[Fact, Fact] | None:
@@ -137,13 +140,9 @@ def _weight(verdict: Verdict) -> tuple[bool, float]:
 
 
 def _is_all(claim: Claim, overturned: list[Fact], predicates: Predicates) -> bool:
-    """Whether nothing of a note is left when these facts fall."""
+    """Whether no fact of a note is left when these fall."""
     fallen = {each.predicate for each in overturned}
     rest = [
         each for each in claim.facts if each not in overturned and not (not each.holds and each.predicate in fallen)
     ]
-    if any(predicates.hangs_on(each.predicate) not in fallen for each in rest):
-        return False
-    values = [normalize(each.object) for each in overturned if each.object]
-    told = [normalize(sentence) for sentence in sentences(claim.content[:_READ])]
-    return len(told) < 2 or all(any(value in sentence for value in values) for sentence in told)
+    return all(predicates.hangs_on(each.predicate) in fallen for each in rest)

@@ -8,9 +8,10 @@ from amem.note import Link, LinkType, Status
 from amem.storage.rows import plain, read_time
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Overturned
     from amem.storage import Session
 
 
@@ -38,6 +39,26 @@ def unlink_successors(session: Session, id: str, operation: int) -> None:
     for link in session.links.around([id]):
         if link.type is LinkType.SUPERSEDES and link.target == id:
             session.links.remove(link.source, id, link.type, operation)
+
+
+def lift(session: Session, note: MemoryNote, lifted: Collection[Overturned], operation: int, *, edited: bool) -> None:
+    """Let overturned statements of a note stand again; `edited` says that a person wants it so.
+
+    A note that has overturned no other of its statements is unlinked.
+    """
+    left = [each for each in note.overturned if each not in lifted]
+    session.notes.change(note.id, {"overturned": plain("overturned", left)}, operation, edited=edited)
+    for by in {each.by for each in lifted} - {each.by for each in left}:
+        if by and session.links.get(by, note.id, LinkType.SUPERSEDES) is not None:
+            session.links.remove(by, note.id, LinkType.SUPERSEDES, operation)
+
+
+def lift_all_by(session: Session, ids: Sequence[str], operation: int) -> list[str]:
+    """Let the statements stand again that these notes overturned, since they are gone; returns whose they are."""
+    found = session.notes.overturned_by(ids) if ids else {}
+    for note in found.values():
+        lift(session, note, [each for each in note.overturned if each.by in ids], operation, edited=False)
+    return list(found)
 
 
 def leads_to(session: Session, id: str, other: str) -> bool:

@@ -263,8 +263,11 @@ def _is_name_before_and(one: Statement, next_: Statement) -> bool:
 
 
 def _together(one: Statement, next_: Statement) -> Statement:
+    start = next_.around.find(one.text)
     return replace(
         next_,
+        text=next_.around[start : next_.around.find(next_.text, start) + len(next_.text)] if start >= 0 else next_.text,
+        opener=one.opener,
         about={**one.about, **next_.about},
         names={**one.names, **next_.names},
         people=one.people | next_.people,

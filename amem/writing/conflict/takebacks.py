@@ -12,7 +12,7 @@ from amem.text import sentences
 from amem.writing.conflict.candidates import states_something
 from amem.writing.conflict.claims import claim_of
 from amem.writing.conflict.leaning import flag_what_leans
-from amem.writing.conflict.standing import free, standing_after, unlink_successors
+from amem.writing.conflict.standing import free, lift_all_by, standing_after, unlink_successors
 
 if TYPE_CHECKING:
     from amem.note import MemoryNote
@@ -113,5 +113,6 @@ def void(session: Session, note: MemoryNote, predicates: Predicates, operation: 
     for id in session.notes.replaced_by([note.id]):
         free(session, id, operation)
         unlink_successors(session, id, operation)
+    lift_all_by(session, [note.id], operation)
     session.notes.change(note.id, standing_after(note, None, began), operation)
     flag_what_leans(session, note, None, session.now, predicates, operation)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.storage.disagreements import IN_CONFLICT
 from amem.writing.conflict.claims import order
+from amem.writing.conflict.ending import around, states_more
 from amem.writing.conflict.verdict import Conflict, Label
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from amem.storage import Session
     from amem.writing.conflict.candidates import Rival
     from amem.writing.conflict.judges import Judges
-    from amem.writing.conflict.verdict import Verdict
+    from amem.writing.conflict.verdict import Claim, Verdict
 
 #: Who says so where rules do.
 RULES = "amem"
@@ -43,7 +44,8 @@ NOBODY_ASKED = Opinions()
 class Weighed:
     """A pair with a verdict that leaves a trace: `hides` tells that the earlier note is superseded by it.
 
-    Where it does not, `waits` says why. With `proposes` a person is asked to decide. `made_by` is whose verdict it is.
+    `ends` are statements of the earlier note that end while the rest of it stands. Where neither is so, `waits` says
+    why. With `proposes` a person is asked to decide. `made_by` is whose verdict it is.
     """
 
     earlier: Rival
@@ -53,12 +55,14 @@ class Weighed:
     hides: bool = False
     waits: str = ""
     proposes: bool = False
+    ends: tuple[str, ...] = ()
     made_by: str = RULES
 
     @property
     def conflict(self) -> Conflict:
         """The pair as it is told of."""
-        return Conflict(self.earlier.id, self.later.id, self.verdict, round(self.cosine, 4), self.hides, self.waits)
+        cosine = round(self.cosine, 4)
+        return Conflict(self.earlier.id, self.later.id, self.verdict, cosine, self.hides, self.waits, self.ends)
 
 
 class Weigher:
@@ -99,16 +103,29 @@ class Weigher:
             opinion = None
         sure = None if opinion is None else self._judges.rules_first(first, second, cosine)
         by_model = opinion is not None and sure is None
-        verdict = opinion if by_model else sure or self._judges.judge(first, second, cosine)
+        verdict = sure or self._judges.judge(first, second, cosine)
+        if opinion is not None and by_model:
+            verdict = self._placed(opinion, verdict, first)
         if verdict is None or verdict.label not in CONFLICTS:
             return None
         found = Weighed(earlier, later, verdict, cosine, made_by=name if by_model else RULES)
         if verdict.label is Label.CONTRADICTS:
             return found
         waits = self._why_wait(found, supported=not by_model or self._supports(found))
-        # What only concerns a part of a note is no change that a person could accept: it is linked and flagged.
-        proposes = bool(waits) and verdict.whole and (by_model or earlier.kept)
-        return replace(found, hides=not waits, waits=waits, proposes=proposes)
+        # Of a part that nobody can name there is no change that a person could accept: it is linked and flagged.
+        named = verdict.whole or bool(verdict.quotes)
+        proposes = bool(waits) and named and (by_model or earlier.kept)
+        ends = () if waits or verdict.whole else verdict.quotes
+        return replace(found, hides=not waits and verdict.whole, waits=waits, proposes=proposes, ends=ends)
+
+    def _placed(self, opinion: Verdict, rules: Verdict, earlier: Claim) -> Verdict:
+        """A model's verdict with the statements that it concerns: those it quotes, else those that rules see fallen."""
+        if opinion.quotes:
+            quotes = tuple(dict.fromkeys(around(earlier.content, each) for each in opinion.quotes))
+            return replace(opinion, whole=not states_more(earlier.content, quotes), quotes=quotes)
+        if rules.label in CONFLICTS:
+            return replace(opinion, whole=rules.whole, quotes=rules.quotes)
+        return opinion
 
     def doubtful(self, session: Session, one: Rival, others: Iterable[Rival], covered: Iterable[str]) -> list[Rival]:
         """Those of the others that only a model can tell of, where it has not: nearest first."""
@@ -123,7 +140,7 @@ class Weigher:
 
     def _why_wait(self, found: Weighed, *, supported: bool) -> str:
         verdict, least = found.verdict, self._settings.supersede_confidence
-        if not verdict.whole:
+        if not verdict.whole and not verdict.quotes:
             return "it concerns only a part of the note"
         if found.earlier.kept:
             return "a person said that the note holds"

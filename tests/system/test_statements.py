@@ -1,0 +1,205 @@
+"""A note of several statements keeps standing when one of them is overturned: marked, dated, and taken back exactly."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC
+from typing import TYPE_CHECKING
+
+import pytest
+
+from amem import Filter
+from amem.errors import InvalidInput
+from amem.interop.exporting import export_chosen
+from amem.interop.importing import Importer
+from amem.interop.reader import read_path
+from amem.llm.offline import OfflineAnalyst
+from amem.note import LinkType, Status
+from amem.rendering import text_of
+from amem.testing import FrozenClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from amem import AgenticMemorySystem
+
+OLD, NEW = "I live in Rome. I have a cat named Momo.", "I moved to Berlin."
+ENDED = "I live in Rome (until 2026-06-22, then: I moved to Berlin). I have a cat named Momo."
+
+
+@pytest.fixture
+def memory(open_memory: Callable[..., AgenticMemorySystem]) -> AgenticMemorySystem:
+    """Read by the rules, after all that these tests tell of."""
+    return open_memory(analyst=OfflineAnalyst(), clock=FrozenClock("2026-09-01T10:00"))
+
+
+def told(memory: AgenticMemorySystem, id: str) -> str:
+    return text_of(memory.read(id))
+
+
+def add(memory: AgenticMemorySystem, text: str, time: str) -> str:
+    return memory.add(text, time=time).id
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said", "question"),
+    [
+        (OLD, NEW, ENDED, "what is my cat called?"),
+        (
+            "我住在罗马，养了一只猫叫毛毛。",
+            "我搬到了柏林。",
+            "我住在罗马（至2026-06-22，之后：我搬到了柏林），养了一只猫叫毛毛。",
+            "我的猫叫什么？",
+        ),
+    ],
+)
+def test_a_statement_that_ended_is_marked_wherever_its_note_is_shown(
+    memory: AgenticMemorySystem, old: str, new: str, said: str, question: str
+) -> None:
+    first = memory.add(old, time="2026-01-05", kind="preference").id
+    receipt = memory.add(new, time="2026-06-22")
+    (conflict,) = receipt.conflicts
+    assert (conflict.hides, conflict.waits, receipt.superseded) == (False, "", ())
+    note = memory.read(first)
+    assert (note.status, note.content) == (Status.ACTIVE, old)
+    assert [(each.text, each.by) for each in note.overturned] == [(conflict.ends[0], receipt.id)]
+    hit = next(hit for hit in memory.search(question, k=3) if hit.id == first)
+    assert hit.text == said
+    assert hit["overturned"][0]["text"] == conflict.ends[0]
+    assert said in memory.core_notes().text
+    assert said in memory.context(question, 400, core=False).text
+    assert [card.text for card in memory.cards_of([first]).values()] == [said]
+    assert memory.flags() == []
+    assert memory.conflicts_open() == []
+
+
+def test_facts_of_a_statement_end_with_it_and_others_hold(memory: AgenticMemorySystem) -> None:
+    add(memory, "I live in Rome. I work at Siemens.", "2026-01-05")
+    add(memory, NEW, "2026-06-22")
+    lived = memory.timeline("me", "lives_in")
+    assert [(each.object, each.until and f"{each.until:%Y-%m-%d}") for each in lived] == [
+        ("Rome", "2026-06-22"),
+        ("Berlin", None),
+    ]
+    assert [each.object for each in memory.facts("me", "works_at")] == ["Siemens"]
+
+
+def test_a_note_all_of_whose_statements_ended_is_superseded(memory: AgenticMemorySystem) -> None:
+    old = add(memory, "I live in Rome. I work at Siemens.", "2026-01-05")
+    add(memory, NEW, "2026-06-22")
+    last = memory.add("I started at Bosch.", time="2026-07-01")
+    note = memory.read(old)
+    assert (note.status, note.superseded_by, last.superseded) == (Status.SUPERSEDED, last.id, (old,))
+    memory.undo()
+    assert memory.read(old).status is Status.ACTIVE
+    assert told(memory, old).startswith("I live in Rome (until 2026-06-22, then: I moved to Berlin)")
+
+
+def test_undo_takes_back_one_mark_and_leaves_a_later_one(memory: AgenticMemorySystem) -> None:
+    old = add(memory, "I live in Rome. I work at Siemens. I have a cat named Momo.", "2026-01-05")
+    moved = memory.add(NEW, time="2026-06-22")
+    memory.add("I started at Bosch.", time="2026-07-01")
+    assert len(memory.read(old).overturned) == 2
+    report = memory.undo(moved.operation)
+    assert report.kept == ()
+    assert [each.text for each in memory.read(old).overturned] == ["I work at Siemens."]
+    assert moved.id not in [link.source for link in memory.backlinks(old)]
+    memory.redo()
+    assert [each.text for each in memory.read(old).overturned] == ["I work at Siemens.", "I live in Rome."]
+    assert told(memory, old) == (
+        "I live in Rome (until 2026-06-22, then: I moved to Berlin). "
+        "I work at Siemens (until 2026-07-01, then: I started at Bosch). I have a cat named Momo."
+    )
+
+
+def test_an_edit_drops_the_mark_of_what_it_took_out_and_rollback_brings_both_back(memory: AgenticMemorySystem) -> None:
+    old = add(memory, OLD, "2026-01-05")
+    add(memory, NEW, "2026-06-22")
+    version = memory.read(old).version
+    memory.update(old, content="I have a cat named Momo and a dog.")
+    assert memory.read(old).overturned == []
+    memory.rollback(old, version)
+    assert told(memory, old) == ENDED
+
+
+def test_people_end_and_bring_back_single_statements(memory: AgenticMemorySystem) -> None:
+    old = add(memory, "The office is in Porto. The rent is 900 euros. Dogs are welcome.", "2026-01-05")
+    new = add(memory, "From July it costs 950.", "2026-06-22")
+    link = memory.supersede(old, new, "a letter came", statement="the rent is 900 euros")
+    assert (link.type, memory.read(old).status) == (LinkType.SUPERSEDES, Status.ACTIVE)
+    assert memory.retract(old, statement="Dogs are welcome")
+    assert not memory.retract(old, statement="Dogs are welcome")
+    assert [(each.text, each.by) for each in memory.read(old).overturned] == [
+        ("The rent is 900 euros.", new),
+        ("Dogs are welcome.", ""),
+    ]
+    assert "Dogs are welcome (until " in told(memory, old)
+    assert "taken back)" in told(memory, old)
+    assert memory.conflicts_open() == []
+    with pytest.raises(InvalidInput, match="does not say"):
+        memory.retract(old, statement="cats are welcome")
+    assert memory.unsupersede(old, statement="dogs")
+    assert [each.text for each in memory.read(old).overturned] == ["The rent is 900 euros."]
+    memory.undo()
+    assert len(memory.read(old).overturned) == 2
+    assert memory.unsupersede(old)
+    assert memory.read(old).overturned == []
+    assert memory.links(new) == [link for link in memory.links(new) if link.type is not LinkType.SUPERSEDES]
+    memory.retract(old, statement="The office is in Porto")
+    memory.retract(old, statement="The rent is 900 euros")
+    assert memory.retract(old, statement="Dogs are welcome")
+    assert memory.read(old).status is Status.SUPERSEDED
+
+
+def test_machines_only_propose_to_end_what_a_person_brought_back(memory: AgenticMemorySystem) -> None:
+    old = add(memory, OLD, "2026-01-05")
+    add(memory, NEW, "2026-06-22")
+    assert memory.unsupersede(old)
+    again = memory.add("I moved to Oslo.", time="2026-08-01")
+    assert memory.read(old).overturned == []
+    (review,) = memory.reviews()
+    assert (review.note, again.queued[0].reason) == (old, "a person said that the note holds")
+    memory.accept(review.id)
+    assert [each.by for each in memory.read(old).overturned] == [again.id]
+
+
+def test_marks_go_with_an_export_and_the_words_of_a_purged_note_do_not_stay(
+    memory: AgenticMemorySystem, tmp_path: Path
+) -> None:
+    old = add(memory, OLD, "2026-01-05")
+    new = add(memory, NEW, "2026-06-22")
+    path = tmp_path / "notes.jsonl"
+    export_chosen(memory, [old, new], path, UTC)
+    memory.purge(new)
+    (mark,) = memory.read(old).overturned
+    assert (mark.then, mark.reason, mark.by) == ("", "", new)
+    assert "Berlin" not in json.dumps([each.changes for each in memory.history(old)])
+    assert told(memory, old).startswith("I live in Rome (until 2026-06-22, no longer so).")
+    memory.purge(old)
+    Importer(memory, cause="import").run(read_path(path, memory.settings))
+    assert told(memory, old) == ENDED
+    assert memory.count(Filter(statuses=(Status.SUPERSEDED,))) == 0
+
+
+def test_a_note_that_only_was_so_ranks_below_one_that_is(memory: AgenticMemorySystem) -> None:
+    old = add(memory, OLD, "2026-01-05")
+    add(memory, NEW, "2026-06-22")
+    other = add(memory, "Rome has more than nine hundred churches.", "2026-02-01")
+    asked = [hit.id for hit in memory.search("Rome", k=5)]
+    assert asked.index(other) < asked.index(old)
+    explained = memory.explain("Rome", old)
+    assert (explained.prior.ended, "only was so" in explained.prior.told()) == (True, True)
+    assert not memory.explain("Momo", old).prior.ended
+    assert not memory.explain("Rome", other).prior.ended
+
+
+def test_a_note_in_doubt_says_why_wherever_it_is_shown(memory: AgenticMemorySystem) -> None:
+    gym = add(memory, "The gym opens at 7. The sauna is on the second floor.", "2026-01-05")
+    add(memory, "The gym opens at 8 now.", "2026-06-22")
+    why = "'The gym opens at 8 now.' where it was 'The gym opens at 7.'"
+    assert memory.read(gym).doubts == [why]
+    assert next(hit for hit in memory.search("sauna", k=3) if hit.id == gym)["doubts"] == [why]
+    assert f"may be out of date: {why}) The gym" in memory.context("sauna", 300, core=False).text
+    memory.keep(gym)
+    assert memory.read(gym).doubts == []
