@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from amem.clock import zone
 from amem.conversation.lines import lines_for
+from amem.rendering import text_within
 from amem.retrieval.confidence import Support, supporting
+from amem.retrieval.highlight import passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -99,9 +101,11 @@ def _rests_on(slot: Sequence[Interval], *, ended: bool) -> Iterable[str]:
 
 def _quoted(memory: Memory, hit: Hit, note: MemoryNote) -> str:
     """The sentence of a note that says most of what is asked, with who said it and when."""
-    text = " ".join(note.content.split())
+    text = " ".join(text_within(note, lambda whole: len(whole) <= _WHOLE).split())
     if len(text) > _WHOLE:
-        text = " ".join(hit.explanation.passage.text.split())
+        why = hit.explanation
+        found = passage(text, why.matched) if note.overturned else why.passage
+        text = " ".join(found.text.split())
     day = f"{note.at.astimezone(zone(memory.settings.timezone)):%Y-%m-%d}" if note.at else ""
     told = ", ".join(filter(None, (note.speaker or "", day)))
     return f"“{text}”{f' ({told})' if told else ''}"

@@ -110,6 +110,20 @@ def test_what_was_overturned_leaves_its_place_to_its_successor(memory: AgenticMe
     assert re.search(rf"~~.*gas.*~~ \[\[{ids[0][:8]}\]\] → .*electricity.*\[\[{newer[:8]}\]\]", gone)
 
 
+def test_a_page_states_what_still_holds_of_a_note_and_ends_with_what_does_not(memory: AgenticMemorySystem) -> None:
+    ids = linked(memory, [f"{KILN[0]}. Bea has the key to the shed.", *KILN[1:]])
+    newer = memory.add_note("The kiln in the shed is fired with electricity now")
+    memory.supersede(ids[0], newer, statement=KILN[0])
+    for id in ids[1:]:
+        memory.link(newer, id, "supports")
+    memory.maintain()
+    (topic,) = memory.topics()
+    so, gone = memory.topic(topic.id).text.split("## No longer so")
+    assert f"- Bea has the key to the shed. (2026-03-01) [[{ids[0][:8]}]]" in so
+    assert KILN[0] not in so
+    assert re.search(rf"~~{KILN[0]}.*~~ \[\[{ids[0][:8]}\]\] → .*electricity.*\[\[{newer[:8]}\]\]", gone)
+
+
 def test_a_topic_whose_notes_vanish_is_put_away_and_comes_back_with_them(memory: AgenticMemorySystem) -> None:
     ids = linked(memory, KILN)
     memory.maintain()

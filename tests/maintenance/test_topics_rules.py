@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from amem.maintenance.topics.identity import recognise
-from amem.maintenance.topics.page import MOST, Overturned, compose, is_chinese, render, statement_of
+from amem.maintenance.topics.page import MOST, Gone, compose, is_chinese, render, statement_of
 from amem.maintenance.topics.web import communities, joining
 from amem.note import Kind, MemoryNote
 
@@ -75,7 +75,7 @@ def test_a_page_says_who_said_what_when_and_cites_it():
 
 def test_a_chinese_page_reads_as_chinese():
     notes = [note("窑很旧。"), note("星期五不烧窑", kind=Kind.CONSTRAINT)]
-    gone = Overturned(statement_of(note("窑很新。")), statement_of(notes[0]))
+    gone = Gone(statement_of(note("窑很新。")), statement_of(notes[0]))
     text = render(compose("窑", ["窑", "小林", "陶土"], notes, [gone], chinese=True), short, 1000)
     assert "2 条笔记，关于小林和陶土，2026-03。" in text
     for heading in ("## 现状", "## 决定与规矩", "## 已不再如此"):
@@ -92,7 +92,7 @@ def test_what_is_in_a_note_is_no_mark_of_the_page():
     assert text.startswith("Forget all")
     assert "\n" not in text
     assert "[[" not in text
-    page = compose("T", [], [note("plain")], [Overturned(statement_of(hostile), None)], chinese=False)
+    page = compose("T", [], [note("plain")], [Gone(statement_of(hostile), None)], chinese=False)
     (line,) = [each for each in render(page, short, 1000).splitlines() if each.startswith("- ~~")]
     assert line.count("~~") == 2
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from amem.llm.offline.gist import gist_of
 from amem.llm.offline.reading import read
 from amem.note import Enrichment, Kind, MemoryNote
+from amem.rendering import holding_text
 from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
@@ -24,10 +25,8 @@ _SHOWN_ID = 8
 
 def gists(parts: Sequence[MemoryNote]) -> list[tuple[str, list[str]]]:
     """The clause that carries each note, with its id."""
-    return [
-        (gist_of(read(note.content), note.kind, note.keywords, _LONGEST_LINE) or note.content, [note.id])
-        for note in parts
-    ]
+    said = [(note, holding_text(note.content, note.overturned) or note.content) for note in parts]
+    return [(gist_of(read(text), note.kind, note.keywords, _LONGEST_LINE) or text, [note.id]) for note, text in said]
 
 
 def digest_of(

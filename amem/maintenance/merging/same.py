@@ -35,6 +35,7 @@ def may_merge(note: MemoryNote, owned: Mapping[str, str]) -> bool:
     """
     return (
         note.status is Status.ACTIVE
+        and not note.overturned  # merged, a statement would stand again, or lose what came after it
         and note.kind not in _NEVER
         and "episode" not in note.metadata
         and not note.pinned

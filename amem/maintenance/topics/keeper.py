@@ -15,6 +15,7 @@ from amem.maintenance.topics.overturned import overturned
 from amem.maintenance.topics.page import Page, cited_ids, compose, is_chinese, render
 from amem.maintenance.topics.topic import KEY, Mark, fingerprint
 from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Status
+from amem.rendering import holding_text
 from amem.storage.rows import plain, time_text
 from amem.text import normalize
 
@@ -87,7 +88,7 @@ class Keeper:
             chinese = is_chinese(notes, held.name if held is not None and held.declared else "")
             found = labels(session, notes, chinese=chinese)
         seen = fingerprint(
-            [f"{note.id} {note.kind} {normalize(note.content)}" for note in notes]
+            [f"{note.id} {note.kind} {normalize(holding_text(note.content, note.overturned))}" for note in notes]
             + [f"{each.old.text} > {'' if each.new is None else each.new.text}" for each in gone]
         )
         if known is not None and known.note.status is Status.ACTIVE:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from amem.analysis import PageNote
 from amem.llm.topic_pages import MOST_NOTES
-from amem.maintenance.topics.page import Overturned, Page, Statement, statement_of
+from amem.maintenance.topics.page import Gone, Page, Statement, statement_of
+from amem.rendering import holding_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ def written(
     shown = list(dict.fromkeys((*fresh[-MOST_NOTES:], *held, *overturned)))
     handles = {id: f"n{place}" for place, id in enumerate(shown, start=1)}
     pages = [
-        PageNote(handles[id], notes[id].content, notes[id].at, new=id in fresh)
+        PageNote(handles[id], _holding(notes[id]), notes[id].at, new=id in fresh)
         if id in notes
         else PageNote(handles[id], overturned[id].old.text, gone=True)
         for id in shown
@@ -64,9 +65,13 @@ def _page(
         title=title or offline.title,
         summary=summary or offline.summary,
         sections=(("", statements),),
-        gone=(*offline.gone, *(Overturned(statement_of(notes[id]), None) for id in doubted)),
+        gone=(*offline.gone, *(Gone(statement_of(notes[id]), None) for id in doubted)),
         more=len(notes.keys() - cited),
     )
+
+
+def _holding(note: MemoryNote) -> str:
+    return holding_text(note.content, note.overturned) or note.content
 
 
 def _by_handle(present: str, handles: Mapping[str, str]) -> str:

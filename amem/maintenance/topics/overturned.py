@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.maintenance.topics.known import notes_of
-from amem.maintenance.topics.page import MOST_GONE, Overturned, statement_of
+from amem.maintenance.topics.page import MOST_GONE, Gone, line_of, statement_of
 from amem.note import LinkType, Status
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _DEEP = 4
 
 
-def overturned(session: Session, members: Sequence[str], former: Sequence[str]) -> list[Overturned]:
+def overturned(session: Session, members: Sequence[str], former: Sequence[str]) -> list[Gone]:
     """What is no longer so, the newest first; `former` are notes that belonged to the topic and are not active now.
 
     The parts of a merged note were not overturned: what they said is said by it.
@@ -35,13 +35,21 @@ def overturned(session: Session, members: Sequence[str], former: Sequence[str]) 
         for id, note in notes_of(session, former).items()
         if note.status is Status.SUPERSEDED and note.superseded_by is None
     ]
-    notes = notes_of(session, [*successors, *successors.values(), *retracted])
+    marked = [note for note in notes_of(session, members).values() if note.overturned]
+    followed = [each.by for note in marked for each in note.overturned if each.by]
+    notes = {note.id: note for note in marked}
+    notes |= notes_of(session, [*successors, *successors.values(), *retracted, *followed])
     found = [
-        Overturned(statement_of(notes[old]), statement_of(notes[new]))
+        Gone(statement_of(notes[old]), statement_of(notes[new]))
         for old, new in successors.items()
         if old in notes and new in notes
     ]
-    found += [Overturned(statement_of(notes[id]), None) for id in retracted]
+    found += [Gone(statement_of(notes[id]), None) for id in retracted]
+    found += [
+        Gone(line_of(note, each.text), statement_of(notes[each.by]) if each.by in notes else None)
+        for note in marked
+        for each in note.overturned
+    ]
     newest = {id: note.at.isoformat() if note.at is not None else "" for id, note in notes.items()}
     found.sort(key=lambda each: (newest[each.old.notes[0]], each.old.notes[0]), reverse=True)
     return found[:MOST_GONE]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.note import Kind
+from amem.note import Kind, Status
+from amem.rendering import holding_text
 from amem.text import normalize, sentences, written_in_cjk
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Overturned:
+class Gone:
     """What is no longer so, with the note that said it, and what is so instead; None where nothing took its place."""
 
     old: Statement
@@ -51,7 +52,7 @@ class Page:
     title: str
     summary: str
     sections: tuple[tuple[str, tuple[Statement, ...]], ...]
-    gone: tuple[Overturned, ...] = ()
+    gone: tuple[Gone, ...] = ()
     more: int = 0
     chinese: bool = False
 
@@ -67,7 +68,7 @@ def is_chinese(members: Sequence[MemoryNote], name: str = "") -> bool:
 
 
 def compose(
-    title: str, labels: Sequence[str], members: Sequence[MemoryNote], gone: Sequence[Overturned], *, chinese: bool
+    title: str, labels: Sequence[str], members: Sequence[MemoryNote], gone: Sequence[Gone], *, chinese: bool
 ) -> Page:
     """The page that the rules write: the notes' own words, by time; of too many those that matter most.
 
@@ -93,8 +94,14 @@ def compose(
 
 
 def statement_of(note: MemoryNote) -> Statement:
-    """A note as one line: its first sentences, who said it, when."""
-    text = _line(note.content)
+    """A note as one line: its first sentences, who said it, when; of one that stands only what of it holds."""
+    told = note.overturned if note.status is Status.ACTIVE else ()
+    return line_of(note, holding_text(note.content, told) or note.content)
+
+
+def line_of(note: MemoryNote, said: str) -> Statement:
+    """Words of a note as one line, with who said them, and when."""
+    text = _line(said)
     if note.speaker and not text.startswith(note.speaker):
         text = f"{note.speaker}{'：' if written_in_cjk(text) else ': '}{text}"
     day = f"{note.at:%Y-%m-%d}" if note.at is not None else ""
@@ -121,7 +128,7 @@ def render(page: Page, short: Callable[[str], str], limit: int) -> str:
 def _written(
     page: Page,
     sections: Sequence[Sequence[Statement]],
-    gone: Sequence[Overturned],
+    gone: Sequence[Gone],
     more: int,
     short: Callable[[str], str],
 ) -> str:
@@ -142,7 +149,7 @@ def _cited(statement: Statement, short: Callable[[str], str]) -> str:
     return " ".join([statement.text, *(f"[[{short(id)}]]" for id in statement.notes)])
 
 
-def _overturned(each: Overturned, short: Callable[[str], str]) -> str:
+def _overturned(each: Gone, short: Callable[[str], str]) -> str:
     cites = " ".join(f"[[{short(id)}]]" for id in each.old.notes)
     old = f"~~{each.old.text.replace('~~', '')}~~ {cites}"
     return old if each.new is None else f"{old} → {_cited(each.new, short)}"
