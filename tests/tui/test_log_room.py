@@ -156,12 +156,27 @@ async def test_an_empty_log_says_so(empty: AgenticMemorySystem) -> None:
 
 
 @pytest.mark.thorough
-async def test_the_log_is_narrowed_to_one_actor_and_widened_again(memory: AgenticMemorySystem) -> None:
+async def test_the_log_is_narrowed_to_an_actor_and_to_a_time_and_widened_again(memory: AgenticMemorySystem) -> None:
     memory.acting_as("agent:helper").add("Written by an agent")
+    clock: FrozenClock = memory._clock
+    clock.advance(timedelta(days=60))
+    memory.add("Much later")
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        await pilot.press("a")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+
+        async def choose(key: str) -> None:
+            await pilot.press(key)
+            await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+
+        async def since(*keys: str) -> None:
+            await choose("s")
+            await pilot.press(*keys)
+            await wait_until(pilot, lambda: isinstance(pilot.app.screen, LogScreen))
+            await settled(pilot)
+
+        assert log.outline is not None
+        everything = log.outline.count
+        await choose("a")
         choices = options(pilot, "#choices")
         assert "Everybody" in choices[0]
         assert any("1  ▲ helper" in choice for choice in choices)
@@ -170,30 +185,12 @@ async def test_the_log_is_narrowed_to_one_actor_and_widened_again(memory: Agenti
         await wait_until(pilot, lambda: log.outline is not None and log.outline.count == 1)
         await wait_until(pilot, lambda: has(pilot, "Written by an agent"))
         assert "▲ helper, from the beginning" in screen_text(pilot)
-        await pilot.press("a")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await choose("a")
         await pilot.press("home", "enter")
-        await wait_until(pilot, lambda: log.outline is not None and log.outline.count > 3)
+        await wait_until(pilot, lambda: log.outline is not None and log.outline.count == everything > 4)
+        await settled(pilot)
 
-
-@pytest.mark.thorough
-async def test_the_log_begins_when_one_says(memory: AgenticMemorySystem) -> None:
-    clock: FrozenClock = memory._clock
-    clock.advance(timedelta(days=60))
-    memory.add("Much later")
-    async with browsing(memory) as pilot:
-        log = await enter(pilot)
-
-        async def since(*keys: str) -> None:
-            await pilot.press("s")
-            await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
-            await pilot.press(*keys)
-            await wait_until(pilot, lambda: isinstance(pilot.app.screen, LogScreen))
-            await settled(pilot)
-
-        everything = log.outline.count if log.outline is not None else 0
         await since("down", "enter")
-        assert log.outline is not None
         assert 0 < log.outline.count < 3
         await wait_until(pilot, lambda: "Everybody, today" in screen_text(pilot))
         await since("home", "enter")
@@ -208,13 +205,7 @@ async def test_the_log_begins_when_one_says(memory: AgenticMemorySystem) -> None
         await since("tab", *"2999-01-01", "enter")
         await wait_until(pilot, lambda: "Nothing has happened since 2999-01-01." in detail(pilot))
 
-
-@pytest.mark.thorough
-async def test_the_line_for_a_date_is_there_to_be_typed_in(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory) as pilot:
-        await enter(pilot)
-        await pilot.press("s")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+        await choose("s")
         await pilot.click("#choose-typed")
         assert isinstance(pilot.app.screen.focused, Input)
         await pilot.press("escape")
