@@ -39,6 +39,8 @@ _TOLD = re.compile(r"了|现在|目前|如今|已经?|刚|起|昨|去年|上个?
 _REPORT = re.compile(
     r"(?P<who>[^，,]{1,10}?)(?:今天|昨天|刚刚?)?(?:跟我|对我|和我|给我|向我|跟大家)?(?:说过?|告诉(?:了)?(?:我|大家)|提到过?)[，,：:]?\s*(?P<whose>[他她我])"
 )
+#: 妈妈换手机号了，新的是138……: the value of what was said to have changed.
+_NEW_ONE = re.compile(r"^(?:现在的?|新的?|新号码?|新号|现)(?:变成|换成|是|改成)了?(?=.)")
 _NO_ROLE = re.compile(r"[是在有说问找给跟和]")
 #: So few characters before a comma (搬家了，) name nobody else.
 _SHORT = 4
@@ -62,6 +64,11 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
     text = roles.turned(_as_told(text, scene), scene.predicates)
+    who, role = roles.replaced(text, scene.predicates)
+    if role:
+        scene.replaced = f"{who}的{role}" if who else f"我的{role}"
+    elif scene.replaced:
+        text = _NEW_ONE.sub(f"{scene.replaced}换成", text)
     if found := takeover_zh(text, scene) or _of_role(text, scene):
         return found
     table = chinese()
@@ -90,6 +97,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
     value = roles.value_in(row, match["o"], scene.predicates)
     subject = subject_in(match["who"], scene, told=row.personal) if value else None
+    if subject is None and value and row.personal and not match["who"]:
+        subject = scene.cast.me  # 新房东姓邵: mine, where nobody else was named
     if subject is None or (subject.person is False and row.personal):
         return []
     name = scene.cast.me.name if row.personal and subject.name == WE else subject.name

@@ -45,6 +45,12 @@ def turned(text: str, predicates: Predicates) -> str:
     return text if found is None else f"{found['whose']}{found['noun']}{found['is']}{found['what']}"
 
 
+def replaced(text: str, predicates: Predicates) -> tuple[str, str]:
+    """Whose and which role a clause says has been changed (妈妈换手机号了), for the clause that says to what."""
+    found = _compiled(_names(predicates))[2].fullmatch(text)
+    return (found["who"], found["role"]) if found else ("", "")
+
+
 def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
     """The value that the text begins with, of the kind that the row takes; '' for none."""
     text = re.sub(r"^(?:每个?月|一个月|在|大概|大约|约)+", "", objects.trimmed(text))
@@ -73,6 +79,8 @@ def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
 def person_in(text: str, predicates: Predicates) -> str:
     """A person: 老陈, 陈大夫, Ana."""
     titled = _PERSON.match(text)
+    if surname := re.match(r"姓(?P<o>[\u4e00-\u9fff])", text):
+        return surname[0]
     if titled and not _NO_PERSON.search(text):
         return titled[0]
     return "" if _NO_PERSON.search(text) else objects.person_in(text, predicates)
@@ -90,14 +98,17 @@ def _names(predicates: Predicates) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8)
-def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     roles = "|".join(map(re.escape, names))
     says = re.compile(
         rf"(?P<who>[^，]{{0,20}}?)(?:新|现任)?(?P<role>{roles}){_STAGES}(?P<not>不再)?"
-        rf"(?:(?:是|叫做?|为|在|位于)|(?P<change>{_CHANGES})了?|(?=[\d€$£¥]))\s*(?P<o>.+)"
+        rf"(?:(?:是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=[\d€$£¥]))\s*(?P<o>.+)"
     )
     mine = re.compile(
         rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?)?(?P<is>不再是|是)\s*(?P<whose>我们?家?的|[^，是的]{{1,8}}的)(?:新|主|现任)?"
         rf"(?P<noun>{roles}|{_SOMETHING_USED})"
     )
-    return says, mine
+    other = re.compile(
+        rf"(?P<who>[^，]{{0,12}}?)(?:最近|刚刚?|已经|又|今天|上周|上个?月)*(?:换|改)(?:了|过)?(?:个|新)*(?P<role>{roles})了?"
+    )
+    return says, mine, other

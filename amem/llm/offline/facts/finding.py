@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts import chinese, english
-from amem.llm.offline.facts.clauses import stated
+from amem.llm.offline.facts.clauses import Clause, Sentence, stated
 from amem.llm.offline.facts.objects import is_everyday
 from amem.llm.offline.facts.people import Cast
 from amem.llm.offline.facts.scene import Scene
 from amem.llm.offline.lexicon import is_person, lexicon
-from amem.text import is_cjk
+from amem.text import is_cjk, normalize
 
 if TYPE_CHECKING:
     from amem.analysis import Draft
-    from amem.llm.offline.facts.clauses import Sentence
     from amem.note import Fact
     from amem.truth.predicates import Predicates
 
@@ -28,7 +27,7 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     text = draft.content
     scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=not any(mark.isupper() for mark in text))
     found: dict[Fact, None] = {}
-    for sentence in stated(text):
+    for sentence in (_labelled(each, predicates) for each in stated(text)):
         mine = _scene_of(sentence, scene)
         if mine is None:
             continue
@@ -38,6 +37,17 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
         if len(found) >= _MOST:
             break
     return tuple(found)[:_MOST]
+
+
+def _labelled(sentence: Sentence, predicates: Predicates) -> Sentence:
+    """ "Landlord: Pedro Costa" and 电话：138…… as "my landlord is Pedro Costa"; any other sentence as it is."""
+    label = (sentence.who or "").strip()
+    row = predicates.rows.get(predicates.names.get(normalize(label), "")) if label else None
+    if row is None or not row.personal or row.value == "none":
+        return sentence
+    first, *rest = sentence.clauses
+    said = f"我的{label}是{first.text}" if is_cjk(label[0]) else f"my {label.casefold()} is {first.text}"
+    return Sentence((Clause(said, ""), *rest), is_cjk(label[0]), None)
 
 
 def _scene_of(sentence: Sentence, scene: Scene) -> Scene | None:

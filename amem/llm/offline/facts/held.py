@@ -40,7 +40,8 @@ _ADDRESS = re.compile(
 _SCHOOL = re.compile(
     r"(?:the )?(?P<o>(?:[A-Z][\w.'’-]*\s)*(?:of |the )?(?:[A-Z][\w.'’-]*\s)*"
     r"(?:School|Academy|College|Kindergarten|Nursery|Primary|Elementary|High|Secondary|Grammar|University|Gymnasium"
-    r"|Lyceum|Montessori|Preschool|Kita)(?: (?:School|Academy|College))?)(?![\w-])"
+    r"|Lyceum|Montessori|Preschool|Kita|(?<=\w )(?:primary|elementary|high|secondary|nursery|kindergarten|school))"
+    r"(?: (?:School|school|Academy|College))?)(?![\w-])"
 )
 
 

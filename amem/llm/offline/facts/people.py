@@ -45,6 +45,8 @@ _SYSTEMS = words("production prod staging ci")
 _PASSING = words(
     "new current own present former old latest existing main primary dear beloved little older younger elder big"
 )
+#: Whose they are goes without saying.
+_PARENTS = words("mum mom dad grandma grandpa granddad")
 _LONGEST = 4
 
 
@@ -150,6 +152,11 @@ class Cast:
                 return None if self.thing is None or len(self.things) > 1 else Subject(self.thing, False)
         if folded[0] in _POSSESSIVES or folded[0] in ("the", "this"):
             return self._noun(folded[0], listed[1:], folded[1:])
+        if folded[0].removesuffix("'s") in _PARENTS and listed[0][0].isupper():
+            name = f"{self.me.name}'s {folded[0].removesuffix(chr(39) + 's')}"
+            if len(listed) > 1 and folded[0].endswith("'s"):
+                return self._owned(name, listed[1:], folded[1:])  # "Mum's phone"
+            return Subject(name, True, noun=folded[0]) if len(listed) == 1 else None
         for at, word in enumerate(folded[:3]):
             if word.endswith("'s") and self._is_name(listed[: at + 1]):
                 owner = " ".join(listed[: at + 1])[:-2]

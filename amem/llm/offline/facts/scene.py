@@ -36,6 +36,8 @@ class Scene:
     """Whether the clause opens its sentence."""
     be: Tense = Tense.NONE
     """The tense of "be" in the clause before."""
+    replaced: str = ""
+    """What has been changed, by the clause before (妈妈换手机号了)."""
     leaving: str = ""
     """Who is about to go, by the clause before ("Pieter is leaving")."""
     about: str = ""
@@ -43,7 +45,7 @@ class Scene:
 
     def begin_sentence(self) -> None:
         """Forget what held for one sentence only."""
-        self.subject, self.lead, self.be, self.about = None, None, Tense.NONE, ""
+        self.subject, self.lead, self.be, self.about, self.replaced = None, None, Tense.NONE, "", ""
 
     def elliptic(self, word: str) -> Subject | None:
         """Who is meant by "Moved to Lisbon last week": whoever writes a diary so, but nobody by "Use tabs"."""

@@ -1,0 +1,125 @@
+"""Ordinary phrasings state facts: the labelled sentences, and what follows when a later one fills the same slot."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from amem.analysis import Draft
+from amem.llm.offline import OfflineAnalyst
+from amem.llm.offline.facts import facts_in
+from amem.text import normalize
+from amem.truth.predicates import load_predicates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from amem import AgenticMemorySystem
+    from amem.testing import FrozenClock
+
+DATA = Path(__file__).parents[1] / "data" / "facts"
+SAID = datetime(2026, 6, 15, 9, tzinfo=UTC)
+#: Precision and recall that the rules must not fall below. Errors of the held-out half are not to be looked at.
+FLOORS = {"tuned": (1.0, 0.97), "held_out": (1.0, 0.9)}
+
+
+def test_the_halves_speak_of_other_domains_in_both_languages() -> None:
+    rows = {half: [json.loads(line) for line in _lines(half)] for half in FLOORS}
+    assert sum(map(len, rows.values())) >= 120
+    assert len(rows["held_out"]) * 3 >= sum(map(len, rows.values()))
+    domains = {half: {row["domain"] for row in each} for half, each in rows.items()}
+    assert not domains["tuned"] & domains["held_out"]
+    for each in rows.values():
+        assert {row["language"] for row in each} == {"en", "zh"}
+        assert any(not row["facts"] for row in each)
+
+
+@pytest.mark.parametrize("half", FLOORS)
+def test_ordinary_sentences_state_what_they_state_and_nothing_else(half: str) -> None:
+    right = found = expected = 0
+    predicates = load_predicates()
+    for row in map(json.loads, _lines(half)):
+        facts = facts_in(Draft(row["text"], at=SAID), predicates)
+        stated = {_key((fact.subject, fact.predicate, fact.object)) for fact in facts if fact.holds}
+        wanted = {_key(each) for each in row["facts"]}
+        right += len(stated & wanted)
+        found += len(stated - {_key(each) for each in row.get("may", ())} | stated & wanted)
+        expected += len(wanted)
+    precision, recall = FLOORS[half]
+    assert right >= precision * found
+    assert right >= recall * expected
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "subject", "predicate", "now"),
+    [
+        ("My landlord is Pedro Costa.", "My new landlord is Rita Maia.", "me", "landlord", "Rita Maia"),
+        ("My rent is 950 euros.", "The rent went up to 1,100 euros.", "me", "rent", "1,100 euros"),
+        ("My phone number is 0612345678.", "My new phone number is 0687654321.", "me", "phone", "0687654321"),
+        ("I drive a Volvo.", "My new car is a Skoda Octavia.", "me", "drives", "Skoda Octavia"),
+        ("My dentist is Dr. Baptista.", "Dr. Okafor is my dentist now.", "me", "dentist", "Dr. Okafor"),
+        ("I live in Porto.", "My new flat is in Lisbon.", "me", "lives_in", "Lisbon"),
+        (
+            "Mia goes to Oak Hill Elementary.",
+            "Mia's school is Millbrook School now.",
+            "Mia",
+            "school",
+            "Millbrook School",
+        ),
+        ("I use dark mode.", "I switched to light mode.", "me", "prefers", "light mode"),
+        ("We host on AWS.", "The site runs on Hetzner now.", "we", "uses", "Hetzner"),
+        ("We run the wiki on Confluence.", "We move the wiki to Notion.", "we", "uses", "Notion"),
+        ("My manager is Pieter.", "Pieter is leaving, Fatima takes over from 1 March.", "me", "manager", "Fatima"),
+        ("我的房东是老陈。", "我的房东换成了李女士。", "我", "landlord", "李女士"),
+        ("我的房租是3500元。", "房租涨到4200元了。", "我", "rent", "4200元"),
+        ("我的电话是13800138000。", "我的电话换成13912345678了。", "我", "phone", "13912345678"),
+        ("我开的车是沃尔沃。", "我换了辆特斯拉。", "我", "drives", "特斯拉"),
+        ("我的牙医是王医生。", "我的牙医换成刘医生了。", "我", "dentist", "刘医生"),
+        ("我住在上海。", "我的新家在苏州。", "我", "lives_in", "苏州"),
+        ("我用深色模式。", "我改用浅色模式了。", "我", "prefers", "浅色模式"),
+        ("我的经理是李雷。", "李雷要走了，从3月1日起由韩梅接手。", "我", "manager", "韩梅"),
+        ("网站部署在阿里云。", "把网站迁到腾讯云。", "网站", "uses", "腾讯云"),
+    ],
+)
+def test_the_later_of_two_values_holds_and_ends_the_earlier(
+    open_memory: Callable[..., AgenticMemorySystem],
+    clock: FrozenClock,
+    earlier: str,
+    later: str,
+    subject: str,
+    predicate: str,
+    now: str,
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    first = memory.add(earlier).id
+    clock.advance(days=3)
+    receipt = memory.add(later)
+    assert [each.object for each in memory.facts(subject, predicate, as_of="2030-01-01")] == [now]
+    assert first in {*receipt.superseded, *(each.earlier for each in receipt.conflicts)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "deed"), [("GCP is forbidden.", "We deploy to GCP."), ("禁止用GCP。", "我们部署在GCP。")]
+)
+def test_what_is_forbidden_and_done_all_the_same_is_a_contradiction(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock, rule: str, deed: str
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add(rule)
+    clock.advance(days=3)
+    receipt = memory.add(deed)
+    assert [each.verdict.label for each in receipt.conflicts] == ["contradicts"]
+    assert receipt.superseded == ()
+
+
+def _lines(half: str) -> list[str]:
+    return (DATA / f"{half}.jsonl").read_text(encoding="utf-8").splitlines()
+
+
+def _key(triple: tuple[str, str, str]) -> tuple[str, str, str]:
+    subject, predicate, value = triple
+    return normalize(subject), predicate, normalize(value)
