@@ -49,7 +49,7 @@ _WORDS = {
         re.IGNORECASE,
     ),
     Recency.NOW: re.compile(
-        r"\b(?:right now|now(?! that)|current(?:ly)?|at (?:the moment|present)|presently|as of (?:now|today)|still)\b"
+        r"\b(?:right now|now(?! that)|current(?:ly)?|at (?:the moment|present)|presently|as of (?:now|today))\b"
         r"|(?<!出)现在|目前|当前|眼下|如今|现任|此刻",
         re.IGNORECASE,
     ),
