@@ -228,6 +228,9 @@ class ChromaBase:
                 return
             except ChromaFailed as failure:
                 self._index = None
+                if self._late():  # the store was closed meanwhile: that says nothing of the folder
+                    self._folder.close()
+                    return
                 self._folder.set_aside()
                 logger.warning("the Chroma folder is broken (%s); moved aside, search scans exactly", failure)
                 if attempt == _TRIES:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import TYPE_CHECKING
+
+from amem.errors import StorageError
 
 if TYPE_CHECKING:
     from amem.storage import Store
     from amem.storage.evolutions import Evolved
 
+_log = logging.getLogger("amem")
 #: Evolutions that a process counts before it writes them down; what a killed one had not written is not counted.
 _AT_ONCE = 10
 
@@ -29,15 +33,22 @@ class EvolutionCount:
             return self._held().total + self._unwritten
 
     def count(self, evolved: int) -> bool:
-        """Count so many more; True when a consolidation is due, which `consolidated` says is done."""
+        """Count so many more; True when a consolidation is due, which `consolidated` says is done.
+
+        A count that cannot be written down now (a full disk, a closed collection) is written down with the next.
+        """
         if not evolved or self._store.read_only:
             return False
         with self._lock:
             self._unwritten += evolved
-            kept = self._held()
-            if self._unwritten >= _AT_ONCE or kept.total + self._unwritten - kept.at >= self._every:
-                self._write()
-            kept = self._held()
+            try:
+                kept = self._held()
+                if self._unwritten >= _AT_ONCE or kept.total + self._unwritten - kept.at >= self._every:
+                    self._write()
+                kept = self._held()
+            except StorageError as error:
+                _log.warning("what evolved could not be counted yet: %s", error)
+                return False
             return kept.total - kept.at >= self._every
 
     def consolidated(self, seq: int) -> None:

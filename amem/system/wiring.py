@@ -185,9 +185,15 @@ class Wiring:
             if self.settings.embed_recipe != "content":  # else nothing that is embedded has changed
                 embed_missing(self._store, self._vectorizer)
 
+        def analysed(receipt: Receipt) -> None:
+            # Whoever adds a note next consolidates, where that has become due.
+            self._evolutions.count(int(bool(receipt.links or receipt.evolved)))
+            if heard is not None:
+                heard(receipt)
+
         def hands() -> list[Hand]:
             learning = JobHand(self._learner().work, self._clock)
-            enriching = JobHand(partial(self._enricher.work, heard=heard), self._clock, afterwards=afterwards)
+            enriching = JobHand(partial(self._enricher.work, heard=analysed), self._clock, afterwards=afterwards)
             return [self._chats(), learning, enriching, *after]
 
         return Worker(hands, self._owner, self._called_off)
