@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -11,6 +12,11 @@ from typing import Any
 #: Without the first, LiteLLM fetches a price list over the network while it is imported; without the second it reads
 #: a ``.env`` it finds near the program, and a cloned repository could redirect a model endpoint that way.
 QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
+
+#: What LiteLLM logs by handlers of its own, on standard error: advice, and failures that it raises as well.
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+#: Types whose pydantic schemas are made with the first answer, which warns of their definitions.
+_ANSWERS = ("ModelResponse", "ModelResponseStream", "EmbeddingResponse")
 
 _importing = threading.Lock()
 
@@ -28,12 +34,18 @@ def import_litellm() -> Any:
                 # Deprecations between LiteLLM and pydantic are not the caller's to mend.
                 warnings.simplefilter("ignore")
                 import litellm
+
+                for name in _ANSWERS:
+                    getattr(litellm.types.utils, name)()
         finally:
             for name, value in before.items():
                 if value is None:
                     os.environ.pop(name, None)
                 else:
                     os.environ[name] = value
+        for logger in map(logging.getLogger, _LOGGERS):
+            if logger.level <= logging.WARNING:
+                logger.setLevel(logging.CRITICAL)
         litellm.telemetry = False
         # Set last: it marks the module as ready, and keeps LiteLLM from printing advice to standard output.
         litellm.suppress_debug_info = True

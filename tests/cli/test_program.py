@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from amem.testing import FakeOllama
+
 if TYPE_CHECKING:
     from conftest import Cli
 
@@ -21,9 +23,11 @@ AMEM = [sys.executable, "-c", "from amem.cli import main; main()"]
 HEAVY = ("chromadb", "torch", "sentence_transformers", "litellm", "ollama", "textual", "nltk", "onnxruntime")
 
 
-def run(cli: Cli, *words: str, **options: object) -> subprocess.CompletedProcess[str]:
+def run(
+    cli: Cli, *words: str, env: dict[str, str] | None = None, **options: object
+) -> subprocess.CompletedProcess[str]:
     command = [*AMEM, "--home", str(cli.home), *words]
-    env = {**os.environ, **cli.env}
+    env = {**os.environ, **cli.env, **(env or {})}
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=60, **options)  # type: ignore[call-overload, no-any-return]
 
 
@@ -48,6 +52,18 @@ def test_help_loads_nothing_heavy() -> None:
 def test_a_search_loads_onnxruntime_and_nothing_heavier(demo: Cli) -> None:
     found = imported("--home", str(demo.home), "-c", "demo", "search", "Inês", env=demo.env)
     assert found & set(HEAVY) == {"onnxruntime"}
+
+
+@pytest.mark.thorough
+def test_litellm_says_nothing_of_its_own_when_it_answers_and_when_nobody_is_there(cli: Cli) -> None:
+    with FakeOllama() as server:
+        there = {"AMEM_LLM_BACKEND": "openai", "AMEM_LLM_MODEL": "llama3.2", "AMEM_API_BASE": f"{server.host}/v1"}
+        settled = run(cli, "add", "Ana moved to Lisbon.", env=there)
+    (line,) = settled.stderr.splitlines()
+    assert line.startswith("analysed by openai/llama3.2, as notes will be from now on (amem ")
+    gone = {**there, "AMEM_API_BASE": "http://127.0.0.1:9/v1", "AMEM_LLM_RETRIES": "0"}
+    (line,) = run(cli, "add", "Ana has a bakery.", env=gone).stderr.splitlines()
+    assert line.startswith("the note is stored, but not fully analysed: analysis by openai/llama3.2: ")
 
 
 @pytest.mark.thorough
