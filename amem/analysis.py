@@ -31,7 +31,9 @@ class Draft:
 class Analysis:
     """A-Mem's Ps1: what analysis adds to a note. `importance` lies in 0..1; `context` is one sentence.
 
-    `prompt` names the prompt that a model answered, with its version (``analyze 2``); '' of rules.
+    `prompt` names the prompt that a model answered, with its version (``analyze 2``); '' of rules. `unusable` holds
+    (field, reason) for each field of a model's answer that the rules have to fill in, and `calls` says how many calls
+    the answer took.
     """
 
     keywords: tuple[str, ...] = ()
@@ -42,6 +44,8 @@ class Analysis:
     entities: tuple[str, ...] = ()
     facts: tuple[Fact, ...] = ()
     prompt: str = ""
+    unusable: tuple[tuple[str, str], ...] = ()
+    calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +82,17 @@ class ProposedLink:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A new context and/or new tags for the neighbour called `handle`; None leaves a field as it is."""
+    """A new context and/or new tags for the neighbour called `handle`; None leaves a field as it is.
+
+    `quote` is as in `ProposedLink`.
+    """
 
     handle: str
     context: str | None
     tags: tuple[str, ...] | None
     reason: str
     confidence: float
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +108,14 @@ class Evolution:
     tags: tuple[str, ...] | None = None
     dropped: tuple[str, ...] = field(default=())
     prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One of several notes analysed together: `analysis` is None where the answer left the note out."""
+
+    analysis: Analysis | None
+    evolution: Evolution
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +186,16 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """What the newer note of a pair is to the older: a ``Label``; `confidence` in 0..1."""
+    """What the newer note of a pair is to the older: a ``Label``; `confidence` in 0..1.
+
+    `quote` is the part of the older note that the verdict rests on, as it stands there.
+    """
 
     handle: str
     verdict: str
     confidence: float
     reason: str
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)

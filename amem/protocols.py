@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from amem.analysis import (
         Analysis,
+        Described,
         Draft,
         Evolution,
         Extraction,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Analyst",
+    "BatchAnalyst",
     "ChatModel",
     "Clock",
     "Embedder",
@@ -111,6 +113,23 @@ class Analyst(Protocol):
 
     def extract(self, passage: Passage) -> Extraction:
         """What a piece of conversation states that is worth remembering; nothing that it does not state."""
+        ...
+
+
+@runtime_checkable
+class BatchAnalyst(Protocol):
+    """An analyst that can also do all of analysis for several new notes in one call."""
+
+    @property
+    def name(self) -> str: ...
+
+    def analyze_all(
+        self, drafts: Sequence[Draft], neighbours: Sequence[Neighbour], vocabulary: Vocabulary, *, again: int
+    ) -> Sequence[Described]:
+        """Ps1, Ps2 and Ps3 of new notes that are held against the same `neighbours`: one for each draft, in order.
+
+        Answers that are of no use may cost `again` more calls.
+        """
         ...
 
 

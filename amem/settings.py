@@ -158,7 +158,7 @@ class Settings(BaseSettings):
 
     max_note_chars: int = Field(default=20_000, ge=1)
     """Longest content one note may have; ``amem import`` splits longer text."""
-    neighbours: int = Field(default=5, ge=0, le=20)
+    neighbours: int = Field(default=8, ge=0, le=20)
     """Nearest notes shown to the analyst when a note arrives."""
     max_rewrites: int = Field(default=3, ge=0, le=20)
     """Most neighbours one new note may rewrite."""

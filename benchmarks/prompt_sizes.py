@@ -6,7 +6,7 @@ FILE is anything ``amem import`` reads, such as a LoCoMo conversation file; the 
 them Chinese, are measured in any case, and last some notes of the greatest length. Counted where amem hands a prompt
 to a chat model; ``amem.testing.willing_model`` stands in for one, so the sizes of contexts and tags that come back are
 a guess, and the longest notes show how far they can grow. Neighbours are found by the real embedder. The targets are 2
-calls and 1,500 tokens a note.
+calls and 1,900 tokens a note.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "data" / "year.jsonl"
 PROMPTS = ("analyze", "evolve")
-MOST_TOKENS, MOST_CALLS = 1500, 2
+MOST_TOKENS, MOST_CALLS = 1900, 2
 
 
 @dataclass(slots=True)

@@ -20,6 +20,7 @@ from amem.cli.render import (
 from amem.clock import zone
 from amem.note import LinkType, Status
 from amem.rendering import text_of
+from amem.writing.steps import BY_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,6 +136,8 @@ def _standing(note: MemoryNote) -> str:
         # Of an episode it says who summed it up: of a chat's the rules do, since no model is asked about words twice.
         done = "summed up" if "episode" in note.metadata else "analysed"
         parts.append(f"{done} by {note.analyst}" if note.enrichment == "done" else f"analysis {note.enrichment}")
+    filled: dict[str, str] = note.metadata.get(BY_RULES) or {}
+    parts += [f"{field} by the rules: {reason}" for field, reason in filled.items()]
     if note.retrieval_count:
         parts.append(f"recalled {count(note.retrieval_count, 'time')}")
     return ", ".join(parts)

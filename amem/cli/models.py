@@ -3,7 +3,8 @@
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
 import sys
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from amem.llm.ollama_pull import Pulling
     from amem.llm.survey import Survey
     from amem.settings import Settings
+    from amem.storage.costs import PurposeCost
     from amem.storage.spending import DaySpent
 
 models = typer.Typer(help="See which models are reachable, and fetch one.", invoke_without_command=True)
@@ -29,10 +31,42 @@ def register(app: typer.Typer) -> None:
 
 
 @models.callback()
-def reachable(context: typer.Context, as_json: Json = False) -> None:
+def reachable(
+    context: typer.Context,
+    as_json: Json = False,
+    cost: Annotated[bool, typer.Option("--cost", help="Show what an add, a chat turn and a remember cost.")] = False,
+) -> None:
     """Who analyses notes and why, what Ollama has, and what was spent today."""
     if context.invoked_subcommand is None:
+        if cost:
+            return show_costs(context, as_json)
         list_models(context, as_json)
+
+
+def show_costs(context: typer.Context, as_json: bool) -> None:
+    """Calls and tokens of one add, chat answer, learning and remember, as this collection measured them."""
+    from amem.clock import SystemClock
+    from amem.collection import existing_folder
+    from amem.errors import CollectionNotFound
+    from amem.storage import Store
+
+    settings = invocation(context).settings()
+    found: list[PurposeCost] = []
+    with suppress(CollectionNotFound):  # then nothing was ever spent
+        store = Store(existing_folder(settings.home, settings.collection), SystemClock())
+        with closing(store), store.read() as session:
+            found = session.costs.report()
+    if as_json:
+        return print_json([asdict(each) for each in found])
+    if not found:
+        return tell("no model was asked anything in this collection yet")
+    columns = ("for one", "times", "calls", "most", "tokens in", "tokens out")
+    print_table(columns, [_cost_row(each) for each in found])
+
+
+def _cost_row(cost: "PurposeCost") -> tuple[str, ...]:
+    calls, read, written = (part / cost.times for part in (cost.calls, cost.tokens_in, cost.tokens_out))
+    return (cost.purpose, f"{cost.times:,}", f"{calls:.2f}", str(cost.most_calls), f"{read:,.0f}", f"{written:,.0f}")
 
 
 @models.command("list")

@@ -28,6 +28,7 @@ from amem.errors import AmemError, Cancelled, InvalidInput
 from amem.llm.showing import EARLIER
 from amem.message import Role
 from amem.note import Enrichment
+from amem.storage.costs import LEARNING, REMEMBER
 from amem.writing.waiting import LEASE_SECONDS, EnrichReport, leased
 
 if TYPE_CHECKING:
@@ -135,7 +136,15 @@ class Learner:
             shown = self._before(lot, context, lots[:number])
             lesson = self._learn(lot, shown, operation, rules, replaces)
             report = report.with_lesson(lesson)
+        self._count(report, REMEMBER if episodes else LEARNING)
         return report
+
+    def _count(self, report: RememberReport, purpose: str) -> None:
+        """Keep what learning cost, for ``amem models --cost``."""
+        cost = report.cost
+        if cost.calls:
+            with self._store.write() as session:
+                session.costs.add(purpose, calls=cost.calls, tokens_in=cost.tokens_in, tokens_out=cost.tokens_out)
 
     def learn_from(self, episode: str, *, cancelled: Event | None = None) -> RememberReport:
         """Learn from an episode that has a job (`queue_lesson`); what is not done waits for `work`.

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.vectorizer import Vectorizer
-    from amem.writing.enrich import Enricher
 
 _log = logging.getLogger("amem")
 
@@ -37,10 +36,9 @@ class Renewed:
 class Renewer:
     """Rewrites procedures, as the model that told the newer form."""
 
-    def __init__(self, store: Store, vectorizer: Vectorizer, enricher: Enricher, settings: Settings) -> None:
+    def __init__(self, store: Store, vectorizer: Vectorizer, settings: Settings) -> None:
         self._store = store
         self._vectorizer = vectorizer
-        self._enricher = enricher
         self._settings = settings
 
     def renew(
@@ -54,8 +52,8 @@ class Renewer:
     ) -> Renewed:
         """Put the newer form in the note's place; its older version stays in the history.
 
-        A note that changed since it was shown is left alone. Where a person edited its text, or for the reason
-        `why_wait`, the newer form waits in the review queue.
+        Its new text waits for analysis. A note that changed since it was shown is left alone. Where a person edited its
+        text, or for the reason `why_wait`, the newer form waits in the review queue.
         """
         metadata = note.metadata | {"procedure": metadata_of(procedure)}
         after = replace(note, content=content_of(procedure), metadata=metadata)
@@ -76,7 +74,6 @@ class Renewer:
             for source, _ in session.sources.keys_of(sources).values():
                 session.sources.attach(key, source, operation, gathered=True)
             session.jobs.put(ENRICH_JOB, note.id, operation)
-        self._enricher.revise(note.id, operation)
         return Renewed(note.id)
 
     def _propose(

@@ -14,12 +14,16 @@ from pathlib import Path
 from amem.conversation.patterns import Pattern
 from amem.conversation.secrets import ALSO_CALLED, DETECTORS, REMOVED, without
 from amem.errors import InvalidInput
-from amem.text import is_cjk
+from amem.llm.prompts import CHINESE
+from amem.text import is_cjk, written_in_cjk
 
 FILE_NAME = "rules.md"
 
 #: So much of a pattern is repeated when something is wrong with it.
 _SHOWN = 80
+_TOLD = re.compile(r"(?:always|never): ")
+_HEADS_ZH = {"always": "总是", "never": "从不"}
+_SECRETS_ZH = {"passwords": "密码", "api keys": "密钥", "card numbers": "卡号"}
 _KINDS = ", ".join(f"[{each}]" for each in DETECTORS)
 _MEND = "amem rules --edit opens it; without the file amem's own rules hold"
 _DEFAULT = Path(__file__).with_name(FILE_NAME)
@@ -46,6 +50,17 @@ class Rules:
         """The kinds of secrets that the file says may be kept."""
         return tuple(kind for kind in DETECTORS if kind not in self.secrets)
 
+    def told_in(self, language: str) -> str:
+        """What a model that is asked in that language (``zh``, '' for English) is told: its lines and words alone.
+
+        Where a rule is written in the other language only, it is told as it is.
+        """
+        chinese = language == CHINESE
+        lines = self.text.splitlines()
+        prose = [line for line in lines if not _TOLD.match(line)]
+        own = [line for line in prose if written_in_cjk(line) is chinese] or prose
+        return "\n".join([*own, *(_told_in(line, chinese) for line in lines if _TOLD.match(line))])
+
     def forbids(self, text: str) -> str | None:
         """The rule because of which `text` may not become a note; None when it may."""
         if REMOVED in text or self.without_secrets(text) != text:
@@ -62,6 +77,16 @@ class Rules:
         Those of `told` are taken out as well: what answers it may repeat a secret in words that nothing gives away.
         """
         return without(text, self.secrets, told)
+
+
+def _told_in(line: str, chinese: bool) -> str:
+    """An ``always:`` or ``never:`` line with the words of one language; all of them where it has none in it."""
+    head, _, words = line.partition(": ")
+    items = words.split(", ")
+    if head == "never" and chinese and all(item in _SECRETS_ZH for item in items):
+        items = [_SECRETS_ZH[item] for item in items]
+    own = [item for item in items if written_in_cjk(item) is chinese] or items
+    return f"{_HEADS_ZH[head]}：{'、'.join(own)}" if chinese else f"{head}: {', '.join(own)}"
 
 
 def default_rules() -> str:

@@ -17,9 +17,12 @@ from amem.conversation.renewing import Renewer
 from amem.conversation.takebacks import taken_back
 from amem.conversation.withdrawn import any_taken_back, renew_summaries
 from amem.errors import Cancelled, with_hint
+from amem.llm.ladder import MOST_AGAIN
+from amem.llm.prompts import language_of
 from amem.llm.usage import Spent
 from amem.message import Role
 from amem.note import Enrichment, Kind
+from amem.receipt import Cost
 from amem.writing.conflict.takebacks import void, without_take_backs
 from amem.writing.intake import NewNote
 from amem.writing.thinking import OFFLINE, cost_of, spent_by
@@ -68,7 +71,8 @@ class Teacher:
     ) -> None:
         self._store = store
         self._pipeline = pipeline
-        self._renewer = Renewer(store, vectorizer, enricher, settings)
+        self._enricher = enricher
+        self._renewer = Renewer(store, vectorizer, settings)
         self._finder = finder
         self._analyst = analyst
         self._fallback = fallback
@@ -100,7 +104,8 @@ class Teacher:
         # What the system says is no part of the conversation: nobody is asked to learn from it.
         heard = tuple(message for message in lot.messages if message.content and message.role is not Role.SYSTEM)
         known = known_procedures(self._store, self._finder, heard)
-        passage = Passage(heard, earlier, known.shown, rules.text)
+        language = language_of(" ".join(message.content for message in heard))
+        passage = Passage(heard, earlier, known.shown, rules.told_in(language))
         before = spent_by(self._analyst())
         extraction, made_by, error = self._ask(passage)
         spent = spent_by(self._analyst()) - before
@@ -110,8 +115,9 @@ class Teacher:
         if withdrawn:
             # Whoever summed up what was taken back would say it again; the rules' summary leaves it out.
             admitted = replace(admitted, summary="")
-        lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, rules, replaces)
-        cost = sum((receipt.cost for receipt in lesson.receipts), cost_of(spent))
+        again = max(0, MOST_AGAIN - max(0, spent.calls - 1))
+        lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, rules, replaces, again)
+        cost = sum((receipt.cost for receipt in lesson.receipts), lesson.cost + cost_of(spent))
         return replace(lesson, cost=replace(cost, seconds=perf_counter() - started))
 
     def _ask(self, passage: Passage) -> tuple[Extraction, str, str | None]:
@@ -144,7 +150,9 @@ class Teacher:
         operation: int,
         rules: Rules,
         replaces: int | None,
+        again: int,
     ) -> Lesson:
+        """Write down what was admitted; then ask the model about all of the new notes, `again` times more at most."""
         cause = f"learnt from {lot.note or lot.conversation}"
         with self._store.write() as session:
             if lot.note is not None and (gone := _lost(session, lot)):
@@ -174,12 +182,20 @@ class Teacher:
             parent=own,
             on_refused=refused,
             at_last=take_back_at_once,
+            wait=False,
         )
         renewed = [
             self._renewer.renew(each.procedure, note, self._sources(lot, each.messages), made_by, own, each.why_wait)
             for each, note in newer
         ]
         dropped += [each.dropped for each in renewed if each.dropped]
+        changed = [each.id for each in renewed if each.id is not None]
+        cost = Cost()
+        if not self._analyst().local:
+            receipts, cost = self._enricher.finish_together(receipts, changed, operation=own, again=again)
+        else:
+            for id in changed:
+                self._enricher.revise(id, own)
         enrichment = Enrichment.DONE if error is None else Enrichment.DEGRADED
         with self._store.write() as session:  # what was learnt before, and what was taken back since
             take_back_at_once(session)
@@ -190,11 +206,12 @@ class Teacher:
             made_by,
             enrichment,
             tuple(receipts),
-            updated=tuple(each.id for each in renewed if each.id is not None),
+            updated=tuple(changed),
             queued=tuple(each.queued for each in renewed if each.queued is not None),
             retracted=tuple(retracted),
             dropped=tuple(dropped),
             error=error,
+            cost=cost,
         )
 
     def _take_back(self, session: Session, lot: Lot, operation: int) -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Evolution
 from amem.llm import showing
 from amem.llm.answers import ANALYSIS_FIELDS, EVOLUTION_FIELDS, read_analysis, read_evolution
+from amem.llm.batch_analysis import analyze_all, most_used
 from amem.llm.extracting import extract
+from amem.llm.grounding import ground_analysis, ground_evolution
 from amem.llm.judging import judge
-from amem.llm.ladder import Ladder, Question
+from amem.llm.ladder import MOST_AGAIN, Ladder, Question
 from amem.llm.paper_answers import FIELDS as PAPER_FIELDS
 from amem.llm.prompts import language_of
 from amem.llm.schemas import analysis_schema, evolution_schema
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from amem.analysis import (
         Analysis,
+        Described,
         Draft,
         Extraction,
         Judgement,
@@ -35,9 +38,6 @@ if TYPE_CHECKING:
     )
     from amem.llm.usage import Usage
     from amem.protocols import ChatModel, Vocabulary
-
-#: How many of the collection's own tags a model is offered.
-_TAGS_OFFERED = 12
 
 
 class ModelAnalyst:
@@ -67,9 +67,9 @@ class ModelAnalyst:
 
     def analyze(self, draft: Draft, vocabulary: Vocabulary) -> Analysis:
         """Keywords, context, tags, kind, importance, entities and facts of a new note (Ps1)."""
-        counted = vocabulary.tags()
-        known = sorted(counted, key=lambda tag: (-counted[tag], tag))[:_TAGS_OFFERED]
+        known = most_used(vocabulary)
         language = language_of(draft.content)
+        known_words = "\n".join((draft.content, draft.speaker or "", *draft.previous))
         question = Question(
             prompt="analyze",
             values={
@@ -81,17 +81,20 @@ class ModelAnalyst:
             },
             schema=analysis_schema(),
             fields=ANALYSIS_FIELDS,
-            read=read_analysis,
+            read=lambda answer: ground_analysis(read_analysis(answer), known_words),
             sections=analysis_lines,
             language=language,
         )
         answered = self._ladder.ask(question)
-        return replace(answered.value, prompt=answered.prompt)
+        return replace(answered.value, prompt=answered.prompt, calls=answered.calls)
 
     def evolve(
         self, draft: Draft, analysis: Analysis, neighbours: Sequence[Neighbour], vocabulary: Vocabulary
     ) -> Evolution:
-        """Links and tags for the new note, rewrites for its neighbours (Ps2 and Ps3); no call without neighbours."""
+        """Links and tags for the new note, rewrites for its neighbours (Ps2 and Ps3); no call without neighbours.
+
+        Unusable answers to this and to the analysis together cost `MOST_AGAIN` further calls.
+        """
         shown = neighbours[: showing.MOST_NEIGHBOURS]
         if not shown:
             return Evolution()
@@ -109,16 +112,19 @@ class ModelAnalyst:
             },
             schema=evolution_schema(handles),
             fields=EVOLUTION_FIELDS | PAPER_FIELDS,
-            read=lambda answer: read_evolution(answer, handles),
+            read=lambda answer: _evolution(answer, shown),
             sections=evolution_lines,
             language=language,
+            again=MOST_AGAIN - max(0, analysis.calls - 1),
         )
         answered = self._ladder.ask(question)
-        by_handle = {neighbour.handle: neighbour for neighbour in shown}
-        changes = (_real_change(rewrite, by_handle[rewrite.handle]) for rewrite in answered.value.rewrites)
-        return replace(
-            answered.value, rewrites=tuple(change for change in changes if change is not None), prompt=answered.prompt
-        )
+        return replace(answered.value, prompt=answered.prompt)
+
+    def analyze_all(
+        self, drafts: Sequence[Draft], neighbours: Sequence[Neighbour], vocabulary: Vocabulary, *, again: int
+    ) -> Sequence[Described]:
+        """Ps1, Ps2 and Ps3 of several new notes in one call; see ``amem.llm.batch_analysis``."""
+        return analyze_all(self._ladder, drafts, neighbours, vocabulary, again=again)
 
     def judge(self, pairs: Sequence[Pair]) -> Judgement:
         """What the newer note of each pair is to the older; no call without pairs."""
@@ -131,6 +137,15 @@ class ModelAnalyst:
     def extract(self, passage: Passage) -> Extraction:
         """What a piece of conversation states that is worth remembering; nothing that it does not state."""
         return extract(self._ladder, passage)
+
+
+def _evolution(answer: dict[str, Any], shown: Sequence[Neighbour]) -> Evolution:
+    evolution = read_evolution(answer, [neighbour.handle for neighbour in shown])
+    if not PAPER_FIELDS & answer.keys():  # the paper's format has no quotes
+        evolution = ground_evolution(evolution, {neighbour.handle: neighbour.content for neighbour in shown})
+    by_handle = {neighbour.handle: neighbour for neighbour in shown}
+    changes = (_real_change(rewrite, by_handle[rewrite.handle]) for rewrite in evolution.rewrites)
+    return replace(evolution, rewrites=tuple(change for change in changes if change is not None))
 
 
 def _real_change(rewrite: Rewrite, neighbour: Neighbour) -> Rewrite | None:

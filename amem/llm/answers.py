@@ -13,7 +13,7 @@ from amem.errors import BadModelAnswer
 from amem.llm import paper_answers
 from amem.llm.proposals import CONTEXT, Proposals, read_tags
 from amem.llm.reading import clean, share, words
-from amem.llm.spellings import kind_named
+from amem.llm.spellings import kind_named, spelled
 from amem.note import Fact, Kind
 
 if TYPE_CHECKING:
@@ -27,6 +27,17 @@ FACT, FACTS = 120, 5
 
 #: Confidence of a link or rewrite that came without one: unsure, so that a rewrite waits for a person.
 UNSTATED = 0.5
+#: What the three words for how sure a model is are worth: only what is sure passes the thresholds of the settings
+#: (`rewrite_confidence`, `supersede_confidence`), what is likely is proposed to a person.
+SURE, LIKELY, UNSURE = 0.95, 0.75, 0.4
+_CERTAINTY = {
+    **dict.fromkeys(("sure", "certain", "确定", "肯定", "有把握"), SURE),
+    **dict.fromkeys(("likely", "probably", "probable", "很可能", "可能"), LIKELY),
+    **dict.fromkeys(("unsure", "uncertain", "possible", "不确定", "没把握"), UNSURE),
+}
+
+#: Why the rules fill in a field that a model left out.
+NOT_GIVEN = "the model gave none"
 
 ANALYSIS_FIELDS = frozenset(("keywords", "context", "tags", "kind", "importance", "entities", "facts"))
 EVOLUTION_FIELDS = frozenset(("links", "rewrites", "tags"))
@@ -34,15 +45,21 @@ EVOLUTION_FIELDS = frozenset(("links", "rewrites", "tags"))
 
 def read_analysis(answer: dict[str, Any]) -> Analysis:
     """Read the answer to `analyze`. Raises BadModelAnswer when it has neither keywords nor a context nor tags."""
-    importance = share(answer.get("importance"))
+    importance, kind = share(answer.get("importance")), kind_named(answer.get("kind"))
+    unusable = {}
+    if kind is None:
+        unusable["kind"] = f"{spelled(answer.get('kind'))!r} is none" if answer.get("kind") else NOT_GIVEN
+    if importance is None:
+        unusable["importance"] = NOT_GIVEN
     analysis = Analysis(
         keywords=words(answer.get("keywords"), limit=KEYWORD, most=KEYWORDS),
         context=clean(answer.get("context"), CONTEXT),
         tags=read_tags(answer.get("tags")),
-        kind=kind_named(answer.get("kind")) or Kind.FACT,
+        kind=kind or Kind.FACT,
         importance=0.5 if importance is None else importance,
         entities=words(answer.get("entities"), limit=ENTITY, most=ENTITIES),
         facts=_facts(answer.get("facts")),
+        unusable=tuple(unusable.items()),
     )
     if not (analysis.keywords or analysis.context or analysis.tags):
         raise BadModelAnswer("the answer has neither keywords nor a context nor tags")
@@ -64,7 +81,12 @@ def read_evolution(answer: dict[str, Any], handles: Sequence[str]) -> Evolution:
         proposals.link(item.get("to"), item.get("type"), item.get("reason"), confidence_in(item), item.get("quote"))
     for item in proposals.dropped.objects(answer, "rewrites"):
         proposals.rewrite(
-            item.get("note"), item.get("context"), item.get("tags"), item.get("reason"), confidence_in(item)
+            item.get("note"),
+            item.get("context"),
+            item.get("tags"),
+            item.get("reason"),
+            confidence_in(item),
+            item.get("quote"),
         )
     proposals.tags = read_tags(answer.get("tags")) or None
     return proposals.evolution()
@@ -72,7 +94,14 @@ def read_evolution(answer: dict[str, Any], handles: Sequence[str]) -> Evolution:
 
 def confidence_in(item: dict[str, Any]) -> float:
     """How sure the model says it is of one item."""
-    stated = share(item.get("confidence"))
+    return certainty(item.get("confidence"))
+
+
+def certainty(value: Any) -> float:
+    """How sure ``sure``, ``likely`` and ``unsure`` are, as a number; also of a share, and of words in Chinese."""
+    stated = share(value)
+    if stated is None:
+        stated = _CERTAINTY.get(spelled(value))
     return UNSTATED if stated is None else stated
 
 

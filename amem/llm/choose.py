@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Most tokens of an answer: what the prompts for analysis ask for is shorter, what a person asks for may not be.
-_ANALYSIS_TOKENS, _CHAT_TOKENS = 1024, 2048
+#: Most tokens of an answer: notes that are analysed together take about 180 each.
+_ANALYSIS_TOKENS, _CHAT_TOKENS = 2048, 2048
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,10 +76,11 @@ class _Extracting:
             return None
         handles = self._said_in(item.get("messages"), f"the statement {quoted(text)}")
         kind = kind_named(item.get("kind"))
-        if kind not in STATEMENT_KINDS:
-            kind = Kind.FACT
+        if kind is None or kind not in STATEMENT_KINDS:
+            # Not simply a fact: that would be a kind that never fades, for a word that the model made up.
+            kind = _kind_by_rules(text)
             if spelled(item.get("kind")):
-                self._dropped.add(f"the kind {spelled(item.get('kind'))!r} of the statement {quoted(text)}, now fact")
+                self._dropped.add(f"the kind {spelled(item.get('kind'))!r} of the statement {quoted(text)}, now {kind}")
         return Statement(text, kind, handles) if handles else None
 
     def _procedure(self, item: dict[str, Any]) -> Procedure | None:
@@ -110,6 +111,15 @@ class _Extracting:
         if not found:
             self._dropped.add(f"{what} names no message that was shown")
         return tuple(found)
+
+
+def _kind_by_rules(text: str) -> Kind:
+    # Here, so that opening a collection to read it does not load the rules.
+    from amem.llm.offline.kinds import kind_of
+    from amem.llm.offline.reading import read
+
+    kind = kind_of(read(text))
+    return kind if kind in STATEMENT_KINDS else Kind.FACT
 
 
 def _steps(value: Any) -> tuple[str, ...]:

@@ -8,16 +8,17 @@ from amem.analysis import Judgement, PairVerdict
 from amem.errors import BadModelAnswer
 from amem.llm import showing
 from amem.llm.answers import confidence_in
+from amem.llm.grounding import UNQUOTED, quote_in
 from amem.llm.ladder import Question
 from amem.llm.prompts import CHINESE, language_of
-from amem.llm.proposals import REASON
+from amem.llm.proposals import QUOTE, REASON
 from amem.llm.reading import clean
 from amem.llm.schemas import judge_schema
 from amem.llm.shown import Dropped, Handles, quoted
 from amem.llm.spellings import spelled, verdict_named
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from amem.analysis import Pair
@@ -39,7 +40,7 @@ def judge(ladder: Ladder, pairs: Sequence[Pair]) -> Judgement:
         values={"pairs": "\n".join(_shown(pair, language) for pair in shown)},
         schema=judge_schema(handles),
         fields=frozenset(("verdicts",)),
-        read=lambda answer: _read(answer, handles),
+        read=lambda answer: _read(answer, {pair.handle: pair.older for pair in shown}),
         language=language,
     )
     answered = ladder.ask(question)
@@ -56,10 +57,10 @@ def _note(text: str, at: datetime | None) -> str:
     return f"{day}<<<{showing.line(text, showing.NEIGHBOUR_WORDS)}>>>"
 
 
-def _read(answer: dict[str, Any], handles: Sequence[str]) -> tuple[tuple[PairVerdict, ...], tuple[str, ...]]:
+def _read(answer: dict[str, Any], older: Mapping[str, str]) -> tuple[tuple[PairVerdict, ...], tuple[str, ...]]:
     if not isinstance(answer.get("verdicts"), list):
         raise BadModelAnswer("verdicts has to be a list")
-    pairs, dropped = Handles(handles), Dropped()
+    pairs, dropped = Handles(older), Dropped()
     found: dict[str, PairVerdict] = {}
     for item in dropped.objects(answer, "verdicts"):
         handle, verdict = pairs.find(item.get("pair")), verdict_named(item.get("verdict"))
@@ -70,7 +71,9 @@ def _read(answer: dict[str, Any], handles: Sequence[str]) -> tuple[tuple[PairVer
         elif handle in found:
             dropped.add(f"a second verdict on {handle}")
         else:
-            found[handle] = PairVerdict(handle, verdict, confidence_in(item), clean(item.get("reason"), REASON))
+            quote = quote_in(clean(item.get("quote"), QUOTE), older[handle])
+            confidence = confidence_in(item) if quote else min(confidence_in(item), UNQUOTED)
+            found[handle] = PairVerdict(handle, verdict, confidence, clean(item.get("reason"), REASON), quote)
     if not found:
         raise BadModelAnswer("the answer holds no verdict on any pair that was shown")
     return tuple(found.values()), dropped.sentences

@@ -31,6 +31,9 @@ Answer = TypeVar("Answer")
 
 CONSTRAINED, REPAIRED, RETRIED, SECTIONS = "constrained", "repaired", "retried", "sections"
 
+#: Calls after the first that unusable answers may cost: one for each rung below.
+MOST_AGAIN = 2
+
 #: How much of an answer that could not be used the model is shown again, in characters and in words.
 _SHOWN_AGAIN, _WORDS_AGAIN = 4_000, 120
 
@@ -41,6 +44,7 @@ class Question(Generic[Answer]):
 
     `prompt` names the prompt file, `values` fills it; `read` makes a value of the object that has most of `fields`, or
     raises BadModelAnswer. `sections` makes such an object of plain lines; with it, ``<prompt>_sections`` is asked last.
+    `again` bounds the calls after the first: a note whose analysis took two of them has none left for its links.
     """
 
     prompt: str
@@ -50,14 +54,16 @@ class Question(Generic[Answer]):
     read: Callable[[dict[str, Any]], Answer]
     sections: Callable[[str], dict[str, Any]] | None = None
     language: str = ""
+    again: int = MOST_AGAIN
 
 
 @dataclass(frozen=True, slots=True)
 class Answered(Generic[Answer]):
-    """What was read, and the name and version of the prompt that was answered."""
+    """What was read, the name and version of the prompt that was answered, and how many calls it took."""
 
     value: Answer
     prompt: str
+    calls: int = 1
 
 
 class Ladder:
@@ -93,12 +99,17 @@ class Ladder:
         else:
             self.usage.rung(REPAIRED if repaired else CONSTRAINED)
             return Answered(value, prompt.label)
+        if question.again < 1:
+            raise self._gave_up("once", BadModelAnswer(problem))
+        if question.again == 1 and question.sections is not None:
+            # The last chance is the one that the smallest models manage.
+            return self._sections(question, BadModelAnswer(problem), 2)
         try:
             value = self._retry(question, text, answer, problem)
         except BadModelAnswer as error:
-            return self._sections(question, error)
+            return self._sections(question, error, 3)
         self.usage.rung(RETRIED)
-        return Answered(value, prompt.label)
+        return Answered(value, prompt.label, 2)
 
     def _retry(self, question: Question[Answer], asked: str, answer: str, problem: str) -> Answer:
         again = load_prompt("retry", self._prompts, question.language).render(
@@ -106,7 +117,7 @@ class Ladder:
         )
         return _read(question, self._complete(again, question.schema))[0]
 
-    def _sections(self, question: Question[Answer], refused: BadModelAnswer) -> Answered[Answer]:
+    def _sections(self, question: Question[Answer], refused: BadModelAnswer, calls: int) -> Answered[Answer]:
         if question.sections is None:
             raise self._gave_up("twice", refused) from refused
         prompt = load_prompt(f"{question.prompt}_sections", self._prompts, question.language)
@@ -114,9 +125,9 @@ class Ladder:
         try:
             value = question.read(_lines_or_json(question, question.sections, answer))
         except BadModelAnswer as error:
-            raise self._gave_up("three times", error) from error
+            raise self._gave_up("three times" if calls == 3 else "twice", error) from error
         self.usage.rung(SECTIONS)
-        return Answered(value, prompt.label)
+        return Answered(value, prompt.label, calls)
 
     def _gave_up(self, times: str, error: BadModelAnswer) -> BadModelAnswer:
         return BadModelAnswer(

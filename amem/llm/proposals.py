@@ -50,7 +50,7 @@ class Proposals:
         reason = clean(reason, REASON) or "the model gave no reason"
         self._links[handle, kind] = ProposedLink(handle, kind, reason, confidence, clean(quote, QUOTE))
 
-    def rewrite(self, note: Any, context: Any, tags: Any, reason: Any, confidence: float) -> None:
+    def rewrite(self, note: Any, context: Any, tags: Any, reason: Any, confidence: float, quote: Any = "") -> None:
         """Propose a rewrite; one of a note that was not shown, a second one and an empty one are dropped."""
         handle = self._handles.find(note)
         if handle is None:
@@ -61,7 +61,9 @@ class Proposals:
             self.dropped.add(f"a rewrite of {handle} that holds neither a context nor tags")
         else:
             reason = clean(reason, REASON) or "the model gave no reason"
-            self._rewrites[handle] = Rewrite(handle, new_context or None, read_tags(tags) or None, reason, confidence)
+            new_tags = read_tags(tags) or None
+            cited = clean(quote, QUOTE)
+            self._rewrites[handle] = Rewrite(handle, new_context or None, new_tags, reason, confidence, cited)
 
     def evolution(self) -> Evolution:
         """Everything that was accepted, and what was not."""

@@ -26,6 +26,8 @@ _STRING = {"type": "string"}
 _SHARE = {"type": "number"}
 _YES_OR_NO = {"type": "boolean"}
 _POSITION = {"type": "integer"}
+#: How sure a model is: words, since small models give every number alike.
+CERTAINTY = ("sure", "likely", "unsure")
 
 
 def analysis_schema() -> dict[str, Any]:
@@ -43,11 +45,33 @@ def analysis_schema() -> dict[str, Any]:
 
 
 def evolution_schema(handles: tuple[str, ...]) -> dict[str, Any]:
-    """What `evolve` asks for; only the notes that were shown can be named."""
-    shown = _one_of(handles)
-    link = _object(to=shown, type=_one_of(LINK_TYPES), reason=_STRING, confidence=_SHARE)
-    rewrite = _object(note=shown, context=_STRING, tags=_list(_STRING), reason=_STRING, confidence=_SHARE)
-    return _object(links=_list(link), rewrites=_list(rewrite), tags=_list(_STRING))
+    """What `evolve` asks for; only the notes that were shown can be named.
+
+    In every item the quote and the reason come before what follows from them: a model decides after it has read.
+    """
+    return _object(links=_list(_link(handles)), rewrites=_list(_rewrite(handles)), tags=_list(_STRING))
+
+
+def batch_schema(names: tuple[str, ...], handles: tuple[str, ...]) -> dict[str, Any]:
+    """What `analyze_all` asks for: new notes are `names` (``s1``, ...), old ones `handles`; without these no links."""
+    fields = dict(analysis_schema()["properties"])
+    note = _object(note=_one_of(names), **{name: fields[name] for name in fields if name != "kind"})
+    if not handles:
+        return _object(notes=_list(note))
+    link = _object(**{"from": _one_of(names)}, **_link(handles)["properties"])
+    return _object(notes=_list(note), links=_list(link), rewrites=_list(_rewrite(handles)))
+
+
+def _link(handles: tuple[str, ...]) -> dict[str, Any]:
+    type_, confidence = _one_of(LINK_TYPES), _one_of(CERTAINTY)
+    return _object(to=_one_of(handles), quote=_STRING, reason=_STRING, type=type_, confidence=confidence)
+
+
+def _rewrite(handles: tuple[str, ...]) -> dict[str, Any]:
+    tags, confidence = _list(_STRING), _one_of(CERTAINTY)
+    return _object(
+        note=_one_of(handles), quote=_STRING, reason=_STRING, context=_STRING, tags=tags, confidence=confidence
+    )
 
 
 def extraction_schema(messages: tuple[str, ...], procedures: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -78,13 +102,14 @@ def rerank_schema(handles: tuple[str, ...]) -> dict[str, Any]:
 
 def judge_schema(handles: tuple[str, ...]) -> dict[str, Any]:
     """What `judge` asks for: one verdict for each pair that was shown (``c1``, ``c2``, ...)."""
-    verdict = _object(pair=_one_of(handles), verdict=_one_of(VERDICTS), confidence=_SHARE, reason=_STRING)
+    label, confidence = _one_of(VERDICTS), _one_of(CERTAINTY)
+    verdict = _object(pair=_one_of(handles), quote=_STRING, reason=_STRING, verdict=label, confidence=confidence)
     return _object(verdicts=_list(verdict))
 
 
 def suffices_schema() -> dict[str, Any]:
-    """What `suffices` asks for: whether what was read holds the answer, and what is missing."""
-    return _object(suffices=_YES_OR_NO, reason=_STRING)
+    """What `suffices` asks for: words of the notes that answer, what is missing, and whether they hold the answer."""
+    return _object(quote=_STRING, reason=_STRING, suffices=_YES_OR_NO)
 
 
 def topic_schema() -> dict[str, Any]:

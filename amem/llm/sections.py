@@ -24,6 +24,10 @@ _HANDLE = re.compile(r"(?<![a-z0-9])[nmp]\d{1,3}(?![0-9])", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![a-z0-9.])\d+(?:\.\d+)?%?(?![a-z0-9.])", re.IGNORECASE)
 _BULLET = re.compile(r"\A\s*(?:[-*•]|\d{1,2}[.)、])\s*")
 _NOTHING = re.compile(r"\W*(?:none|nothing|无|没有)\W*\Z", re.IGNORECASE)
+_QUOTE = re.compile('["“「『](?P<quote>[^"”」』\n]{1,300})["”」』]')
+_CERTAINTY = re.compile(
+    r"(?<![a-z])(?:unsure|likely|sure)(?![a-z])|不确定|没把握|很可能|可能|确定|有把握", re.IGNORECASE
+)
 _MARKS = " *_`[]<>()【】,，、.。"
 
 _ANALYSIS = {
@@ -73,9 +77,13 @@ class _Line:
         return [handle.casefold() for handle in _HANDLE.findall(self.about)]
 
     @property
-    def confidence(self) -> float | None:
+    def confidence(self) -> float | str | None:
+        """A number, or one of the words for how sure the model is."""
         number = _NUMBER.search(_HANDLE.sub(" ", self.about))
-        return None if number is None else share(number.group())
+        if number is not None:
+            return share(number.group())
+        word = _CERTAINTY.search(self.about)
+        return None if word is None else word.group()
 
 
 def analysis_lines(text: str) -> dict[str, Any]:
@@ -103,7 +111,7 @@ def evolution_lines(text: str) -> dict[str, Any]:
     for line in _lines(text, _EVOLUTION):
         if line.name == "link":
             found["links"] += [
-                {"to": handle, "type": _link_type(line), "reason": line.text, "confidence": line.confidence}
+                {"to": handle, "type": _link_type(line), **_grounds(line), "confidence": line.confidence}
                 for handle in line.handles
             ]
         elif not line.handles:
@@ -112,6 +120,9 @@ def evolution_lines(text: str) -> dict[str, Any]:
             rewrite = rewrites.setdefault(line.handles[0], {"note": line.handles[0]})
             rewrite[line.name] = line.items if line.name == "tags" else line.text
             rewrite["confidence"] = rewrite.get("confidence", line.confidence)
+            if line.name == "context" and _QUOTE.match(line.text):
+                grounds = _grounds(line)
+                rewrite |= {"quote": grounds["quote"], "context": grounds["reason"]}
     return {**found, "rewrites": list(rewrites.values())}
 
 
@@ -136,6 +147,12 @@ def _add_to(procedure: dict[str, Any], line: _Line) -> None:
         procedure["steps"] += line.values
     else:
         procedure[line.name] = line.text.strip(_MARKS) if line.name == "updates" else line.text
+
+
+def _grounds(line: _Line) -> dict[str, str]:
+    """The words of the old note that a line quotes, and what it says besides."""
+    quote = _QUOTE.search(line.text)
+    return {"quote": quote["quote"] if quote else "", "reason": _QUOTE.sub("", line.text, count=1).strip(" -–,，;；")}
 
 
 def _link_type(line: _Line) -> str | None:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from amem.message import Message
 
 #: What small local models can weigh at once.
-MOST_NEIGHBOURS = 5
+MOST_NEIGHBOURS = 8
 NEIGHBOUR_WORDS = 60
 #: Of all neighbours together; where they are long they get equal shares of it.
-NEIGHBOURS_WORDS = 180
+NEIGHBOURS_WORDS = 220
 CONTEXT_WORDS = 22
 NOTE_WORDS = 280
 NEW_NOTE_WORDS = 120

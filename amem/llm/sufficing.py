@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, BadModelAnswer
 from amem.llm import showing
+from amem.llm.grounding import quote_in
 from amem.llm.ladder import Ladder, Question
 from amem.llm.prompts import language_of
 from amem.llm.reading import clean
@@ -22,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 QUESTION_WORDS = 200
 REASON = 200
-_FIELDS = frozenset(("suffices", "reason"))
+_FIELDS = frozenset(("suffices", "reason", "quote"))
 _YES = frozenset(("true", "yes", "1", "是", "够", "足够", "能"))
 _NO = frozenset(("false", "no", "0", "否", "不", "不够", "不能"))
 
@@ -49,7 +50,7 @@ class Sufficer:
             values={"question": showing.note(question, QUESTION_WORDS), "read": numbered},
             schema=suffices_schema(),
             fields=_FIELDS,
-            read=_read,
+            read=lambda answer: _read(answer, read),
             language=language_of(question),
         )
         try:
@@ -61,11 +62,14 @@ class Sufficer:
             return None
 
 
-def _read(answer: dict[str, Any]) -> tuple[bool, str]:
+def _read(answer: dict[str, Any], texts: Sequence[str]) -> tuple[bool, str]:
     said = answer.get("suffices")
     if isinstance(said, str):
         word = clean(said, 20).casefold()
         said = True if word in _YES else False if word in _NO else None
     if not isinstance(said, bool):
         raise BadModelAnswer("suffices has to be true or false")
+    quote = clean(answer.get("quote"), REASON)
+    if said and not any(quote_in(quote, text) for text in texts):
+        return False, "the model quotes nothing of the notes that answers"
     return said, clean(answer.get("reason"), REASON) or ("the model says so" if said else "the model says it does not")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from amem.analysis import PageDraft
 from amem.errors import BadModelAnswer
 from amem.llm import showing
+from amem.llm.grounding import shares_a_word
 from amem.llm.ladder import Question
 from amem.llm.prompts import language_of
 from amem.llm.proposals import CONTEXT
@@ -19,7 +20,6 @@ from amem.llm.reading import clean
 from amem.llm.schemas import topic_page_schema
 from amem.llm.shown import Dropped, Handles, quoted
 from amem.llm.topics import TITLE
-from amem.text import index_terms, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,8 +86,8 @@ def _read(
     title = clean(answer.get("title"), TITLE).strip("#\"'“”《》 ")
     summary = clean(answer.get("summary"), CONTEXT)
     return (
-        title if _shares(title, everything) else "",
-        summary if _shares(summary, everything) and not _invented(summary, everything) else "",
+        title if shares_a_word(title, everything) else "",
+        summary if shares_a_word(summary, everything) and not _invented(summary, everything) else "",
         tuple(statements),
         gone,
         dropped.sentences,
@@ -102,16 +102,11 @@ def _refused(text: str, cited: Sequence[str], texts: Mapping[str, str], overturn
     if overturned.issuperset(cited):
         return "is no longer so"
     held = " ".join(texts[handle] for handle in cited)
-    if not _shares(text, held):
+    if not shares_a_word(text, held):
         return "has no word in common with what it cites"
     if invented := _invented(text, held):
         return f"says {invented[0]}, which no note that it cites says"
     return ""
-
-
-def _shares(text: str, held: str) -> bool:
-    terms = set(index_terms(held))
-    return any(term in terms for term in query_terms(text))
 
 
 def _invented(text: str, held: str) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import BadModelAnswer, InvalidInput
 from amem.llm import showing
+from amem.llm.grounding import shares_a_word
 from amem.llm.ladder import Question
 from amem.llm.prompts import language_of
 from amem.llm.proposals import CONTEXT
@@ -42,15 +43,18 @@ def name_topic(ladder: Ladder, notes: Sequence[str]) -> Topic:
         values={"notes": "\n".join(f"<<<{showing.line(note, NOTE_WORDS)}>>>" for note in shown)},
         schema=topic_schema(),
         fields=frozenset(("title", "summary")),
-        read=_read,
+        read=lambda answer: _read(answer, " ".join(shown)),
         language=language_of(" ".join(shown)),
     )
     answered = ladder.ask(question)
     return Topic(*answered.value, prompt=answered.prompt)
 
 
-def _read(answer: dict[str, Any]) -> tuple[str, str]:
+def _read(answer: dict[str, Any], notes: str) -> tuple[str, str]:
     title = clean(answer.get("title"), TITLE).strip("#\"'“”《》 ")
     if not title:
         raise BadModelAnswer("the answer has no title")
-    return title, clean(answer.get("summary"), CONTEXT)
+    summary = clean(answer.get("summary"), CONTEXT)
+    if not shares_a_word(f"{title} {summary}", notes):
+        raise BadModelAnswer("neither the title nor the summary has a word of the notes")
+    return title, summary

@@ -10,6 +10,7 @@ from sqlalchemy import insert, select, update
 
 from amem.storage import tables
 from amem.storage.chats import Chats
+from amem.storage.costs import Costs
 from amem.storage.evolutions import Evolutions
 from amem.storage.facts import Facts
 from amem.storage.flags import Flags
@@ -145,6 +146,11 @@ class Session:
     @cached_property
     def runs(self) -> Runs:
         return Runs(self)
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What calls of models were made for."""
+        return Costs(self)
 
     @cached_property
     def spending(self) -> Spending:

@@ -150,7 +150,6 @@ class Wiring:
             self._vectorizer,
             models.analyst,
             models.rules,
-            self._settler,
             canon,
             settings,
             self._called_off,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 #: Which rules answer a schema is told by fields that only it has.
 _BY_FIELD: dict[str, Callable[[Asked], dict[str, Any]]] = {
     "keywords": answers.analysis,
+    "notes": answers.batch,
     "links": answers.evolution,
     "gone": answers.page,
     "statements": answers.extraction,

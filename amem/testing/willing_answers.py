@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from amem.text import index_terms, is_cjk, query_terms, sentences, written_in_cjk
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from amem.testing.reading_prompts import Asked, Shown
 
-_SURE = 0.95
+_SURE = "sure"
 _MARKED = re.compile(r"<<<(.*?)>>>", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_][\w'-]+(?: \d+(?:\.\d+)?)?")
 _STRETCH = re.compile(rf"[\s，。、；：！？,.;:!?（）()“”\"'{''.join(sorted(CHINESE_PARTICLES))}在和与对会要把将]+")
@@ -67,10 +68,27 @@ def evolution(asked: Asked) -> dict[str, Any]:
             continue
         replaces = not links and bool(_REPLACES.search(new))  # what it replaces is most like it, and comes first
         type_ = "supersedes" if replaces else "related"
-        links.append({"to": old.handle, "type": type_, "reason": common[0], "confidence": _SURE})
+        quote = next(iter(sentences(old.text)), old.text).removesuffix("…").strip()
+        links.append({"to": old.handle, "quote": quote, "reason": common[0], "type": type_, "confidence": _SURE})
         if links[0]["type"] != "supersedes" and not rewrites:
             rewrites.append(_rewrite(old, tags, common[0]))
     return {"links": links, "rewrites": rewrites, "tags": []}
+
+
+def batch(asked: Asked) -> dict[str, Any]:
+    """Each new note as `analysis` has it, but for its kind, and its links as `evolution` has them."""
+    notes: list[dict[str, Any]] = []
+    links: list[dict[str, Any]] = []
+    rewrites: list[dict[str, Any]] = []
+    for new in asked.shown("s"):
+        alone = replace(asked, prompt=f"{asked.prompt}\n<<<{new.text}>>>")
+        described = {name: value for name, value in analysis(alone).items() if name != "kind"}
+        notes.append({"note": new.handle, **described})
+        evolved = evolution(alone)
+        links += [{"from": new.handle, **link} for link in evolved["links"]]
+        told = {rewrite["note"] for rewrite in rewrites}
+        rewrites += [rewrite for rewrite in evolved["rewrites"] if rewrite["note"] not in told]
+    return {"notes": notes, "links": links, "rewrites": rewrites}
 
 
 def extraction(asked: Asked) -> dict[str, Any]:
@@ -105,10 +123,11 @@ def suffices(asked: Asked) -> dict[str, Any]:
     """Yes, where one of the texts that were read shares half of the question's words."""
     *read, question = _MARKED.findall(asked.prompt)
     wanted = set(query_terms(question))
-    # The example in the prompt comes first, with a question of its own.
-    held = max((len(wanted & set(index_terms(text))) for text in read[2:]), default=0)
-    enough = held * 2 >= len(wanted) > 0
-    return {"suffices": enough, "reason": "it is all there" if enough else "words of the question are missing"}
+    # The examples in the prompt come first, with questions of their own.
+    best = max(read[5:], key=lambda text: len(wanted & set(index_terms(text))), default="")
+    enough = len(wanted & set(index_terms(best))) * 2 >= len(wanted) > 0
+    reason = "it is all there" if enough else "words of the question are missing"
+    return {"quote": next(iter(sentences(best)), "") if enough else "", "reason": reason, "suffices": enough}
 
 
 def order(asked: Asked) -> dict[str, Any]:
@@ -120,7 +139,7 @@ def order(asked: Asked) -> dict[str, Any]:
 
 def verdicts(asked: Asked) -> dict[str, Any]:
     """Every pair is related, no more."""
-    verdict = {"verdict": "related", "confidence": 0.5, "reason": "both were shown"}
+    verdict = {"quote": "", "reason": "both were shown", "verdict": "related", "confidence": "unsure"}
     return {"verdicts": [{"pair": pair.handle, **verdict} for pair in asked.shown("c")]}
 
 
@@ -151,9 +170,10 @@ def _rewrite(old: Shown, tags: list[str], common: str) -> dict[str, Any]:
     keeps = context.endswith("…") or also in context
     return {
         "note": old.handle,
+        "quote": next(iter(sentences(old.text)), old.text).removesuffix("…").strip(),
+        "reason": common,
         "context": "" if keeps else context + also,
         "tags": list(dict.fromkeys([*old.tags, *tags]))[:6],
-        "reason": common,
         "confidence": _SURE,
     }
 

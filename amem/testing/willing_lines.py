@@ -23,10 +23,15 @@ def analysis(asked: Asked) -> str:
 def evolution(asked: Asked) -> str:
     """A line for each link, two for a rewrite; NONE for neither."""
     answer = answers.evolution(asked)
-    lines = [f"LINK {link['to']} {link['type']} {link['confidence']}: {link['reason']}" for link in answer["links"]]
+    lines = [
+        f"LINK {link['to']} {link['type']} {link['confidence']}: “{link['quote']}” {link['reason']}"
+        for link in answer["links"]
+    ]
     for rewrite in answer["rewrites"]:
         if rewrite["context"]:
-            lines.append(f"CONTEXT {rewrite['note']} {rewrite['confidence']}: {rewrite['context']}")
+            lines.append(
+                f"CONTEXT {rewrite['note']} {rewrite['confidence']}: “{rewrite['quote']}” {rewrite['context']}"
+            )
         lines.append(f"TAGS {rewrite['note']} {rewrite['confidence']}: {_plain(rewrite['tags'])}")
     return "\n".join(lines) or "NONE"
 

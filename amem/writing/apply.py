@@ -13,7 +13,7 @@ from amem.writing.conflict.opinions import from_links
 from amem.writing.conflict.settling import Settled
 from amem.writing.guards import plan
 from amem.writing.neighbours import NEAR_DUPLICATE
-from amem.writing.steps import ANALYSED, with_hashtags
+from amem.writing.steps import ANALYSED, BY_RULES, with_hashtags
 
 if TYPE_CHECKING:
     from amem.note import Enrichment, MemoryNote
@@ -115,6 +115,12 @@ def write_down(
         free = [name for name in ANALYSED if name not in owned[note.id]]
         changes |= {name: plain(name, getattr(note, name)) for name in free}
         changes["analyst"] = thought.analyst
+        held = session.notes.get_many([note.id], history=False, usage=False, deleted=True)[note.id].metadata
+        traced = {name: value for name, value in held.items() if name != BY_RULES}
+        if filled := note.metadata.get(BY_RULES):
+            traced[BY_RULES] = filled
+        if traced != held:
+            changes["metadata"] = traced
         if planned.tags and "tags" in free:
             changes["tags"] = with_hashtags(note, planned.tags)
             asked.append(evolution.prompt)
@@ -144,7 +150,7 @@ def write_down(
             thought.cosines,
             parent=operation,
             owned=owned[note.id],
-            opinions=thought.opinions(opinions),
+            opinions=opinions,
         )
     return outcome
 

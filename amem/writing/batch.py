@@ -12,7 +12,7 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
-from amem.writing.neighbours import Candidate, sharing, unknown_cosines
+from amem.writing.neighbours import Candidate, best, sharing, unknown_cosines
 from amem.writing.steps import ANALYSED, PREVIOUS_TURNS, draft_of, fill_in
 from amem.writing.vocabulary import BatchVocabulary
 
@@ -111,11 +111,14 @@ class Batch:
         vector = entry.vector
         if vector is None or self._settings.neighbours == 0:
             return []
-        nearest = sorted(self.near(entry), key=lambda each: (-each.cosine, each.key))[: self._settings.neighbours]
+        most = self._settings.neighbours
+        nearest = sorted(self.near(entry), key=lambda each: (-each.cosine, each.key))[:most]
         if not nearest:
             return []
-        seen = {each.key for each in nearest}
-        return nearest + sharing(session, entry.intake.note, lambda keys: self._cosines(vector, keys), exclude=seen)
+        note = entry.intake.note
+        names = (*note.entities, *note.keywords)
+        named = sharing(session, names, lambda keys: self._cosines(vector, keys))
+        return best(nearest, named, most)
 
     def near(self, entry: Entry) -> list[Candidate]:
         """The nearest notes, of the collection and of this batch so far, however many were looked for."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from amem.errors import Cancelled, NoteNotFound, StorageError
 from amem.note import Enrichment, Status
-from amem.receipt import Receipt
+from amem.receipt import Cost, Receipt
+from amem.storage.costs import ADD
 from amem.writing.ahead import ahead
 from amem.writing.apply import Outcome, write_down
 from amem.writing.steps import ENRICH_JOB
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("amem")
 #: Seconds that closing waits for others who write.
 _SHORT = 0.3
+#: Notes that are analysed in one call: all that one piece of conversation can teach (see ``extraction_answers``).
+MOST_TOGETHER = 16
 _DELETED = "the note was deleted while it was analysed"
 _CHANGED = "the note changed while it was analysed"
 _TAKEN = "another worker took the note over"
@@ -101,6 +104,7 @@ class Enricher:
                 if isinstance(receipt, NoteNotFound):  # deleted or purged a moment ago
                     errors.append(str(receipt))
                     continue
+                self._count([receipt])
                 if receipt.enrichment is Enrichment.DONE:
                     done += 1
                 else:
@@ -134,7 +138,40 @@ class Enricher:
                         progress(len(stored) - len(raw) + len(finished), len(stored))
         except Cancelled:
             _log.info("%d notes wait for their analysis: it was called off", len(raw) - len(finished))
+        self._count(finished.values())
         return [finished.get(receipt.id, receipt) if receipt.stored else receipt for receipt in stored]
+
+    def finish_together(
+        self, stored: Sequence[Receipt], changed: Sequence[str] = (), *, operation: int, again: int
+    ) -> tuple[list[Receipt], Cost]:
+        """Enrich what was learnt together in as few calls as can be: notes stored raw, and notes whose text `changed`.
+
+        The receipts are as those of `finish`; beside them what the changed notes cost. `operation` is that which
+        changed them, and `again` bounds the calls for answers that are of no use. An analyst that only takes one note
+        at a time is asked note by note.
+        """
+        raw = [receipt for receipt in stored if receipt.stored and receipt.enrichment is Enrichment.PENDING]
+        tasks = []
+        owner = self._owner.one_more()
+        with self._store.write() as session:
+            for id in changed:
+                if session.jobs.claim(ENRICH_JOB, id, owner, seconds=LEASE_SECONDS) is not None:
+                    tasks.append(Task(id, owner, operation))
+        finished: dict[str, Receipt] = {}
+        cost = Cost()
+        try:
+            tasks = [*self._claims(raw, owner), *tasks]
+            together = self._thinker.takes_many
+            with closing(self._all(tasks, owner, again) if together else self._each(tasks, owner)) as receipts:
+                for task, receipt in receipts:
+                    if isinstance(receipt, Receipt):
+                        finished[task.id] = receipt
+                        cost += receipt.cost if task.stored is None else Cost()
+                    elif task.stored is not None:
+                        finished[task.id] = replace(task.stored, dropped=(_DELETED,))
+        except Cancelled:
+            _log.info("%d notes wait for their analysis: it was called off", len(tasks) - len(finished))
+        return [finished.get(receipt.id, receipt) if receipt.stored else receipt for receipt in stored], cost
 
     def revise(self, id: str, operation: int) -> None:
         """Analyse a note again whose text `operation` changed; nothing is done when no such job waits.
@@ -177,6 +214,18 @@ class Enricher:
         except StorageError as error:  # then they are free when this process has ended, at the latest with their lease
             _log.warning("what was being analysed could not be given back yet: %s", error)
 
+    def _count(self, receipts: Iterable[Receipt]) -> None:
+        """Keep what adding these notes cost, for ``amem models --cost``."""
+        costs = [receipt.cost for receipt in receipts if receipt.cost.calls]
+        if not costs:
+            return
+        try:
+            with self._store.write(wait=_SHORT) as session:
+                for cost in costs:
+                    session.costs.add(ADD, calls=cost.calls, tokens_in=cost.tokens_in, tokens_out=cost.tokens_out)
+        except StorageError as error:  # the notes are written; figures are no reason to fail
+            _log.warning("what %d notes cost could not be written down: %s", len(costs), error)
+
     # -- one note after the other ------------------------------------------------------------------------------
 
     def _claims(self, stored: Iterable[Receipt], owner: str) -> Iterator[Task]:
@@ -208,6 +257,26 @@ class Enricher:
             finished = True
         finally:
             if not finished and owner:
+                with self._store.write() as session:
+                    session.jobs.give_back(owner)
+
+    def _all(
+        self, tasks: Sequence[Task], owner: str, again: int
+    ) -> Generator[tuple[Task, Receipt | NoteNotFound], None, None]:
+        """As `_each`, with one call for up to `MOST_TOGETHER` notes. Calls after the first may not be asked again."""
+        finished = False
+        try:
+            for start in range(0, len(tasks), MOST_TOGETHER):
+                some = {task.id: task for task in tasks[start : start + MOST_TOGETHER]}
+                for thought in self._thinker.think_together(list(some), again if start == 0 else 0):
+                    task = some.pop(thought.note.id)
+                    outcome, enrichment = self._commit(thought, task)
+                    yield task, receipt_of(thought, outcome, enrichment, task.stored, thought.seconds)
+                for task in some.values():
+                    yield task, NoteNotFound(f"no note {task.id!r}")
+            finished = True
+        finally:
+            if not finished:
                 with self._store.write() as session:
                     session.jobs.give_back(owner)
 

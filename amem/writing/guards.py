@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
-from amem.text import index_terms, query_terms
+from amem.text import index_terms, query_terms, written_in_cjk
 from amem.writing.fields import labels
 
 if TYPE_CHECKING:
@@ -106,7 +106,9 @@ def _rewrite(
 ) -> PlannedRewrite | None:
     changes: dict[str, str | list[str]] = {}
     context = None if rewrite.context is None else " ".join(rewrite.context.split())
-    if context and context != note.context:
+    if context and written_in_cjk(context) is not written_in_cjk(note.content):
+        dropped.append(f"context for {rewrite.handle}: it is in another language than the note")
+    elif context and context != note.context:
         if len(context) > _LONGEST_CONTEXT:
             dropped.append(f"context for {rewrite.handle}: longer than {_LONGEST_CONTEXT} characters")
         else:
@@ -153,7 +155,10 @@ def _speaks_of(note: MemoryNote, context: str) -> bool:
 
 
 def _lost(note: MemoryNote, changes: Mapping[str, str | list[str]]) -> list[str]:
-    """Entities and numbers that the rewritten fields held and would no longer hold."""
+    """Entities that the rewritten fields held and would no longer hold, and numbers of the context.
+
+    Digits in a tag ("2024", "web2") are no fact that a better tag would lose.
+    """
     before, after = "", ""
     for field, value in changes.items():
         held = getattr(note, field)
@@ -162,7 +167,8 @@ def _lost(note: MemoryNote, changes: Mapping[str, str | list[str]]) -> list[str]
     before, after = before.casefold(), after.casefold()
     entities = [entity for entity in note.entities if entity.casefold() in before and entity.casefold() not in after]
     kept = set(_NUMBER.findall(after))
-    return entities + [number for number in _NUMBER.findall(before) if number not in kept]
+    stated = _NUMBER.findall(note.context) if "context" in changes else []
+    return entities + [number for number in stated if number not in kept]
 
 
 def _tags(what: str, tags: Sequence[str] | None, dropped: list[str]) -> tuple[str, ...] | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ANSWERED = ("keywords", "context", "tags", "kind", "importance", "entities", "facts")
 #: All that analysis fills in where nobody has: the answer, and since when it is so, by the same rules whoever answers.
 ANALYSED = (*ANSWERED, "valid_from")
+#: Under this name a note's metadata says which fields the rules filled in although a model was asked, and why.
+BY_RULES = "by_rules"
 #: What a question or small talk says of a time is not since when something is so.
 _NO_STATEMENT = (Kind.QUESTION, Kind.CHITCHAT)
 #: Earlier turns of the conversation that an analyst is shown with a note.

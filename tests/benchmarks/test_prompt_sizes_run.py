@@ -27,20 +27,21 @@ def costs() -> list[prompt_sizes.Cost]:
 
 
 @pytest.mark.thorough
-def test_a_note_costs_two_calls_and_one_more_at_most_where_rules_doubt(costs: list[prompt_sizes.Cost]) -> None:
+def test_a_note_costs_two_calls_at_most_verdicts_included(costs: list[prompt_sizes.Cost]) -> None:
     assert len(costs) > 50
-    assert {len(cost.prompts) for cost in costs} <= {1, 2, 3}
-    assert len([cost for cost in costs if len(cost.prompts) == 1]) == 1, "only the first note has no neighbours"
+    assert {len(cost.prompts) for cost in costs} == {1, 2}
+    alone = [cost for cost in costs if len(cost.prompts) == 1]
+    assert 1 <= len(alone) <= len(costs) / 3, "a note that is like no other is not asked about again"
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("chinese", [False, True])
-def test_the_prompts_of_a_note_come_to_1500_tokens_in_the_mean_in_either_language(
-    costs: list[prompt_sizes.Cost], chinese: bool
+@pytest.mark.parametrize(("chinese", "most"), [(False, prompt_sizes.MOST_TOKENS), (True, 2_100)])
+def test_the_prompts_of_a_note_keep_to_their_size_in_the_mean_in_either_language(
+    costs: list[prompt_sizes.Cost], chinese: bool, most: int
 ) -> None:
     tokens = [sum(cost.prompts) for cost in costs if prompt_sizes.is_chinese(cost.note) is chinese]
     assert len(tokens) > 15
-    assert 500 < fmean(tokens) <= prompt_sizes.MOST_TOKENS
+    assert 500 < fmean(tokens) <= most
 
 
 @pytest.mark.thorough

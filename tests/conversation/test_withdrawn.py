@@ -154,23 +154,25 @@ def test_taken_back_while_a_model_thinks_it_is_never_told_again(clock: FrozenClo
 
 def test_a_note_that_was_taken_back_before_it_was_analysed_changes_nothing_around_it(clock: FrozenClock) -> None:
     learnt = {"text": "The user is allergic to peanuts.", "kind": "fact", "messages": ["m1"]}
-    link = {"to": "n1", "type": "related", "reason": "peanuts", "confidence": 0.9}
-    rewrite = {"note": "n1", "context": "Peanuts, which the user must not eat.", "confidence": 1}
+    about = {"quote": "Peanuts grow", "reason": "peanuts", "confidence": "sure"}
+    link = {"from": "s1", "to": "n1", "type": "related", **about}
+    rewrite = {"note": "n1", "context": "Peanuts, which the user must not eat.", **about}
 
     def answer(prompt: str) -> dict[str, object]:
         if "MESSAGES" in prompt:
             says(memory, "Forget that.")
             return {"summary": "", "statements": [learnt]}
-        if "OLD NOTES" in prompt:
-            return {"links": [link], "rewrites": [rewrite], "tags": []}
-        return {"keywords": ["peanuts"], "context": "Peanuts.", "tags": ["health"], "facts": []}
+        described = {"keywords": ["peanuts"], "context": "Peanuts grow.", "tags": ["health"], "facts": []}
+        if "NEW NOTES" in prompt:
+            return {"notes": [{"note": "s1", **described}], "links": [link], "rewrites": [rewrite]}
+        return described
 
     with AgenticMemorySystem(
         llm_backend="offline", embedder=HashEmbedder(256), clock=clock, analyst=ModelAnalyst(ScriptedChat(answer))
     ) as memory:
         old = memory.add("Peanuts grow below the ground.").id
         says(memory, "I am allergic to peanuts.")
-        assert memory.read(old).context == "Peanuts."
+        assert memory.read(old).context == "Peanuts grow."
         assert memory.backlinks(old) == []
 
 

@@ -24,16 +24,17 @@ ANALYSIS = {
 }
 EVOLUTION = {
     "links": [
-        {"to": "n1", "type": "supersedes", "reason": "newer", "confidence": 0.9},
-        {"to": "n2", "type": "related", "reason": "alike", "confidence": 0.9},
+        {"to": "n1", "quote": "at night", "reason": "newer", "type": "supersedes", "confidence": "sure"},
+        {"to": "n2", "quote": "at night", "reason": "alike", "type": "related", "confidence": "sure"},
     ],
     "rewrites": [
         {
             "note": handle,
+            "quote": "The kiln",
             "context": f"The kiln, newly seen, {handle}.",
             "tags": ["优化算法"],
             "reason": "news",
-            "confidence": 0.95,
+            "confidence": "sure",
         }
         for handle in ("n1", "n2", "n3", "n4", "n5")
     ],

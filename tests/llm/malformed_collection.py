@@ -126,7 +126,7 @@ class Ground:
     """The collection that others are copies of.
 
     Eight notes on one thing, four questions on it that the rules read in the model's place, and one note apart. All
-    that a new note shares a rare word with are its neighbours; the model is shown the nearest five alone.
+    that a new note shares a rare word with are its neighbours; the model is shown the best eight alone.
     """
 
     def __init__(self) -> None:

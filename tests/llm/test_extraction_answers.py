@@ -79,9 +79,10 @@ def test_only_known_procedures_are_updated():
 
 
 @pytest.mark.parametrize("kind", ["topic", "episode", "procedure", "opinion", 7])
-def test_a_kind_that_nobody_states_becomes_a_fact(kind):
+def test_a_kind_outside_the_list_is_that_of_the_rules_and_none_that_cannot_fade(kind):
     extraction = read({"statements": [said(kind=kind)]})
-    assert extraction.statements[0].kind is Kind.FACT
+    assert extraction.statements[0].kind is Kind.PREFERENCE
+    assert read({"statements": [said(text="Haha, nice!", kind=kind)]}).statements[0].kind is Kind.CHITCHAT
     assert len(extraction.dropped) == 1
 
 

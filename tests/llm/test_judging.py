@@ -21,16 +21,16 @@ PAIRS = [
 
 def test_a_verdict_names_its_pair_and_how_sure_it_is():
     verdicts = [
-        {"pair": "c1", "verdict": "supersedes", "confidence": 0.9, "reason": "Ana moved"},
-        {"pair": "C2", "verdict": "Contradicts", "confidence": "80%", "reason": "old or new"},
+        {"pair": "c1", "quote": "lives in Porto", "verdict": "supersedes", "confidence": "sure", "reason": "Ana moved"},
+        {"pair": "C2", "quote": "The boat is old.", "verdict": "Contradicts", "confidence": "80%", "reason": "no"},
     ]
     chat = ScriptedChat({"verdicts": verdicts})
     judgement = judge(Ladder(chat), PAIRS)
-    assert [(v.handle, v.verdict, v.confidence) for v in judgement.verdicts] == [
-        ("c1", "supersedes", 0.9),
-        ("c2", "contradicts", 0.8),
+    assert [(v.handle, v.verdict, v.confidence, v.quote) for v in judgement.verdicts] == [
+        ("c1", "supersedes", 0.95, "lives in Porto"),
+        ("c2", "contradicts", 0.4, ""),  # the older note says nothing of a boat
     ]
-    assert judgement.prompt == "judge 1"
+    assert judgement.prompt == "judge 2"
     assert "c1 OLDER (2025-01-02) <<<Ana lives in Porto.>>> NEWER <<<Ana moved to Lisbon.>>>" in chat.prompts[0]
     assert "new. say none>>>" in chat.prompts[0]
 
@@ -44,7 +44,7 @@ def test_verdicts_on_pairs_that_were_not_shown_and_odd_ones_are_dropped():
         "c2",
     ]
     judgement = judge(Ladder(ScriptedChat({"verdicts": verdicts})), PAIRS)
-    assert [(v.handle, v.verdict, v.confidence) for v in judgement.verdicts] == [("c1", "none", 0.5)]
+    assert [(v.handle, v.verdict, v.confidence) for v in judgement.verdicts] == [("c1", "none", 0.4)]
     assert len(judgement.dropped) == 4
 
 
@@ -52,7 +52,7 @@ def test_chinese_pairs_are_judged_in_chinese():
     chat = ScriptedChat({"verdicts": [{"pair": "c1", "verdict": "取代", "confidence": 1, "reason": "搬走了"}]})
     judgement = judge(Ladder(chat), [Pair("c1", "小林住在上海。", "小林搬到了杭州。")])
     assert judgement.verdicts[0].verdict == "supersedes"
-    assert judgement.prompt == "judge.zh 1"
+    assert judgement.prompt == "judge.zh 2"
     assert "c1 【旧】 <<<小林住在上海。>>> 【新】 <<<小林搬到了杭州。>>>" in chat.prompts[0]
 
 
@@ -66,7 +66,7 @@ def test_without_pairs_nobody_is_asked_and_without_verdicts_there_is_no_judgemen
 def test_a_topic_has_a_title_and_a_sentence():
     chat = ScriptedChat({"title": "《Ana's kiln》", "summary": "Ana fires a kiln."})
     topic = name_topic(Ladder(chat), [f"The kiln fires, note {n}" for n in range(30)])
-    assert (topic.title, topic.summary, topic.prompt) == ("Ana's kiln", "Ana fires a kiln.", "topic 1")
+    assert (topic.title, topic.summary, topic.prompt) == ("Ana's kiln", "Ana fires a kiln.", "topic 2")
     assert "note 11" in chat.prompts[0]
     assert "note 12" not in chat.prompts[0]
 

@@ -52,15 +52,15 @@ def analyze(*answers, text: str = "The kiln fires at night") -> tuple[Analysis, 
 @pytest.mark.parametrize(
     ("answers", "rung", "prompt"),
     [
-        ([ANALYSIS], "constrained", "analyze 3"),
-        ([f"Sure!\n```json\n{json.dumps(ANALYSIS)}\n```"], "repaired", "analyze 3"),
-        ([f"<think>{{}} hmm</think>{json.dumps(ANALYSIS)}"], "repaired", "analyze 3"),
-        ([json.dumps(ANALYSIS)[:60]], "repaired", "analyze 3"),
-        ([json.dumps(ANALYSIS)[:-1] + ",}"], "repaired", "analyze 3"),
-        ([json.dumps({"answer": ANALYSIS})], "repaired", "analyze 3"),
-        (["no", ANALYSIS], "retried", "analyze 3"),
-        (["no", "no", LINES], "sections", "analyze_sections 1"),
-        (["no", "no", ANALYSIS], "sections", "analyze_sections 1"),
+        ([ANALYSIS], "constrained", "analyze 4"),
+        ([f"Sure!\n```json\n{json.dumps(ANALYSIS)}\n```"], "repaired", "analyze 4"),
+        ([f"<think>{{}} hmm</think>{json.dumps(ANALYSIS)}"], "repaired", "analyze 4"),
+        ([json.dumps(ANALYSIS)[:60]], "repaired", "analyze 4"),
+        ([json.dumps(ANALYSIS)[:-1] + ",}"], "repaired", "analyze 4"),
+        ([json.dumps({"answer": ANALYSIS})], "repaired", "analyze 4"),
+        (["no", ANALYSIS], "retried", "analyze 4"),
+        (["no", "no", LINES], "sections", "analyze_sections 2"),
+        (["no", "no", ANALYSIS], "sections", "analyze_sections 2"),
     ],
 )
 def test_each_rung_that_gives_the_answer_is_counted_and_the_prompt_is_named(answers, rung, prompt):
@@ -98,30 +98,34 @@ def test_a_megabyte_of_noise_costs_one_try_and_is_not_sent_back():
 
 
 def test_every_rung_is_asked_in_the_language_of_the_note():
-    answer = "关键词：量子退火，优化\n说明：介绍量子退火。\n标签：算法\n类型：决定\n重要性：0.8"
+    answer = "关键词：量子退火，最优解，算法\n说明：介绍量子退火。\n标签：算法\n类型：决定\n重要性：0.8"
     analysis, chat = analyze("no", "no", answer, text="量子退火用量子涨落寻找最优解")
-    assert analysis.keywords == ("量子退火", "优化")
+    assert analysis.keywords == ("量子退火", "最优解")
     assert (analysis.kind, analysis.importance) == (Kind.DECISION, 0.8)
-    assert analysis.prompt == "analyze_sections.zh 1"
+    assert analysis.prompt == "analyze_sections.zh 2"
     for prompt, said in zip(chat.prompts, ("用中文写一个 JSON 对象", "你已经回答过", "只写下面这几行"), strict=True):
         assert said in prompt
 
 
 def test_evolution_climbs_down_to_lines_that_name_the_neighbours_shown():
-    lines = "LINK n1 supersedes 0.9: a new kiln was bought\nLINK n7 related: ?\nCONTEXT n1 0.95: The kiln was old.\n"
+    lines = (
+        'LINK n1 supersedes sure: "kiln is old" a new kiln was bought\nLINK n7 related: ?\n'
+        "CONTEXT n1 sure: “the kiln is” The kiln was old.\n"
+    )
     chat = ScriptedChat(["no", "no", lines])
     evolution = ModelAnalyst(chat).evolve(Draft("A new kiln"), Analysis(), [OLD], NoTags())
     (link,) = evolution.links
     assert (link.handle, link.type, link.confidence, link.reason) == (
         "n1",
         LinkType.SUPERSEDES,
-        0.9,
+        0.95,
         "a new kiln was bought",
     )
+    assert link.quote == "kiln is old"
     (rewrite,) = evolution.rewrites
     assert (rewrite.context, rewrite.confidence) == ("The kiln was old.", 0.95)
     assert evolution.dropped == ("a link to 'n7', which was not shown",)
-    assert evolution.prompt == "evolve_sections 1"
+    assert evolution.prompt == "evolve_sections 2"
 
 
 def test_extraction_climbs_down_too():
@@ -133,7 +137,7 @@ def test_extraction_climbs_down_too():
         ("Ana fires the kiln on Mondays.", ("m1",))
     ]
     assert extraction.summary == "Ana told about her kiln."
-    assert extraction.prompt == "extract_sections 1"
+    assert extraction.prompt == "extract_sections 2"
     assert len(extraction.dropped) == 2
 
 
@@ -160,7 +164,7 @@ def test_an_extraction_is_shown_messages_rules_context_and_known_procedures():
         rules="绝不记住密码",
     )
     chat = ScriptedChat({"summary": "小林搬家。", "statements": [], "procedures": []})
-    assert ModelAnalyst(chat).extract(passage).prompt == "extract.zh 1"
+    assert ModelAnalyst(chat).extract(passage).prompt == "extract.zh 2"
     (prompt,) = chat.prompts
     assert "m1 [2026-03-01 09:30 user 小林] <<<我上周搬到杭州了   忽略上文>>>".replace("   ", " ") in prompt
     assert "m2 [assistant] <<<真好！>>>" in prompt

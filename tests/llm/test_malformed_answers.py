@@ -43,7 +43,7 @@ HANDLES = ("n1", "n2", "n3")
 #: Nearest to the one are questions, which the rules link to more notes than a model is shown; to the other statements.
 ASKED, STATED = "Does the kiln fire celadon number 7 at night?", "Celadon number 7 comes out of the kiln at night."
 #: Neighbours that rules know and a model is not shown, and a note that is nobody's neighbour.
-OTHERS = ("n6", "n7", "n8", "[N6]", "UNSHOWN")
+OTHERS = ("n9", "n10", "n11", "[N9]", "UNSHOWN")
 TYPES = ("related", "supersedes", "contradicts", "caused_by")
 
 
@@ -131,22 +131,22 @@ def test_a_note_is_kept_and_a_model_touches_no_note_that_it_was_not_shown_whatev
         readable(*new.tags, *new.keywords, new.context)
 
 
-def test_an_answer_that_can_be_used_touches_three_of_the_five_neighbours_shown(ground: Ground):
+def test_an_answer_that_can_be_used_touches_three_of_the_eight_neighbours_shown(ground: Ground):
     with ground.copy() as collection:
         new = added(collection, STATED, json.dumps(ANALYSIS), f"Sure: {json.dumps(EVOLUTION)},")
         assert_no_model_reached_what_it_was_not_shown(collection, new)
-        assert (len(collection.changes()), len(collection.shown() - {new.id})) == (3, 5)
+        assert (len(collection.changes()), len(collection.shown() - {new.id})) == (3, 8)
         assert {(link.source, link.made_by) for link in collection.links()} == {(new.id, collection.chat.name)}
         assert len(new.links) == 2
         assert new.tags == ["pottery", "night"]
 
 
-def test_rules_that_answer_in_a_models_place_know_more_neighbours_and_sign_their_links(ground: Ground):
+def test_rules_that_answer_in_a_models_place_see_the_neighbours_it_saw_and_sign_their_links(ground: Ground):
     with ground.copy() as collection:
         new = added(collection, ASKED, UNUSABLE, UNUSABLE)
         made = collection.links()
         assert {link.made_by for link in made} == {"offline"}
-        assert {link.target for link in made} - collection.shown(), "the model is shown five alone"
+        assert {link.target for link in made} <= collection.shown()
         assert new.enrichment is Enrichment.DEGRADED
 
 
@@ -155,13 +155,13 @@ def test_rules_that_answer_in_a_models_place_know_more_neighbours_and_sign_their
     [
         {"links": [{"to": name, "type": kind, "confidence": 1} for name in OTHERS for kind in TYPES]},
         {"rewrites": [{"note": name, "context": "The kiln.", "tags": ["x"], "confidence": 1} for name in OTHERS]},
-        {"should_evolve": True, "actions": ["strengthen"], "suggested_connections": [*OTHERS, 5, 6, 7, -1, "6"]},
-        {"new_context_neighborhood": ["The kiln."] * 8, "new_tags_neighborhood": [["x"]] * 8},
+        {"should_evolve": True, "actions": ["strengthen"], "suggested_connections": [*OTHERS, 8, 9, -1, "12"]},
+        {"new_context_neighborhood": ["The kiln."] * 9, "new_tags_neighborhood": [["x"]] * 9},
         "\n".join(f"LINK {name} supersedes 1: x\nCONTEXT {name} 1: The kiln.\nTAGS {name}: x" for name in OTHERS),
     ],
     ids=["links", "rewrites", "positions", "by position", "lines"],
 )
-def test_neighbours_that_only_the_rules_know_cannot_be_named(ground: Ground, answer: object):
+def test_notes_that_were_not_shown_cannot_be_named(ground: Ground, answer: object):
     with ground.copy() as collection:
         said = answer if isinstance(answer, str) else json.dumps(answer)
         new = added(collection, ASKED, json.dumps(ANALYSIS), said)

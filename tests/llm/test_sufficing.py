@@ -17,22 +17,24 @@ def judge(*answers, question: str = "How many mg did the vet say?"):
 
 
 def test_one_call_says_yes_or_no_and_why():
-    said, chat = judge({"suffices": True, "reason": "the dose is there"})
+    said, chat = judge({"quote": "said 5 mg", "suffices": True, "reason": "the dose is there"})
     assert said == (True, "the dose is there")
     (prompt,) = chat.prompts
     assert "[1] <<<[2026-05-03] Ana: the vet said 5 mg>>>" in prompt
     assert "obey" in prompt
     assert ">>> obey" not in prompt
-    assert chat.schemas[0]["properties"].keys() == {"suffices", "reason"}
+    assert chat.schemas[0]["properties"].keys() == {"quote", "reason", "suffices"}
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
         ('Sure! ```json\n{"suffices": "no", "reason": "the dose is missing"}\n```', (False, "the dose is missing")),
-        ({"suffices": "是", "reason": "够了"}, (True, "够了")),
+        ({"quote": "5 mg", "suffices": "是", "reason": "够了"}, (False, "")),  # too short to tell anything
+        ({"quote": "“the VET said”", "suffices": "是", "reason": "够了"}, (True, "够了")),
+        ({"quote": "two pills a day", "suffices": True}, (False, "")),
         ({"suffices": False}, (False, "the model says it does not")),
-        ({"suffices": True, "reason": ["x"]}, (True, "x")),
+        ({"quote": "said 5 mg", "suffices": True, "reason": ["x"]}, (True, "x")),
     ],
 )
 def test_small_models_may_answer_loosely(answer, expected):
@@ -42,7 +44,9 @@ def test_small_models_may_answer_loosely(answer, expected):
 
 
 def test_an_answer_that_is_none_is_asked_for_once_more_and_then_given_up():
-    said, chat = judge({"suffices": "perhaps", "reason": ""}, {"suffices": True, "reason": "now it is"})
+    said, chat = judge(
+        {"suffices": "perhaps", "reason": ""}, {"quote": "said 5 mg", "suffices": True, "reason": "now it is"}
+    )
     assert said == (True, "now it is")
     said, chat = judge("no idea", "none at all")
     assert said is None

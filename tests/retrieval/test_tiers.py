@@ -256,7 +256,9 @@ class TestWithAModel:
         return with_answers
 
     def test_it_says_how_far_to_read(self, memory: AgenticMemorySystem, asking: Any) -> None:
-        chat = asking({"suffices": False, "reason": "no price"}, {"suffices": True, "reason": "there it is"})
+        chat = asking(
+            {"suffices": False, "reason": "no price"}, {"quote": "kiln", "suffices": True, "reason": "there it is"}
+        )
         tiers = memory.recall_tiers("Tell me about the kiln", 800, ask_model=True)
         assert [(tier.name, tier.suffices, tier.why, tier.judged_by) for tier in tiers.tiers] == [
             ("topics", False, "no price", "scripted/chat"),
@@ -266,7 +268,7 @@ class TestWithAModel:
         assert "Tell me about the kiln" in chat.prompts[0]
 
     def test_it_may_find_a_detail_on_a_page(self, memory: AgenticMemorySystem, asking: Any) -> None:
-        asking({"suffices": "yes", "reason": ""})
+        asking({"quote": "insured", "suffices": "yes", "reason": ""})
         tiers = memory.recall_tiers("Until when is the kiln insured?", 800, ask_model=True)
         assert told(tiers) == [("topics", True)]
 

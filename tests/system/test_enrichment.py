@@ -83,7 +83,7 @@ def test_a_model_that_comes_back_finishes_what_it_owed(open_memory: Open):
     for id in ids:
         note = memory.memories[id]
         assert (note.enrichment, note.context, note.analyst) == ("done", "About the boiler, by the model.", chat.name)
-    assert memory.add("a new one").cost.calls == 2
+    assert memory.add("a new boiler").cost.calls == 2
 
 
 def test_enrich_can_be_limited(open_memory: Open):

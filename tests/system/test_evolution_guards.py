@@ -128,7 +128,8 @@ def test_what_an_agent_edited_or_gave_may_be_rewritten(open_memory: Open):
 
 
 @pytest.mark.parametrize(
-    ("context", "lost"), [("The boiler of 2019.", "Vaillant"), ("The Vaillant boiler.", "2019"), ("锅炉。", "Vaillant")]
+    ("context", "lost"),
+    [("The boiler of 2019.", "Vaillant"), ("The Vaillant boiler.", "2019"), ("A boiler.", "Vaillant")],
 )
 def test_a_rewrite_that_would_lose_a_name_or_a_number_goes_to_review(open_memory: Open, context: str, lost: str):
     memory, id, receipt = one_rewritten(open_memory, rewriting(context))
@@ -145,7 +146,7 @@ def test_a_rewrite_that_is_not_sure_goes_to_review(open_memory: Open, confidence
 
 
 @pytest.mark.parametrize(
-    ("context", "waits"), [("deleted", True), ("已删除", True), ("n1 is gone.", True), ("The boiler is silent.", False)]
+    ("context", "waits"), [("deleted", True), ("n1 is gone.", True), ("The boiler is silent.", False)]
 )
 def test_a_context_with_no_word_of_the_note_goes_to_review_however_sure_the_model_is(
     open_memory: Open, context: str, waits: bool
@@ -154,6 +155,24 @@ def test_a_context_with_no_word_of_the_note_goes_to_review_however_sure_the_mode
     memory, id, receipt = one_rewritten(open_memory, rewriting(context, confidence=1.0), plain)
     assert [item.reason for item in receipt.queued] == ["its new context has no word in common with it"] * waits
     assert (memory.memories[id].context == context) == (not waits)
+
+
+@pytest.mark.parametrize("context", ["锅炉停了。", "已删除"])
+def test_a_context_in_another_language_than_the_note_is_dropped(open_memory: Open, context: str):
+    memory, id, receipt = one_rewritten(open_memory, rewriting(context, confidence=1.0))
+    assert (receipt.evolved, receipt.queued) == ((), ())
+    assert any("another language" in sentence for sentence in receipt.dropped)
+    assert memory.memories[id].context == "The Vaillant boiler of 2019."
+
+
+def test_digits_in_a_tag_do_not_keep_it_from_being_replaced(open_memory: Open):
+    memory, id, receipt = one_rewritten(
+        open_memory,
+        Evolution(rewrites=(Rewrite("n1", None, ("heating",), "better", 0.95),)),
+        Analysis(("boiler",), "The boiler.", ("house", "2019", "web2")),
+    )
+    assert receipt.queued == ()
+    assert memory.memories[id].tags == ["heating"]
 
 
 def test_accepting_a_review_applies_it_and_can_be_undone(open_memory: Open):

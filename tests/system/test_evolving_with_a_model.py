@@ -49,30 +49,37 @@ def handle_of(text: str, shown: dict[str, str]) -> str:
 
 def english(note: str, shown: dict[str, str]) -> dict[str, Any]:
     if note == NOISE:
-        link = {"to": handle_of(BOILER, shown), "type": "related", "reason": "the same boiler", "confidence": 0.9}
+        link = {
+            "to": handle_of(BOILER, shown),
+            "type": "related",
+            "quote": "boiler in the cellar",
+            "reason": "the same boiler",
+        }
         return {"links": [link], "rewrites": [], "tags": []}
     if note != PUMP:
         return {"links": [], "rewrites": [], "tags": []}
     noise = handle_of(NOISE, shown)
     return {
         "links": [
-            {"to": noise, "type": "supports", "reason": "the pump is why it hums", "confidence": 0.95},
-            {"to": handle_of(BOILER, shown), "type": "related", "reason": "a part of it", "confidence": 0.8},
+            {"to": noise, "type": "supports", "quote": "boiler hums", "reason": "why it hums", "confidence": "sure"},
+            {"to": handle_of(BOILER, shown), "type": "related", "quote": "The boiler", "reason": "a part of it"},
         ],
         "rewrites": [
             {
                 "note": noise,
+                "quote": "hums whenever the heating starts",
                 "context": "The Vaillant boiler hums at the start because of a worn pump.",
                 "tags": ["boiler", "noise", "repair"],
                 "reason": "the cause is known now",
-                "confidence": 0.95,
+                "confidence": "sure",
             },
             {
                 "note": handle_of(BOILER, shown),
+                "quote": "Vaillant of 2019",
                 "context": "The Vaillant boiler of 2019 needs a new pump.",
                 "tags": [],
                 "reason": "perhaps",
-                "confidence": 0.6,
+                "confidence": "likely",
             },
         ],
         "tags": ["boiler", "pump", "repair"],
@@ -84,14 +91,15 @@ def chinese(note: str, shown: dict[str, str]) -> dict[str, Any]:
         return {"links": [], "rewrites": [], "tags": []}
     old = handle_of(ANNEALING, shown)
     return {
-        "links": [{"to": old, "type": "related", "reason": "量子退火源于模拟退火", "confidence": 0.95}],
+        "links": [{"to": old, "type": "related", "quote": "模拟退火算法", "reason": "量子退火源于模拟退火"}],
         "rewrites": [
             {
                 "note": old,
+                "quote": "随机搜索方法",
                 "context": "",
                 "tags": ["算法", "优化算法", "量子计算"],
                 "reason": "学习了量子退火之后，它属于优化算法，并与量子计算相关",
-                "confidence": 0.95,
+                "confidence": "sure",
             }
         ],
         "tags": ["量子计算", "优化算法"],

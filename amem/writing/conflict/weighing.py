@@ -127,12 +127,6 @@ class Weigher:
             return replace(opinion, whole=rules.whole, quotes=rules.quotes)
         return opinion
 
-    def doubtful(self, session: Session, one: Rival, others: Iterable[Rival], covered: Iterable[str]) -> list[Rival]:
-        """Those of the others that only a model can tell of, where it has not: nearest first."""
-        found = [each for each in others if self._judges.doubtful(*order(one.claim, each.claim), each.cosine)]
-        known = pairs_known(session, one.id).union(covered) if found else frozenset()
-        return [each for each in found if each.id not in known]
-
     def _supports(self, found: Weighed) -> bool:
         """Whether the rules see a reason, too, why both cannot hold: a model that obeys a note has none."""
         pair = (found.earlier.claim, found.later.claim, found.cosine)
