@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.query import Filter
+from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
 from amem.storage.cards import ORDERS, Order, Shelf
 from amem_tui.browse.conditions import Conditions
 from amem_tui.browse.rows import Row, row_of
@@ -42,7 +43,7 @@ class Contents:
     """What was read: how many rows there are, the pages around `place`, and the shelf that holds the others.
 
     `total` counts all active notes. `kept` says that `place` is where the note that was to be kept stands now.
-    `weaker` hits were left out.
+    `weaker` hits were left out; `certain` tells whether any of them surely answers.
     """
 
     count: int
@@ -52,6 +53,7 @@ class Contents:
     total: int
     shelf: Shelf | None = None
     weaker: int = 0
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class Listing:
         count, total = contents.count, contents.total
         if self.question:
             left = f", {plural(contents.weaker, 'weaker one')} left out" if contents.weaker else ""
-            return f"{plural(count, 'hit')}{left}"
+            lead = "" if contents.certain or not count else f"{NOTHING_CERTAIN} "
+            return f"{lead}{plural(count, 'hit')}{left}"
         return f"{count:,} of {plural(total, 'note')}" if self.narrowed else plural(count, "note")
 
     def next_order(self) -> Listing:
@@ -110,10 +113,10 @@ class Listing:
         """The list with its cursor on the note with the id `keep`, or at `place` where that is not listed."""
         total = memory.count(Filter())
         if self.question:
-            rows, weaker = self._hits(memory, zone)
+            rows, weaker, certain = self._hits(memory, zone)
             found = next((at for at, row in enumerate(rows) if row.id == keep), None)
             place = _within(place, len(rows), found)
-            return Contents(len(rows), {0: rows}, place, found is not None, total, weaker=weaker)
+            return Contents(len(rows), {0: rows}, place, found is not None, total, weaker=weaker, certain=certain)
         shelf = memory.shelf(self.conditions.filter(zone), starting=self.starting, order=self.order)
         found = None if keep is None else memory.place(shelf, keep)
         place = _within(place, len(shelf), found)
@@ -122,15 +125,16 @@ class Listing:
         pages = {page: page_of(memory, shelf, zone, page) for page in near if page * PAGE < len(shelf)}
         return Contents(len(shelf), pages, place, found is not None, total, shelf)
 
-    def _hits(self, memory: AgenticMemorySystem, zone: tzinfo) -> tuple[list[Row], int]:
-        """The hits as rows, and how many weak ones are not among them."""
+    def _hits(self, memory: AgenticMemorySystem, zone: tzinfo) -> tuple[list[Row], int, bool]:
+        """The hits as rows, how many weak ones are not among them, and whether any surely answers."""
         every = memory.search(self.question, HITS, filter=self.conditions.filter(zone), touch=False)
         hits = every if self.weak else [hit for n, hit in enumerate(every) if n < LEAST or _counts(hit, every[0])]
         cards = memory.cards_of([hit.id for hit in hits])
         found = [(cards[hit.id], hit) for hit in hits if hit.id in cards]
         if self.hit_order != _RELEVANCE:
             found.sort(key=lambda pair: _rank(pair[0], self.hit_order), reverse=True)
-        return [row_of(card, zone, hit) for card, hit in found], len(every) - len(hits)
+        certain = best_support(every) is Support.STRONG
+        return [row_of(card, zone, hit) for card, hit in found], len(every) - len(hits), certain
 
 
 def page_of(memory: AgenticMemorySystem, shelf: Shelf, zone: tzinfo, page: int) -> list[Row | None]:

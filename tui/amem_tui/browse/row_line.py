@@ -71,7 +71,7 @@ def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
         head.append((f"{row.glyph} ", by))
     tail = _tail(row, plan, year)
     room = max(1, width - sum(len(text) for text, _ in head) - sum(len(text) for text, _ in tail))
-    look = "" if row.status is Status.ACTIVE else f"note-list--{row.status}"
+    look = f"note-list--{row.status}" if row.status is not Status.ACTIVE else "note-list--dim" if row.faint else ""
     return [*head, (fit(row.title, room), look), *tail]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from amem.note import Enrichment, Kind, Layer, Status
+from amem.retrieval.confidence import Support
 from amem_tui.phrases import GLYPHS, one_line, title
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ _LEVELS = (0.1, 0.3, 0.5, 0.7)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`at` is local; `level` is the strength as 0 to 4 bars; `score` and `why` are set for search hits alone."""
+    """`at` is local; `level` is the strength as 0 to 4 bars; `score` and `why` are set for search hits alone.
+
+    `faint` is a hit that gives an answer no support.
+    """
 
     id: str
     kind: Kind
@@ -37,6 +41,7 @@ class Row:
     waiting: bool = False
     score: float | None = None
     why: str = ""
+    faint: bool = False
 
     @property
     def glyph(self) -> str:
@@ -60,6 +65,7 @@ def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
         waiting=card.enrichment is not Enrichment.DONE,
         score=None if hit is None else hit.score,
         why="" if hit is None else one_line(hit.explanation.words(), 300),
+        faint=hit is not None and hit.support is Support.NONE,
     )
 
 
