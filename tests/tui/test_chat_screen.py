@@ -195,9 +195,10 @@ async def test_no_model_is_said_at_once_memory_answers_meanwhile_and_asking_agai
         assert "ollama serve" in said(pilot, "#problem").lower()
         await say(pilot, "How hot must green tea be?")
         assert "No model answered" in ending(pilot)
-        assert TEA in ending(pilot)
         await wait_until(pilot, lambda: TEA in aside(pilot))
-        assert spoken(pilot) == [("How hot must green tea be?", "")]
+        ((question, answer),) = spoken(pilot)
+        assert question == "How hot must green tea be?"
+        assert TEA in answer, "memory answers by itself"
         home.ollama.start()
         await pilot.press("f5")
         await over(pilot)
@@ -220,9 +221,9 @@ async def test_what_memory_holds_stands_in_place_of_an_answer_and_still_does_aft
         before = told(pilot)
         await wait_until(pilot, lambda: allergic in aside(pilot))
         beside = aside(pilot)
+        ((_, answer),) = spoken(pilot)
+        assert "虾" in answer
     assert "No model answered" in before
-    assert "memory holds" in before
-    assert f"• {allergic}" in before
     assert "not in memory" not in before.lower()
     assert "came to mind" in beside.lower()
     assert "shown to the model" not in beside.lower()

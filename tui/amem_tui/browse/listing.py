@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from amem.query import Filter
-from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
+from amem.retrieval.confidence import Support, best_support
 from amem.storage.cards import ORDERS, Order, Shelf
 from amem_tui.browse.conditions import Conditions
 from amem_tui.browse.rows import Row, row_of
@@ -99,8 +99,8 @@ class Listing:
         count, total = contents.count, contents.total
         if self.question:
             left = f", {plural(contents.weaker, 'weaker one')} left out" if contents.weaker else ""
-            lead = "" if contents.certain or not count else f"{NOTHING_CERTAIN} "
-            return f"{lead}{plural(count, 'hit')}{left}"
+            unsure = "" if contents.certain or not count else "; nothing certain"
+            return f"{plural(count, 'hit')}{left}{unsure}"
         return f"{count:,} of {plural(total, 'note')}" if self.narrowed else plural(count, "note")
 
     def next_order(self) -> Listing:
