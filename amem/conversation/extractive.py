@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from amem.clock import zone
 from amem.conversation.lines import lines_for
 from amem.rendering import text_within
-from amem.retrieval.confidence import Support, supporting
+from amem.retrieval.confidence import Support, supporting, told_over
 from amem.retrieval.highlight import passage
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def extract(
         facts = [
             (slot, rest, ended)
             for slot, ended in _slots(memory.facts_asked(question))
-            if (rest := [id for id in _rests_on(slot, ended=ended) if id in places]) and set(rest) & set(best)
+            if (rest := [id for id in _rests_on(slot, notes, ended=ended) if id in places]) and set(rest) & set(best)
         ]
         if facts:
             sentences = []
@@ -91,12 +91,9 @@ def _slots(filled: Filled) -> list[tuple[list[Interval], bool]]:
     return [(slot, ended) for (_, _, ended), slot in slots.items()]
 
 
-def _rests_on(slot: Sequence[Interval], *, ended: bool) -> Iterable[str]:
-    """The notes that state it; of what has ended the one that says so, or where that is presumed said what was."""
-    last = slot[-1]
-    if ended and last.certain and last.ended_by is not None:
-        return [last.ended_by]
-    return dict.fromkeys(note for each in slot for note in each.notes)
+def _rests_on(slot: Sequence[Interval], notes: Mapping[str, MemoryNote], *, ended: bool) -> Iterable[str]:
+    """The notes that state it; of what has ended those that say so, or where that is presumed, said what was."""
+    return dict.fromkeys(id for each in slot for id in (told_over(each, notes) if ended else each.notes))
 
 
 def _quoted(memory: Memory, hit: Hit, note: MemoryNote) -> str:

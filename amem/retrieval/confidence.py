@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from amem.retrieval.frequencies import Frequencies
     from amem.retrieval.hit import Hit
     from amem.retrieval.ranking import Ranking
-    from amem.retrieval.slots import Filled, Slots
+    from amem.retrieval.slots import Slots
     from amem.storage import Session
+    from amem.truth.intervals import Interval
 
 #: Words of asking, not of what is asked for: they are rare in notes and would weigh much.
 _ASKING = frozenset(
@@ -101,6 +103,8 @@ _CALENDAR = words(
 )
 
 
+#: A mark has the day of the reader's calendar, a fact that of the world's.
+_A_DAY = timedelta(days=1)
 #: The least confidence in a note that states the fact that is asked for: 7 of 8 such notes answered.
 _STATED = 0.85
 #: Fewer notes do not show what cosine a typical one has.
@@ -238,7 +242,10 @@ class Confidences:
         text = ranking.reading.text
         wanted = query.filter
         filled = self._slots.filled(session, text, wanted.as_of or wanted.known_at or session.now)
-        question = _Question(ranking, self._frequencies, session, filled)
+        notes = {note.id: note for _, note in found}
+        stating = {id for each in filled.facts for id in each.notes}
+        stating |= {id for each in filled.ended for id in told_over(each, notes)}
+        question = _Question(ranking, self._frequencies, session, stating, exact=filled.exact)
         reads = self._reads(text) >= _MOSTLY
         judged = []
         for explanation, note in found:
@@ -255,7 +262,9 @@ _MOSTLY = 0.5
 class _Question:
     """What a question asks for, looked up once for all of its hits."""
 
-    def __init__(self, ranking: Ranking, frequencies: Frequencies, session: Session, filled: Filled) -> None:
+    def __init__(
+        self, ranking: Ranking, frequencies: Frequencies, session: Session, stating: set[str], *, exact: bool
+    ) -> None:
         reading = ranking.reading
         self.text = reading.text
         self.period = reading.period
@@ -269,10 +278,7 @@ class _Question:
         self.names = _names_in(reading.text, reading.names)
         self.details = [held for asked, held in _DETAILS if asked.search(reading.text)]
         self.wants_person = _WHO.search(reading.text) is not None
-        self.stating = {note for each in filled.facts for note in each.notes}
-        self.stating |= {each.ended_by for each in filled.ended if each.ended_by is not None and each.certain}
-        self.stating |= {note for each in filled.ended if not each.certain for note in each.notes}
-        self.exact = filled.exact
+        self.stating, self.exact = stating, exact
 
     def signs(self, explanation: Explanation, note: MemoryNote, *, read: bool) -> Signs:
         legs = {leg.leg: leg for leg in explanation.legs}
@@ -327,6 +333,18 @@ def _rarities(terms: Iterable[str], frequency: Mapping[str, int], total: int) ->
 def share_held(weights: Mapping[str, float], text: str) -> float:
     """How much of what is asked a text holds, 0..1: its share of these weights."""
     return _share(weights, set(index_terms(text))) if weights else 0.0
+
+
+def told_over(fact: Interval, notes: Mapping[str, MemoryNote]) -> tuple[str, ...]:
+    """The ids of the notes that say that a fact is over; of those that stated it where none of these does.
+
+    `notes` are known by now: what ended a statement of theirs is marked there.
+    """
+    if fact.ended_by is not None and fact.certain:
+        return (fact.ended_by,)
+    marks = [mark for id in fact.notes if id in notes for mark in notes[id].overturned]
+    after = [mark.by for mark in marks if mark.by and fact.until is not None and abs(mark.until - fact.until) <= _A_DAY]
+    return tuple(dict.fromkeys(after)) or fact.notes
 
 
 def best_support(hits: Sequence[Hit]) -> Support:
