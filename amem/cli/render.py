@@ -66,6 +66,11 @@ def short_ids(text: str) -> str:
 
 def in_words(value: Any) -> str:
     """A field's value for people, without the marks of a programming language."""
+    if isinstance(value, dict) and {"text", "until", "then"} <= value.keys():  # an overturned statement
+        from amem.rendering import mark
+        from amem.storage.rows import overturned_of
+
+        return f"“{value['text']}” {mark(overturned_of(value))}"
     if isinstance(value, dict):
         return "; ".join(f"{name}: {in_words(each)}" for name, each in value.items()) or "(none)"
     if isinstance(value, list | tuple):

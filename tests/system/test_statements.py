@@ -7,8 +7,13 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 import pytest
+from amem_tui.browse.pane import note_tab
+from amem_tui.browse.pane.asked import Asked, open_dossier
+from amem_tui.browse.pane.leaf import Block
+from amem_tui.history.fields import compared
 
 from amem import Filter
+from amem.cli.render import in_words
 from amem.errors import InvalidInput
 from amem.interop.exporting import export_chosen
 from amem.interop.importing import Importer
@@ -203,3 +208,32 @@ def test_a_note_in_doubt_says_why_wherever_it_is_shown(memory: AgenticMemorySyst
     assert f"may be out of date: {why}) The gym" in memory.context("sauna", 300, core=False).text
     memory.keep(gym)
     assert memory.read(gym).doubts == []
+
+
+def test_a_proposal_and_a_version_say_in_words_which_statement_ends(memory: AgenticMemorySystem) -> None:
+    old = add(memory, OLD, "2026-01-05")
+    add(memory, NEW, "2026-06-22")
+    said = "“I live in Rome.” until 2026-06-22, then: I moved to Berlin"
+    (before, after) = memory.history(old)[-1].changes["overturned"]
+    assert (before, in_words(after)) == ([], said)
+    memory.unsupersede(old)
+    memory.add(NEW.replace("Berlin", "Oslo"), time="2026-08-01")
+    (review,) = memory.reviews()
+    memory.reject(review.id)
+    assert memory.read(old).overturned == []
+    memory.add("I moved to Oslo, near the harbour.", time="2026-08-02")
+    assert memory.read(old).overturned == []
+
+
+def test_the_browser_shows_the_mark_in_the_note_and_in_its_history(memory: AgenticMemorySystem) -> None:
+    old = add(memory, OLD, "2026-01-05")
+    add(memory, NEW, "2026-06-22")
+    dossier = open_dossier(memory, old)
+    assert dossier is not None
+    page = "\n".join(part.text.plain for part in note_tab.read(memory, Asked(dossier, UTC)) if isinstance(part, Block))
+    assert ENDED in page
+    (change,) = compared({"overturned": memory.history(old)[-1].changes["overturned"]}, UTC, {})
+    assert (change.name, change.after.plain) == (
+        "no longer so",
+        "“I live in Rome.” until 2026-06-22, then: I moved to Berlin",
+    )

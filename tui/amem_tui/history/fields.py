@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
+from amem.rendering import mark
+from amem.storage.rows import overturned_of
 from amem_tui.history.differing import inline, items, sides
 from amem_tui.phrases import moment, one_line
 
@@ -26,6 +28,7 @@ _NAMES = {
     "superseded_by": "superseded by",
     "conversation_id": "conversation",
     "analyst": "read by",
+    "overturned": "no longer so",
 }
 #: What says least comes last.
 _ORDER = ("content", "context", "keywords", "tags", "kind", "status", "superseded_by", "valid_from", "valid_to")
@@ -74,6 +77,8 @@ def parts(field: str, value: Any, zone: tzinfo) -> list[str]:
                 for key, held in value.items()]  # fmt: skip
     if field == "facts":
         return [_fact(each, zone) for each in value]
+    if field == "overturned":
+        return [f"“{each['text']}” {mark(overturned_of(each))}" for each in value]
     return [str(each) for each in value]
 
 

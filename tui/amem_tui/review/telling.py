@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets.option_list import Option
 
 from amem.note import Status
+from amem.rendering import text_of
 from amem_tui.history.fields import name
 from amem_tui.phrases import clean, day, maker, moment, one_line
 from amem_tui.review import disputes
@@ -104,7 +105,7 @@ def _moment_of(place: int, note: MemoryNote, dispute: disputes.Dispute, zone: tz
     mark = str(place) if place < 10 else " "
     head = Content.assemble((f" {mark} ", "bold $accent"), (f" {since} – {until or '?'}  ", "$primary"), state)
     bar = "│" if place < len(dispute.notes) else " "
-    text = Content.assemble((f" {bar}  ", "$primary"), one_line(note.content, 300))
+    text = Content.assemble((f" {bar}  ", "$primary"), one_line(text_of(note), 300))
     return Content("\n").join([head, text])
 
 

@@ -8,6 +8,7 @@ from textual.content import Content
 
 from amem.errors import NoteNotFound
 from amem.note import Enrichment, Status
+from amem.rendering import standing_text
 from amem_tui.browse.pane.aims import ToNote, Unfold
 from amem_tui.browse.pane.entries import bar, card_title, field, say, space
 from amem_tui.browse.pane.leaf import Block, Place, Rule
@@ -34,7 +35,7 @@ def read(memory: AgenticMemorySystem, asked: Asked, *, text: str | None = None) 
     """The page. `text` shows only these words of the note, its beginning, and leaves the rest for later."""
     note = asked.note
     parts: list[Part] = [_head(asked), *_standing(memory, note), space()]
-    words = note.content if text is None else text
+    words = standing_text(note.content if text is None else text, note.overturned)
     parts += parts_of(words, lambda names: memory.named(names, note.id))
     if text is not None:
         return [*parts, space(), say("…")]
