@@ -39,7 +39,9 @@ def differences(earlier: Claim, later: Claim, predicates: Predicates) -> Iterato
                 if found is None and old not in items and new not in items:
                     found = other_value(old, new, earlier, later)
                 found = found or replaced(old, new, earlier, later, predicates)
-                if found is not None:
+                # Another item of a list ends none of it, unless it says so or is of the same name.
+                of_it = old not in items or not old.names.keys().isdisjoint(new.names)
+                if found is not None and (found.explicit or found.forever or of_it):
                     yield found
     for whole_new in news.values():
         for whole_old in olds.values():
@@ -48,7 +50,7 @@ def differences(earlier: Claim, later: Claim, predicates: Predicates) -> Iterato
                 if found is None and not items:
                     found = other_value(whole_old, whole_new, earlier, later)
                 found = found or replaced(whole_old, whole_new, earlier, later, predicates)
-                if found is not None:
+                if found is not None and (found.explicit or not items):
                     yield found
 
 

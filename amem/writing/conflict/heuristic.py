@@ -45,9 +45,10 @@ def judge(earlier: Claim, later: Claim, cosine: float, predicates: Predicates, l
     if best is None:
         return _alike(earlier, later, cosine)
     preference = Kind.PREFERENCE in (earlier.kind, later.kind)
-    # Embeddings of two languages tell little of each other, and that of several statements little of one of them; what
-    # the words share has to do.
-    apart = written_in_cjk(earlier.content) != written_in_cjk(later.content) or len(stated(earlier.content)) > 1
+    # Embeddings of two languages tell little of each other, and that of several statements little of one of them, where
+    # the later note says outright that something changed; what the words share has to do.
+    several = best.explicit and len(stated(earlier.content)) > 1
+    apart = several or written_in_cjk(earlier.content) != written_in_cjk(later.content)
     alike = max(cosine, best.overlap) if apart else cosine
     reached = score(alike, best.overlap, polarity=True, preference=preference)
     if reached < least:
