@@ -15,7 +15,7 @@ from amem.writing.conflict.likeness import overlap, shared, without
 from amem.writing.conflict.other_values import other_value
 from amem.writing.conflict.replacing import replaced
 from amem.writing.conflict.statements import read
-from amem.writing.conflict.turning import forbidden, turned
+from amem.writing.conflict.turning import turned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,6 @@ def differences(earlier: Claim, later: Claim, predicates: Predicates) -> Iterato
         for old in read(earlier.content):
             if _touch(old, new):
                 found = turned(old, new, olds[old.sentence], news[new.sentence], earlier, later)
-                found = found or forbidden(old, new)
                 if found is None and old not in items and new not in items:
                     found = other_value(old, new, earlier, later)
                 found = found or replaced(old, new, earlier, later, predicates)

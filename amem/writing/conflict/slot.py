@@ -16,7 +16,7 @@ from amem.writing.conflict.sometimes import only_sometimes
 from amem.writing.conflict.verdict import Label, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from amem.note import Fact
     from amem.truth.predicates import Predicates
@@ -35,7 +35,8 @@ _MOST = 40
 def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | None:
     """What the facts of two notes make of them; None where they do not meet in a slot."""
     if banned := _banned(earlier, later):
-        return Verdict(Label.CONTRADICTS, DIFFER, reasons.differing(*banned, later.content, predicates), JUDGE)
+        reason = reasons.differing(*banned, later.content, predicates)
+        return Verdict(Label.CONTRADICTS, DIFFER, reason, JUDGE, quotes=_quotes(earlier, banned[:1]))
     best: Verdict | None = None
     overturned: list[Fact] = []
     for old, new in _meetings(earlier, later, predicates):
@@ -45,14 +46,21 @@ def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | Non
         overturned.append(old)
         if best is None or _weight(verdict) > _weight(best):
             best = verdict
-    if best is None or best.label is not Label.SUPERSEDES:
-        return best
+    if best is None:
+        return None
+    quotes = _quotes(earlier, overturned)
+    if best.label is not Label.SUPERSEDES:
+        return replace(best, quotes=quotes)
     if only_sometimes(earlier.content, later.content):
         return replace(best, whole=False)  # what ended is not the statement, only its being so always
-    found = (statement_of(earlier.content, each.object) for each in overturned)
-    quotes = tuple(dict.fromkeys(each for each in found if each is not None))
     whole = _is_all(earlier, overturned, predicates) and not states_more(earlier.content, quotes)
     return replace(best, whole=whole, quotes=quotes)
+
+
+def _quotes(claim: Claim, facts: Iterable[Fact]) -> tuple[str, ...]:
+    """The statements of a note that state these facts, in its words."""
+    found = (statement_of(claim.content, each.object) for each in facts)
+    return tuple(dict.fromkeys(each for each in found if each is not None))
 
 
 def _banned(earlier: Claim, later: Claim) -> tuple[Fact, Fact] | None:

@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 #: Share of what the larger of two statements is about; an explicit end may name little of what it ends.
 _ALL = 0.95
 _OF_LARGER, _OF_LARGER_ENDED = 0.3, 0.15
-#: The pair of what is allowed and what is forbidden, and verbs of doing that a rule forbids.
-_ALLOWED = "allowed"
-_DOES = re.compile(
-    r"\b(?:use|run|deploy|host|install|store|keep|put|send|buy|eat|drink|smoke)s?\b|[在用放存吃喝抽]", re.I
-)
 _RESTRICTED = re.compile(
     r"\b(?:after(?! all)|before|when|unless|except|during|outside|without)\b|的时候|以外|之前|之后|除了", re.IGNORECASE
 )
@@ -91,16 +86,6 @@ def turned(
     if not pairs and _only_its_owner(old, new):
         return None
     return Difference(How.TURNED, old, new, common, explicit, forever=Cue.FOREVER in old.cues)
-
-
-def forbidden(old: Statement, new: Statement) -> Difference | None:
-    """One says that something is forbidden, the other that it is done all the same: neither ends the other."""
-    for rule, deed in ((old, new), (new, old)):
-        banned = rule.poles.get(_ALLOWED) == -1 and sum(rule.about.values()) >= TELLING
-        done = deed.said and not deed.negative and not deed.past and _DOES.search(deed.text) is not None
-        if banned and done and rule.said and not rule.past and rule.about.keys() <= deed.about.keys():
-            return Difference(How.TURNED, old, new, 1.0, explicit=False, forever=True)
-    return None
 
 
 def _only_partly(old: Statement, new: Statement) -> bool:
