@@ -169,7 +169,9 @@ def test_chat_says_why_there_is_no_answer_and_what_is_remembered(tmp_path: Path,
         with memory.assistant() as assistant:
             reply = assistant.say("Who is our landlord?")
             assert said[reply.state] == TABLE[row][2]
-            assert bool(reply.text.strip()) == (reply.state is not TurnState.UNANSWERED)
+            assert reply.text.strip()
+            # Without a model memory itself answers.
+            assert reply.state is not TurnState.UNANSWERED or "Amélia" in reply.text
             assert bool(reply.error and reply.hint) == (reply.state is not TurnState.ANSWERED)
             assert OLD[0] in [recalled.text for recalled in reply.recalled]
             session = assistant.session
