@@ -24,7 +24,7 @@ def test_a_prompt_that_cannot_be_used_is_named_and_what_is_remembered_is_shown(c
     shown = " ".join(result.output.split())
     assert "cannot use the prompt" in shown
     assert "compare it with the one that comes with amem" in shown
-    assert "Ana lives in Lisbon." in shown
+    assert "Lisbon" in shown
     assert "Traceback" not in shown
 
 

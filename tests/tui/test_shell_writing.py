@@ -74,7 +74,7 @@ async def test_a_new_note_is_stored_opened_and_its_receipt_said(memory: AgenticM
         await pilot.press("n", *"White", "space", *"tea", "ctrl+s")
         await wait_until(pilot, lambda: opened(pilot) == "White tea")
         await wait_until(pilot, lambda: titles(pilot)[0] == "White tea")
-        assert "Stored, 2 links" in toasts(pilot)
+        assert "Stored, 1 link, 1 change to review" in toasts(pilot)
 
 
 async def test_what_the_person_fills_in_is_theirs_and_the_rest_is_the_analysts(memory: AgenticMemorySystem) -> None:
