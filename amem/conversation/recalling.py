@@ -77,7 +77,7 @@ def recall(
                 version=held.version,
                 text=text_of(held),
                 score=hit.score,
-                confidence=held.trust,
+                trust=held.trust,
                 why=hit.explanation.words(),
                 injected=fits or hit.id in already,
                 supports=hit.id in supporting,

@@ -53,7 +53,7 @@ def _as_it_was(session: Session, kept: Recollection) -> Recalled:
         version=kept.version,
         text=content,
         score=kept.score,
-        confidence=now.trust if now else 0.0,
+        trust=now.trust if now else 0.0,
         why=kept.why,
         injected=kept.injected,
         supports=kept.supports,

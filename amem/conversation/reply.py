@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Recalled:
     """A note that was recalled for an answer, with why, as people are shown it.
 
-    `text` is what the note said when it was recalled, '' where it has been purged since. `score` and `confidence` lie
+    `text` is what the note said when it was recalled, '' where it has been purged since. `score` and `trust` lie
     in 0..1; `injected` tells whether it stood in what a model was to read, `supports` whether the answer could rest on
     it, `part` whether it is ``recalled``, a ``core`` note or an ``episode`` of the chat.
     """
@@ -28,7 +28,7 @@ class Recalled:
     version: int
     text: str
     score: float
-    confidence: float
+    trust: float
     why: str
     injected: bool
     supports: bool
@@ -52,7 +52,7 @@ class Recalled:
             "version": self.version,
             "text": self.text,
             "score": self.score,
-            "confidence": self.confidence,
+            "trust": self.trust,
             "why": self.why,
             "injected": self.injected,
             "supports": self.supports,

@@ -1,7 +1,7 @@
 """What is known about a question, as text for somebody else's prompt and as values: the frame and what stands in it.
 
 ``[Background]`` holds the core notes; between ``=== RELEVANT MEMORIES ===`` and ``=== END MEMORIES ===`` each recalled
-note begins with ``[time] (confidence: 0.92)``, and its further lines are set in, so that none of them can pass for
+note begins with ``[time] (trust: 0.92)``, and its further lines are set in, so that none of them can pass for
 another note. Nothing that a note says can end the frame (see ``amem.retrieval.marks``).
 """
 
@@ -44,13 +44,13 @@ _PAUSE = re.compile(r"[，、；：,;:]\s*|\s+")
 class Placed:
     """A recalled note as it stands in a context.
 
-    `text` is what of it stands there, `shortened` when that is not all; `confidence` is how far it is believed (0..1),
+    `text` is what of it stands there, `shortened` when that is not all; `trust` is how far it is believed (0..1),
     `score` how well it answers, `why` says what for; `tokens` is what its entry takes.
     """
 
     id: str
     time: str
-    confidence: float
+    trust: float
     tokens: int
     score: float
     why: str
@@ -130,7 +130,7 @@ def entry(note: MemoryNote, words: Sequence[str], most: int, count: Callable[[st
 
     None where not even a part of a sentence fits.
     """
-    head = f"[{when(note.at, zone)}] (confidence: {note.trust:.2f}{_standing(note)})"
+    head = f"[{when(note.at, zone)}] (trust: {note.trust:.2f}{_standing(note)})"
     said = _speaker(note.speaker, note.content)
     text = text_within(note, lambda whole: count(Entry(head, said + clean(whole), shortened=False).written) <= most)
     return _fitted(head, said, clean(text), words, most, count)
@@ -140,14 +140,14 @@ def source_entry(
     source: Source, note: MemoryNote, words: Sequence[str], most: int, count: Callable[[str], int], zone: tzinfo
 ) -> Entry | None:
     """As `entry`, for what a note came from, in its own words."""
-    head = f"[{when(source.at or note.at, zone)}] (confidence: {note.trust:.2f}, verbatim{_standing(note)})"
+    head = f"[{when(source.at or note.at, zone)}] (trust: {note.trust:.2f}, verbatim{_standing(note)})"
     return _fitted(head, _speaker(source.speaker, source.text), clean(source.text), words, most, count)
 
 
 def page_entry(note: MemoryNote, title: str, most: int, count: Callable[[str], int], zone: tzinfo) -> Entry | None:
     """A topic's page without its marks, as many lines of it as fit; None where none does."""
     name = harmless(line(title, _TITLE_WORDS))[:_TITLE].translate(_NO_BRACKETS)
-    head = f"[{name}] (confidence: {note.trust:.2f}, topic of {when(note.at, zone)})"
+    head = f"[{name}] (trust: {note.trust:.2f}, topic of {when(note.at, zone)})"
     lines = clean(_CITED.sub("", note.content)).splitlines()
     if lines and lines[0].startswith("# "):
         lines.pop(0)

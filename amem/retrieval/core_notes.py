@@ -41,7 +41,7 @@ class CoreNote:
 
     id: str
     kind: Kind
-    confidence: float
+    trust: float
     tokens: int
     line: str
 
@@ -50,7 +50,7 @@ class CoreNote:
         return {
             "id": self.id,
             "kind": str(self.kind),
-            "confidence": self.confidence,
+            "trust": self.trust,
             "tokens": self.tokens,
             "line": self.line,
         }

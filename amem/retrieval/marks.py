@@ -39,7 +39,8 @@ _LINES = (
     re.compile(rf"{_QUOTED}{_HEADING}[ \t]*\n(?:{_QUOTED}- {_LABEL}[^\n]*(?:\n|\Z))+", re.IGNORECASE | re.MULTILINE),
     #: One entry alone, with the lines of it that are set in.
     re.compile(
-        rf"{_QUOTED}\[[^\[\]\n]{{1,40}}\] \(confidence: [01]\.\d\d[^()\n]*\)[^\n]*(?:\n[ \t>]*  \S[^\n]*)*\n?",
+        rf"{_QUOTED}\[[^\[\]\n]{{1,40}}\] \((?:trust|confidence): [01]\.\d\d[^()\n]*\)"
+        r"[^\n]*(?:\n[ \t>]*  \S[^\n]*)*\n?",
         re.MULTILINE,
     ),
     #: The lines that ``find_related_memories`` gives to programs written for A-Mem, which have no delimiters.
@@ -50,7 +51,7 @@ _FRAME = re.compile("|".join((_START, _END, _OPENS, _CLOSES, _HEADING)), re.IGNO
 #: By which servers tell who speaks; inside a note some of them would still take it so.
 _TURN = re.compile(r"<\|(?=[^<>|\s]{1,40}\|>)")
 #: What must stand in a text, folded or not, that holds any of these.
-_HINTS = ("amem-recalled", "memories", "background", "背景知识", "(confidence: ", "memory index:")
+_HINTS = ("amem-recalled", "memories", "background", "背景知识", "(trust: ", "(confidence: ", "memory index:")
 
 
 def as_recalled(text: str) -> str:

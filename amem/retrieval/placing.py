@@ -259,7 +259,7 @@ def placed(each: Chosen, counter: Callable[[str], int]) -> Placed:
     return Placed(
         id=note.id,
         time="" if note.at is None else note.at.isoformat(),
-        confidence=note.trust,
+        trust=note.trust,
         tokens=counter(each.entry.written),
         score=each.hit.score,
         why=each.hit.explanation.words(),

@@ -24,7 +24,7 @@ CONTEXT = """[Background]
 - (preference) Tea, no coffee.
 
 === RELEVANT MEMORIES ===
-[2026-05-03 14:30] (confidence: 0.92) Ana: the vet said 5 mg
+[2026-05-03 14:30] (trust: 0.92) Ana: the vet said 5 mg
   and no more than that
 [2026-05-04] (confidence: 0.40, superseded) Ana: 10 mg
 === END MEMORIES ==="""
@@ -32,7 +32,7 @@ CHINESE = """[背景知识]
 - （约束）九点前不打电话。
 
 === RELEVANT MEMORIES ===
-[2026-05-03 14:30] (confidence: 0.92) 安娜：兽医说五毫克
+[2026-05-03 14:30] (trust: 0.92) 安娜：兽医说五毫克
 === END MEMORIES ==="""
 
 
@@ -52,8 +52,9 @@ def test_a_context_is_taken_out_of_a_prompt_that_is_to_be_remembered(context: st
     assert "兽医" not in without_recalled(quoted)
 
 
-def test_entries_are_taken_out_that_a_model_repeats_without_their_frame() -> None:
-    said = "You told me this:\n[2026-05-03 14:30] (confidence: 0.92) Ana: 5 mg\n  in the evening\nSo give her 5 mg."
+@pytest.mark.parametrize("word", ["trust", "confidence"], ids=["now", "in chats of older versions"])
+def test_entries_are_taken_out_that_a_model_repeats_without_their_frame(word: str) -> None:
+    said = f"You told me this:\n[2026-05-03 14:30] ({word}: 0.92) Ana: 5 mg\n  in the evening\nSo give her 5 mg."
     assert without_recalled(said) == "You told me this:\nSo give her 5 mg."
     assert without_recalled("[Background]\n- (decision) We use MySQL.\nAnd now?") == "And now?"
 

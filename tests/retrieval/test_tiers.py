@@ -109,7 +109,7 @@ def test_an_overview_stops_at_the_topic_s_page(
     assert other not in tiers.text
     assert tiers.notes == tiers.sources == ()
     assert "[[" not in tiers.text
-    assert tiers.text.startswith(f"{MEMORIES_START}\n[{page.name}] (confidence: ")
+    assert tiers.text.startswith(f"{MEMORIES_START}\n[{page.name}] (trust: ")
 
 
 @pytest.mark.parametrize(

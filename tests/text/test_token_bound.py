@@ -47,7 +47,7 @@ TEXTS = {
     "table": "| a | b |\n|---|---|\n| 1 | 2.5 |\n| foo_bar | -3 |\n" * 5,
     "addresses": "https://example.com/a/b?utm=x&id=12345#f http://192.168.1.20:8080/x.tar.gz me@mail.example.org " * 5,
     "ids": "\n".join(str(uuid.UUID(int=_ROLL.getrandbits(128))) for _ in range(20)),
-    "times": "\n".join(f"[2026-05-{day} 14:{day}] (confidence: 0.{day})" for day in range(10, 30)),
+    "times": "\n".join(f"[2026-05-{day} 14:{day}] (trust: 0.{day})" for day in range(10, 30)),
     "emoji": "Nice 😀👍🏽 family 👨‍👩‍👧‍👦 flag 🇵🇹 🏳️‍🌈 ok ❤️ " * 5,
     "rules": "====================\n--------------------\n********* ......... !!!!!!! ####\n" * 5,
     "diary": (demo_folder() / "year.jsonl").read_text(encoding="utf-8"),
