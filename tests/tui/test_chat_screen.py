@@ -217,7 +217,7 @@ async def test_what_memory_holds_stands_in_place_of_an_answer_and_still_does_aft
         return str(room(pilot)._transcript.exchanges[-1]._over_it.visual) + "\n" + ending(pilot)
 
     async with talking(memory) as pilot:
-        await say(pilot, "What am I allergic to?")
+        await say(pilot, "我对什么过敏？")
         before = told(pilot)
         await wait_until(pilot, lambda: allergic in aside(pilot))
         beside = aside(pilot)
