@@ -67,7 +67,7 @@ def intervals(evidence: Iterable[Evidence], predicates: Predicates) -> list[Inte
     """
     runs: list[_Run] = []
     for (_, _, slot), members in _groups(evidence, predicates).items():
-        runs += _one_at_a_time(members) if slot else _side_by_side(members)
+        runs += _one_at_a_time(members, nested=_nests(slot, predicates)) if slot else _side_by_side(members)
     _end_what_hangs_on(runs, predicates)
     return sorted((run.interval() for run in runs), key=_by_subject)
 
@@ -215,15 +215,28 @@ def _settled(members: Iterable[Evidence], *, one: bool) -> list[Evidence]:
     return settled
 
 
-def _one_at_a_time(members: Iterable[Evidence]) -> list[_Run]:
-    """The runs of a slot: a value ends the one before, unless a person kept that."""
+def _nests(slot: str, predicates: Predicates) -> bool:
+    """Whether values of the slot may lie in one another, as a quarter lies in its town."""
+    row = predicates.rows.get(slot)
+    return row is not None and row.value == "place"
+
+
+def _one_at_a_time(members: Iterable[Evidence], *, nested: bool) -> list[_Run]:
+    """The runs of a slot: a value ends the one before, unless a person kept that.
+
+    With `nested` two values that one note gives for one time both stand: 搬到里斯本 …… 新家在 Graça.
+    """
     done: list[_Run] = []
     open_: list[_Run] = []
     for each in members:
         of_it = [run for run in open_ if same_value(run.object, each.object) or not (each.holds or each.object)]
         again = next((run for run in of_it if run.goes_on(each)), None) if each.holds else None
         over = [
-            run for run in (open_ if each.holds else of_it) if run is not again and not (run.kept and run.goes_on(each))
+            run
+            for run in (open_ if each.holds else of_it)
+            if run is not again
+            and not (run.kept and run.goes_on(each))
+            and not (nested and each.holds and run.last.note == each.note and run.last.since == each.since)
         ]
         for run in over:
             run.finish(each)

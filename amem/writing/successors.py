@@ -1,6 +1,7 @@
-"""The places that somebody fills who takes another's: "Pieter is leaving, Fatima takes over" says not as what.
+"""The places filled by who or what takes another's: "Pieter is leaving, Fatima takes over" does not say as what.
 
-Other notes do: where one says that Pieter is my manager, Fatima is from then on. The new note states that as well, so
+Other notes do: where one says that Pieter is my manager, Fatima is from then on; where one says that my phone is a
+Pixel 6, the Fairphone bought to replace it is. The new note states that as well, so
 that the timeline, searches and the rule of slots see it like any other fact.
 """
 
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from amem.note import Fact
 from amem.text import normalize
 from amem.truth.intervals import intervals, same_value
-from amem.truth.subjects import subject_key
+from amem.truth.subjects import USER, WE, canonical_subject, subject_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,15 +36,21 @@ def with_places(session: Session, note: MemoryNote, predicates: Predicates) -> l
 
 
 def _taken(session: Session, fact: Fact, note: MemoryNote, predicates: Predicates) -> Sequence[Fact]:
-    rows = [row for row in predicates.rows.values() if row.value == "person" and row.one is True]
-    names = [normalize(each) for row in rows for each in (row.name, *row.aliases)]
+    """Who took a person's place did so wherever that one filled it; what is replaced is a thing of the speaker's."""
+    rows = {row.name: row for row in predicates.rows.values() if row.one and row.name != SUCCEEDED_BY}
+    names = [normalize(each) for row in rows.values() for each in (row.name, *row.aliases)]
+    own = {USER, WE, subject_key(canonical_subject("I", speaker=note.speaker))}
     stated = session.facts.stated([subject_key(fact.subject)], names, _MOST)
     subjects = {each.subject for each in stated if same_value(each.object, fact.subject)}
     if not subjects:
         return []
     moment = note.at or session.now
-    return [
-        Fact(each.subject, each.predicate, fact.object, True, fact.valid_from)
-        for each in intervals(session.facts.about(subjects, names), predicates)
-        if each.at(moment) and same_value(each.object, fact.subject)
-    ]
+    found: list[Fact] = []
+    for each in intervals(session.facts.about(subjects, names), predicates):
+        row = rows[each.predicate]
+        fitting = (row.value == "person" and row.one is True) or subject_key(each.subject) in own
+        if fitting and each.at(moment) and same_value(each.object, fact.subject):
+            found.append(Fact(each.subject, each.predicate, fact.object, True, fact.valid_from))
+            if row.one is not True:  # the table may not know that both play one role
+                found.append(Fact(each.subject, each.predicate, each.object, False, fact.valid_from))
+    return found

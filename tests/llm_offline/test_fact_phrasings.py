@@ -74,6 +74,17 @@ def test_ordinary_sentences_state_what_they_state_and_nothing_else(half: str) ->
         ("We host on AWS.", "The site runs on Hetzner now.", "we", "uses", "Hetzner"),
         ("We run the wiki on Confluence.", "We move the wiki to Notion.", "we", "uses", "Notion"),
         ("My manager is Pieter.", "Pieter is leaving, Fatima takes over from 1 March.", "me", "manager", "Fatima"),
+        (
+            "My phone is a Pixel 6.",
+            "Bought a Fairphone 5 to replace the dead Pixel 6.",
+            "me",
+            "uses",
+            "Fairphone 5",
+        ),
+        ("I drive a Volvo.", "I swapped the Volvo for a Skoda Octavia.", "me", "drives", "Skoda Octavia"),
+        ("My landlord is Pedro Costa.", "Our new landlord Amélia brought mint.", "me", "landlord", "Amélia"),
+        ("我的手机是 Pixel 6。", "Pixel 6 坏了，换成 Fairphone 5。", "我", "uses", "Fairphone 5"),
+        ("我的房租是3500元。", "房租 4200 元，包水电。", "我", "rent", "4200 元"),
         ("我的房东是老陈。", "我的房东换成了李女士。", "我", "landlord", "李女士"),
         ("我的房租是3500元。", "房租涨到4200元了。", "我", "rent", "4200元"),
         ("我的电话是13800138000。", "我的电话换成13912345678了。", "我", "phone", "13912345678"),
@@ -100,6 +111,41 @@ def test_the_later_of_two_values_holds_and_ends_the_earlier(
     receipt = memory.add(later)
     assert [each.object for each in memory.facts(subject, predicate, as_of="2030-01-01")] == [now]
     assert first in {*receipt.superseded, *(each.earlier for each in receipt.conflicts)}
+
+
+def test_a_thing_replaced_is_the_speakers_and_ends_what_nobody_else_has(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add("Ana's car is a Volvo.")
+    memory.add("I drive a Volvo.")
+    clock.advance(days=3)
+    memory.add("I swapped my Volvo for a Skoda Octavia.")
+    assert [each.object for each in memory.facts("Ana", "drives", as_of="2030-01-01")] == ["Volvo"]
+    assert [each.object for each in memory.facts("me", "drives", as_of="2030-01-01")] == ["Skoda Octavia"]
+
+
+def test_a_quarter_stands_beside_its_town_until_the_next_move(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add("I live in Rotterdam.")
+    clock.advance(days=3)
+    memory.add("搬到里斯本了。新家在 Graça 的三楼。")
+    homes = memory.facts("me", "lives_in", as_of="2030-01-01")
+    assert {each.object for each in homes} == {"里斯本", "Graça"}
+    clock.advance(days=3)
+    memory.add("I moved to Porto.")
+    assert [each.object for each in memory.facts("me", "lives_in", as_of="2030-01-01")] == ["Porto"]
+
+
+def test_a_ban_for_one_thing_forbids_nothing_else(
+    open_memory: Callable[..., AgenticMemorySystem], clock: FrozenClock
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add("AWS is forbidden for customer data.")
+    clock.advance(days=3)
+    assert memory.add("We deploy to AWS.").conflicts == ()
 
 
 @pytest.mark.parametrize(

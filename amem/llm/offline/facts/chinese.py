@@ -32,7 +32,7 @@ _FORMERLY = re.compile(r"以前|曾经?|过去|从前|之前(?!的)|原来|原�
 _ASIDE = re.compile(r"的(?:时候|话|那天|那年|那段|人|项目|团队|同事|朋友|消息|公司)|时[要会应]|的时[期间]")
 #: With these a time is when it began; without them, when it was so (1月我还住在北京).
 _FROM_THEN_ON = re.compile(r"起|开始|以来|自从?|从|了|换成|改|搬到|一直")
-_FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|周末)(?!起|开始)")
+_FOR_NOW = re.compile(r"(?<!从)(?:今天|今晚|中午|晚上|昨天|昨晚|周末|这几天|这次|暂时|出差|先)(?!起|开始)")
 #: Without 我 a clause tells of what has happened; "使用 MySQL" alone may be advice.
 _TOLD = re.compile(r"了|现在|目前|如今|已经?|刚|起|昨|去年|上个?月|上周|今天|过敏|\d月|[一二三四五六七八九十]月")
 #: 王芳说她搬家了: who "she" is; 我说过我住在……: said by whoever speaks.
@@ -95,7 +95,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     if match is None or _PLANNED.search(match["who"]) or _NO_ROLE.search(match["who"]):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
-    value = roles.value_in(row, match["o"], scene.predicates)
+    apposed = match["apposed"] is not None
+    value = roles.apposed_in(row, match["name"]) if apposed else roles.value_in(row, match["o"], scene.predicates)
     subject = subject_in(match["who"], scene, told=row.personal) if value else None
     if subject is None and value and row.personal and not match["who"]:
         subject = scene.cast.me  # 新房东姓邵: mine, where nobody else was named
@@ -106,6 +107,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     shape = Shape(row.name, aspect, "role", "")
     formerly = _FORMERLY.search(match["who"]) is not None
     fact = Fact(name, row.name, value)
+    if apposed:
+        return [] if formerly else [fact]  # the rest of the clause is about another thing, and so are its times
     return _timed([fact], shape, text, scene, negated=bool(match["not"]), formerly=formerly)
 
 
@@ -132,9 +135,8 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
     """The facts of a match; None where it is none after all."""
     if _PLANNED.search(before) or _ASIDE.search(text, match.start()):
         return None
-    if (shape.predicate == "diet" or (shape.predicate == "likes" and shape.aspect is Aspect.END)) and _FOR_NOW.search(
-        text
-    ):
+    passing = shape.predicate == "diet" or shape.kind == "town"
+    if (passing or (shape.predicate == "likes" and shape.aspect is Aspect.END)) and _FOR_NOW.search(text):
         return None
     if shape.predicate == "uses":
         before = limited_to(before)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from amem.llm.offline.facts import chinese_objects as objects
 from amem.llm.offline.facts.chinese_people import subject_in
 from amem.llm.offline.facts.employers import TRADES_ZH
-from amem.llm.offline.facts.objects import date_in, version_in
+from amem.llm.offline.facts.objects import date_in, is_known_place, version_in
 from amem.llm.offline.facts.shapes import Aspect
+from amem.llm.offline.lexicon import is_place
 from amem.note import Fact
 from amem.truth.subjects import WE, canonical_subject
 
@@ -92,6 +93,9 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
     match kind:
         case "place":
             return objects.place_in(text, scene.predicates)
+        case "town":
+            known = any(is_place(text[:size]) for size in range(2, 9)) or is_known_place(text)
+            return objects.place_in(text, scene.predicates) if known else ""
         case "employer":
             return objects.employer_in(text, scene.predicates)
         case "person" | "relation" | "own name":

@@ -10,6 +10,7 @@ from amem.llm.offline.facts import chinese_objects as objects
 from amem.llm.offline.facts.employers import TRADES_ZH
 from amem.llm.offline.facts.held import amount_zh
 from amem.llm.offline.facts.objects import date_in, version_in
+from amem.llm.offline.lexicon import is_place, lexicon
 from amem.text import is_cjk
 
 if TYPE_CHECKING:
@@ -30,6 +31,18 @@ _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _SCHOOL = re.compile(r"[\u4e00-\u9fffA-Za-z\d]{1,14}?(?:小学|中学|高中|初中|幼儿园|大学|学院|学校)")
 _PERSON = re.compile(
     r"[\u4e00-\u9fff]{1,3}(?:大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|叔叔|教授|经理|总|工)"
+)
+#: A name right behind a role: 房东 Amélia 太太送来, 房东老陈, 教练刘伟让我; a Chinese one has to end before a verb.
+_TITLES = "大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|叔叔|教授"
+_SURNAMES = (
+    "王李张刘陈杨赵黄周吴徐孙朱林郭何罗梁宋郑谢韩唐冯邓曹彭曾萧蔡潘袁蒋杜苏魏吕丁沈姚卢姜崔钟谭"
+    "陆汪范廖贾韦付邹孟秦邱尹薛闫雷侯陶黎贺顾郝龚邵"
+)
+_GIVEN = "(?![不末了着的地得是有在也就都没很])[\\u4e00-\\u9fff]"
+_NAMED = (
+    rf"(?P<name>[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*(?: ?(?:{_TITLES}))?|[{_SURNAMES}](?:{_TITLES})"
+    rf"|(?:[小老阿]{_GIVEN}|[{_SURNAMES}](?:{_GIVEN}){{1,2}}?)"
+    r"(?=[说让来送给带把要帮教觉建提也都很]|今天|昨天|上周|答应|同意|通知|$))"
 )
 _NO_PERSON = re.compile(r"^(?:一[个位名]|个|谁|这|那|女|男|好|很|我|你|他|她)")
 
@@ -76,6 +89,12 @@ def value_in(row: Predicate, text: str, predicates: Predicates) -> str:
     return ""
 
 
+def apposed_in(row: Predicate, name: str) -> str:
+    """The person named right behind a role; '' for a role that no person fills."""
+    plain = any(word in lexicon().chinese for word in (name, name[:2])) or is_place(name)
+    return "" if row.value != "person" or plain else name
+
+
 def person_in(text: str, predicates: Predicates) -> str:
     """A person: 老陈, 陈大夫, Ana."""
     titled = _PERSON.match(text)
@@ -102,7 +121,7 @@ def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str],
     roles = "|".join(map(re.escape, names))
     says = re.compile(
         rf"(?P<who>[^，]{{0,20}}?)(?:新|现任)?(?P<role>{roles}){_STAGES}(?P<not>不再)?"
-        rf"(?:(?:是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=[\d€$£¥]))\s*(?P<o>.+)"
+        rf"(?:(?:是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
     )
     mine = re.compile(
         rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?)?(?P<is>不再是|是)\s*(?P<whose>我们?家?的|[^，是的]{{1,8}}的)(?:新|主|现任)?"

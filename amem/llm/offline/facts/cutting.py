@@ -39,6 +39,8 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
         return []  # "I love the colours" is said of what lies on the table
     value = _value(shape.kind.rstrip("?"), text, scene)
     ends = shape.aspect is Aspect.END
+    if shape.predicate == "school" and shape.aspect is Aspect.BEGIN and subject.first:
+        return []  # "I started at Hillside School" may be a teacher's word
     if not value and not (ends and shape.kind[-1:] == "?") and shape.kind != "none":
         return []
     return [Fact(subject.name, shape.predicate, value, not ends)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.facts.objects import is_known_place, name_in, phrase_in
+from amem.llm.offline.facts.objects import is_known_place, name_in, phrase_in, school_in
 from amem.llm.offline.facts.shapes import Aspect
 from amem.llm.offline.lexicon import is_person
 from amem.note import Fact
@@ -55,6 +55,7 @@ _NAMED_AFTER = re.compile(
     r"|café|cafe|pub|shop|bookshop|pharmacy|hotel|nursery|foundation|institute|company|garage|farm)"
     r"|(?:St\.?|Saint) [A-Z][\w-]+['’]s)(?![\w-])"
 )
+_BEGUN = words("start starts started starting begin begins began begun beginning")
 _NO_TEAM = words("a the my our right same best winning whole new")
 
 
@@ -65,6 +66,8 @@ def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scen
     if not org:
         ends = shape.aspect is Aspect.END and shape.kind.endswith("?") and not text
         return [Fact(subject.name, "works_at", "", False)] if ends else []
+    if parts["verb"] in _BEGUN and school_in(org) and " as " not in text:
+        return []  # a pupil starts at a school as well as a teacher
     loose = shape.tail.startswith("(?P<o>")  # "joined", "left", "quit" and whatever follows
     if loose and (_CLOCK.search(text) or _GUEST.search(text) or is_known_place(org)):
         return []

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from amem.llm.offline.facts.cutting import cut
 from amem.llm.offline.facts.employers import organisation
 from amem.llm.offline.facts.leading import expanded, without_lead
-from amem.llm.offline.facts.objects import name_in, phrase_in
-from amem.llm.offline.facts.relations import changed, relation
+from amem.llm.offline.facts.objects import name_in, phrase_in, school_in
+from amem.llm.offline.facts.relations import apposed, changed, favourite, relation
 from amem.llm.offline.facts.scopes import led_by_scope, scope_alone
 from amem.llm.offline.facts.shapes import Aspect, Form, english
-from amem.llm.offline.facts.succession import takeover
+from amem.llm.offline.facts.succession import replacement, takeover
 from amem.llm.offline.facts.telling import Group, Tense, told
 from amem.llm.offline.facts.tools import forbidden, tool_name
 from amem.llm.offline.facts.when import times
@@ -110,6 +110,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
         else:
             follows = at > 0 and (joint in _GOES_ON or (not joint and not clause.text.startswith("like")))
             stated = _facts_of_both(sentence.clauses, at, scene) or _facts_of(clause.text, scene, follows=follows)
+            stated += [each for each in apposed(clause.text, scene) if each not in stated]
             only = stated[0] if len(stated) == 1 else None
             listing = only if only is not None and only.predicate in _LISTED else None
             found += stated
@@ -125,7 +126,8 @@ def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
     plain, lead = without_lead(expanded(text))
     if lead and not scene.lead:
         scene.lead = times(lead, scene.said)
-    if found := _first_or_last_day(plain, scene, text) or takeover(plain, scene, text) or forbidden(plain, scene):
+    found = _first_or_last_day(plain, scene, text) or replacement(plain, scene, text) or takeover(plain, scene, text)
+    if found or (found := forbidden(plain, scene) or favourite(plain, scene)):
         return found
     plain, scope = led_by_scope(plain, scene)
     scene.about = scope or scene.about
@@ -307,7 +309,7 @@ def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
     """ "First day at Marulho": where whoever says so works from then on, or no more."""
     day = _DAY.match(plain) if scene.opening else None
     org = organisation(day["o"], scene) if day else ""
-    if day is None or not org:
+    if day is None or not org or school_in(org):
         return []
     when = times(text, scene.said)
     holds = day["which"].casefold() == "first"

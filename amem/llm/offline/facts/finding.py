@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts import chinese, english
-from amem.llm.offline.facts.clauses import Clause, Sentence, stated
+from amem.llm.offline.facts.clauses import stated
 from amem.llm.offline.facts.objects import is_everyday
 from amem.llm.offline.facts.people import Cast
 from amem.llm.offline.facts.scene import Scene
 from amem.llm.offline.lexicon import is_person, lexicon
-from amem.text import is_cjk, normalize
+from amem.text import is_cjk
 
 if TYPE_CHECKING:
     from amem.analysis import Draft
+    from amem.llm.offline.facts.clauses import Sentence
     from amem.note import Fact
     from amem.truth.predicates import Predicates
 
@@ -27,7 +30,7 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     text = draft.content
     scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=not any(mark.isupper() for mark in text))
     found: dict[Fact, None] = {}
-    for sentence in (_labelled(each, predicates) for each in stated(text)):
+    for sentence in stated(_written_out(text, predicates)):
         mine = _scene_of(sentence, scene)
         if mine is None:
             continue
@@ -39,15 +42,30 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     return tuple(found)[:_MOST]
 
 
-def _labelled(sentence: Sentence, predicates: Predicates) -> Sentence:
-    """ "Landlord: Pedro Costa" and 电话：138…… as "my landlord is Pedro Costa"; any other sentence as it is."""
-    label = (sentence.who or "").strip()
-    row = predicates.rows.get(predicates.names.get(normalize(label), "")) if label else None
-    if row is None or not row.personal or row.value == "none":
-        return sentence
-    first, *rest = sentence.clauses
-    said = f"我的{label}是{first.text}" if is_cjk(label[0]) else f"my {label.casefold()} is {first.text}"
-    return Sentence((Clause(said, ""), *rest), is_cjk(label[0]), None)
+def _written_out(text: str, predicates: Predicates) -> str:
+    """The text with labels as statements: "Landlord: Pedro" as "my landlord is Pedro", 电话：138… as 我的电话是138…."""
+    personal = {row.name for row in predicates.rows.values() if row.personal and row.value != "none"}
+    names = {name for name, of in predicates.names.items() if of in personal}
+    return _labels(tuple(sorted(names, key=lambda name: (-len(name), name)))).sub(_statement, text)
+
+
+@lru_cache(maxsize=8)
+def _labels(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches "New vet for Zhima in Lisbon:" where a sentence begins with it."""
+    listed = "|".join(map(re.escape, names))
+    return re.compile(
+        rf"(?P<before>(?:^|[.!?] |[。！？\n])\s*)(?:[-*•] )?(?:(?:my|our|new|我的|新)\s?){{0,2}}(?P<name>{listed})"
+        r"(?: (?:for|of) (?P<whose>[^\W\d_][\w'’-]*)(?: ?\([^()\n]{1,30}\))?)?(?: in [^\W\d_][\w-]*)?"
+        r"\s*[:：]\s*(?=\S)",
+        re.IGNORECASE,
+    )
+
+
+def _statement(found: re.Match[str]) -> str:
+    name = found["name"]
+    if is_cjk(name[0]):
+        return f"{found['before']}我的{name}是"
+    return f"{found['before']}{found['whose'] + chr(39) + 's' if found['whose'] else 'my'} {name.casefold()} is "
 
 
 def _scene_of(sentence: Sentence, scene: Scene) -> Scene | None:

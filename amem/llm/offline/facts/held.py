@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts.employers import title_in
-from amem.llm.offline.facts.objects import is_known_place, name_in, phrase_in, place_in
+from amem.llm.offline.facts.objects import is_known_place, name_in, phrase_in, place_in, school_in
 from amem.llm.offline.lexicon import is_person
 
 if TYPE_CHECKING:
     from amem.llm.offline.facts.scene import Scene
 
 _NOW = re.compile(r"(?:now|currently|still|actually|really|called|named|is) ", re.IGNORECASE)
-_TITLED = re.compile(
+TITLED = re.compile(
     r"(?:(?:Dr|Mr|Mrs|Ms|Prof|Doctor|Professor|Herr|Frau|Senhora?|Dra?|Mme|M)\.? "
     r"(?:[A-Z][\w'’-]+)(?: [A-Z][\w'’-]+){0,2})"
 )
@@ -30,18 +30,14 @@ _AMOUNT = re.compile(
 _MONEY_ZH = re.compile(
     r"(?:人民币|[€$£¥])?\s?[\d,.]*[\d一二三四五六七八九十两百千万]+\s?(?:块钱?|元钱?|欧元?|美元|镑|万元?|千元?)?"
 )
+#: A bound on the amount is not the amount.
+_LIMIT = re.compile(r".{0,12}?(?:以内|以下|以上|封顶|上限|的?差)|,? (?:or (?:less|more)|at (?:most|least)|max|tops)\b")
 _NUMBER = re.compile(r"(?P<o>\+?\(?\d[\d\s()./-]{4,24}\d)(?!\w)")
 _EMAIL = re.compile(r"(?P<o>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)")
 #: A street with a number on either side, and what follows it: "Rua da Rosa 14, Lisbon", "14 Mill Lane".
 _ADDRESS = re.compile(
     r"(?P<o>(?=[^.;!?]*\d)[A-Z0-9][\w'’./-]*(?:,? [\w'’./-]+){1,9}?)"
     r"(?=[.;!?]?$|[.;!?] | (?:now|since|from|as of)\b)"
-)
-_SCHOOL = re.compile(
-    r"(?:the )?(?P<o>(?:[A-Z][\w.'’-]*\s)*(?:of |the )?(?:[A-Z][\w.'’-]*\s)*"
-    r"(?:School|Academy|College|Kindergarten|Nursery|Primary|Elementary|High|Secondary|Grammar|University|Gymnasium"
-    r"|Lyceum|Montessori|Preschool|Kita|(?<=\w )(?:primary|elementary|high|secondary|nursery|kindergarten|school))"
-    r"(?: (?:School|school|Academy|College))?)(?![\w-])"
 )
 
 
@@ -62,7 +58,8 @@ def value_in(kind: str, text: str, scene: Scene) -> str:
         case "title":
             return title_in(text)
         case "amount":
-            return _first(_AMOUNT, text)
+            found = _AMOUNT.match(text)
+            return found["o"].strip(" ,") if found and not _LIMIT.match(text, found.end()) else ""
         case "number":
             return _first(_NUMBER, text)
         case "email":
@@ -80,7 +77,7 @@ def value_in(kind: str, text: str, scene: Scene) -> str:
 
 def person_named(text: str, scene: Scene) -> str:
     """A person by name or title and name: "Dr. Okafor", "Pedro Costa"."""
-    titled = _TITLED.match(text)
+    titled = TITLED.match(text)
     name = titled[0] if titled else name_in(text, scene.predicates)
     if scene.lower and not name and is_person(first := text.split(" ")[0].strip(".,")):
         return first
@@ -94,15 +91,10 @@ def thing_in(text: str, scene: Scene) -> str:
     return name_in(text[lead.end() :] if lead else text, scene.predicates, lower=scene.lower)
 
 
-def school_in(text: str) -> str:
-    """A school by name; '' for any other name."""
-    return _first(_SCHOOL, text)
-
-
 def amount_zh(text: str) -> str:
     """An amount of money in Chinese: 3500元, 三千五."""
     found = _MONEY_ZH.match(text.strip())
-    return found[0].strip() if found else ""
+    return found[0].strip() if found and not _LIMIT.match(text.strip(), found.end()) else ""
 
 
 def _place(text: str, scene: Scene) -> str:

@@ -50,6 +50,13 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 
+_SCHOOL = re.compile(
+    r"(?:the )?(?P<o>(?:[A-Z][\w.'’-]*\s)*(?:of |the )?(?:[A-Z][\w.'’-]*\s)*"
+    r"(?:School|Academy|College|Kindergarten|Nursery|Primary|Elementary|High|Secondary|Grammar|University|Gymnasium"
+    r"|Lyceum|Montessori|Preschool|Kita|(?<=\w )(?:primary|elementary|high|secondary|nursery|kindergarten|school))"
+    r"(?: (?:School|school|Academy|College))?)(?![\w-])"
+)
+
 
 def name_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
     """The proper name that `text` begins with; '' when it begins with none.
@@ -151,3 +158,9 @@ def date_in(text: str) -> str:
     """The date that `text` begins with, as it is written."""
     found = _DATE.match(text.strip())
     return "" if found is None else found["date"]
+
+
+def school_in(text: str) -> str:
+    """A school by the name that `text` begins with; '' for any other name."""
+    found = _SCHOOL.match(text.strip())
+    return found["o"].strip(" ,") if found else ""

@@ -77,7 +77,7 @@ class Subject:
     @property
     def plural(self) -> bool:
         """Whether its verbs stand as with "we"."""
-        return self.first or self.many or self.name == WE
+        return self.first or self.many or (self.name == WE and self.noun != "everything")
 
 
 @dataclass(slots=True)
@@ -148,6 +148,8 @@ class Cast:
             if folded[0] in _THIRD:
                 found = self.third(folded[0])
                 return found and replace(found, many=folded[0] == "they")
+            if folded[0] == "everything":
+                return Subject(WE, False, "", "everything")
             if folded[0] == "it":
                 return None if self.thing is None or len(self.things) > 1 else Subject(self.thing, False)
         if folded[0] in _POSSESSIVES or folded[0] in ("the", "this"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.facts.held import thing_in, value_in
+from amem.llm.offline.facts.held import TITLED, person_named, thing_in, value_in
 from amem.llm.offline.facts.objects import date_in, is_known_place, phrase_in, version_in
 from amem.note import Fact
 from amem.truth.subjects import USER, WE
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from amem.llm.offline.facts.people import Subject
     from amem.llm.offline.facts.scene import Scene
-    from amem.truth.predicates import Predicate
+    from amem.truth.predicates import Predicate, Predicates
 
 _DIET = re.compile(
     r"(?:(?:strictly|fully|strict) )?(?P<o>vegetarian|vegan|pescatarian|flexitarian|kosher|halal|keto)\b"
@@ -32,6 +33,16 @@ _OF_SOMETHING = re.compile(r"(?P<noun>[\w-]+(?: [\w-]+)?) (?:of|for|at) (?P<owne
 _CHANGED = re.compile(
     r"(?:(?:went|goes|gone|go) (?:up|down)|rose|risen|increased|raised|dropped|fell|lowered|cut|changed|switched|moved)"
     r" (?:from (?P<x>.+?) )?to (?P<o>.+)",
+    re.IGNORECASE,
+)
+#: With these the person named is leaving, or has left, the place that he or she filled.
+_GONE = re.compile(r"\b(?:retir\w+|quit\w*|resign\w*|leav\w+|left|died|dead|passed away|replac\w+|no longer)\b")
+_AFTER_NAME = re.compile(
+    r"[,.;!)]|$| (?:is|was|has|had|will|can|who|and|said|told|gave|came|went|brought|sent|wrote|found|took|made|thinks"
+    r"|at|from|in|to|about|for|on|today|yesterday|(?!sheets|docs)[a-z]+(?:ed|s))\b"
+)
+_FAVOURITE = re.compile(
+    r"(?P<o>[\w'’ -]{2,40}?) (?:is|are) (?:now |still |by far )?my (?:all-time )?favou?rite(?: [\w-]+){1,2}",
     re.IGNORECASE,
 )
 _AT_DATE = re.compile(r"(?:now )?(?:due )?(?:set for |scheduled for |moved to |on |by |in )?(?P<o>.+)", re.IGNORECASE)
@@ -62,6 +73,27 @@ def changed(subject: Subject, clause: str, scene: Scene) -> list[Fact]:
     if match is None or owner is None:
         return []
     return _of_noun(owner, noun, match["o"], scene)
+
+
+def apposed(text: str, scene: Scene) -> list[Fact]:
+    """What "our landlord Amélia brought mint" and "my dentist Dr. Sá" say by the way."""
+    found = []
+    for match in _roles_of_people(_people(scene.predicates)).finditer(text) if not _GONE.search(text) else ():
+        owner = {"my": scene.cast.me.name, "our": WE}.get(match["whose"].casefold(), match["whose"][:-2])
+        name = person_named(match["o"], scene)
+        who = scene.cast.of(name.split())
+        # "My accountant Google sheet": a name that is none of a person's stands before a verb, if alone.
+        sure = " " in name or (who is not None and who.person) or _AFTER_NAME.match(match["o"][len(name) :])
+        if name and (TITLED.match(match["o"]) or (who is not None and who.person is not False and sure)):
+            found += _of_noun(owner, match["noun"].casefold(), name, scene)
+    return found
+
+
+def favourite(text: str, scene: Scene) -> list[Fact]:
+    """ "Jasmine tea is my favourite tea": what whoever speaks prefers."""
+    match = _FAVOURITE.fullmatch(text)
+    thing = phrase_in(match["o"], 3) if match else ""
+    return [Fact(scene.cast.me.name, "prefers", thing)] if thing else []
 
 
 def _whose(subject: Subject, scene: Scene) -> tuple[str | None, str]:
@@ -107,3 +139,17 @@ def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: 
         subject = owner
         found = value_in(row.value, value, scene) if owner and not before else ""
     return [Fact(subject, row.name, found)] if found else []
+
+
+def _people(predicates: Predicates) -> tuple[str, ...]:
+    """The English names of what people are to one another: "landlord", "team lead"."""
+    named = {name for name, row in predicates.names.items() if predicates.rows[row].value == "person"}
+    return tuple(sorted((name for name in named if name.isascii()), key=lambda name: (-len(name), name)))
+
+
+@lru_cache(maxsize=8)
+def _roles_of_people(nouns: tuple[str, ...]) -> re.Pattern[str]:
+    listed = "|".join(map(re.escape, nouns))
+    return re.compile(
+        rf"\b(?P<whose>[Mm]y|[Oo]ur|[A-Z][\w-]+['’]s) (?:(?:new|current|own) )?(?P<noun>(?i:{listed})),? (?P<o>[A-Z].*)"
+    )

@@ -40,12 +40,15 @@ class Scene:
     """What has been changed, by the clause before (妈妈换手机号了)."""
     leaving: str = ""
     """Who is about to go, by the clause before ("Pieter is leaving")."""
+    broken: str = ""
+    """The thing that no longer works, by the clause before (旧手机坏了)."""
     about: str = ""
     """The thing that the sentence is limited to ("in the mobile app")."""
 
     def begin_sentence(self) -> None:
         """Forget what held for one sentence only."""
         self.subject, self.lead, self.be, self.about, self.replaced = None, None, Tense.NONE, "", ""
+        self.broken = ""
 
     def elliptic(self, word: str) -> Subject | None:
         """Who is meant by "Moved to Lisbon last week": whoever writes a diary so, but nobody by "Use tabs"."""

@@ -1,7 +1,8 @@
-"""Who takes whose place: "Pieter is leaving, Fatima takes over from 1 June", 李雷要走了，从6月1日起由韩梅接手.
+"""What takes whose place: "Pieter is leaving, Fatima takes over from 1 June", 李雷要走了，从6月1日起由韩梅接手,
+"Bought a Fairphone 5 to replace the dead Pixel 6", 旧尼康坏了，换成佳能.
 
-What place that is, such a sentence often leaves to other notes: the fact says only who succeeds whom and since when,
-and ``amem.writing.successors`` finds the places that are filled by whoever leaves.
+What place that is, such a sentence often leaves to other notes: the fact says only what succeeds what and since
+when, and ``amem.writing.successors`` finds the places that were filled by whoever or whatever goes.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.facts.held import person_named
+from amem.llm.offline.facts.chinese_objects import latin_in, phrase_in
+from amem.llm.offline.facts.held import person_named, thing_in
+from amem.llm.offline.facts.objects import date_in, is_known_place
+from amem.llm.offline.facts.tools import TASTES
 from amem.llm.offline.facts.when import times
+from amem.llm.offline.lexicon import is_person, is_place, lexicon
 from amem.note import Fact
+from amem.truth.subjects import WE
+from amem.truth.values import same_value
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,6 +51,27 @@ _TAKES_OVER_ZH = re.compile(
     r"|(?:(?P<when2>从?[^由，]{0,14}?(?:起|开始)))?由(?P<y2>[\u4e00-\u9fff]{2,4}?|[A-Z]\w+)(?:来|负责)?(?:接手|接管|接任|接替)(?:工作)?$"
     r"|(?P<y3>[\u4e00-\u9fff]{2,3}|[A-Z]\w+)(?:会|将)?(?P<when3>从?[^由，]{2,14}?(?:起|开始))(?:接手|接管|接任|接替)(?:工作)?$"
 )
+_WE_DID = r"(?:(?:I|we|we both) )?(?:(?:have|has|just|finally|also|already|now) )*"
+#: What a person replaced of his own: a thing by its name, whatever it is.
+_REPLACED = re.compile(
+    rf"{_WE_DID}(?:bought|got|chose|picked) (?P<y>.+?) (?:to replace|in place of|as a replacement for) (?P<x>.+)"
+    rf"|{_WE_DID}(?:swapped|traded(?: in)?|exchanged) (?P<x2>.+?) for (?P<y2>.+)"
+    rf"|{_WE_DID}replaced (?P<x3>(?:my|our) .+?) (?:with|by) (?P<y3>.+)"
+    r"|(?P<y4>.+?) (?:replaces|replaced|has replaced) (?P<x4>(?:my|our) .+)",
+    re.IGNORECASE,
+)
+_WE = re.compile(r"we\b|我们", re.IGNORECASE)
+_DID_ZH = r"(?:我们?)?(?:今天|昨天|上周|终于|刚刚?|已经|又|也)*"
+_OLD_ZH = r"(?:我的|坏掉的|坏了的|旧的?|老的?|原来的|那[部台辆])*"
+_REPLACED_ZH = re.compile(
+    rf"{_DID_ZH}(?:买|入手)了?(?:新的?)?(?:一?[部台辆个])?(?P<y>[^，]+?)"
+    rf"\s?来?(?:替换|替代|取代|代替|换)(?:掉|下)?了?\s?{_OLD_ZH}(?P<x>[^，]+)"
+)
+_BROKE_ZH = re.compile(
+    rf"{_OLD_ZH}(?P<x>[^，的]{{2,14}}?)\s?(?:突然|彻底|终于|今天|昨天|又)*(?:摔?坏|丢|报废|进水|卖掉?)了?"
+)
+_INSTEAD_ZH = re.compile(rf"{_DID_ZH}(?:就|于是)?换(?:成了?|了|为)(?:一?[部台辆个])?\s?(?P<y>[^，]+)")
+_NO_THING = re.compile(r"[我你他她它这那了是在和]|^(?:一|手机|电脑|车|东西|新|什么)")
 
 #: What is told as still to come, and how long ago a day without a year cannot be then.
 _AHEAD = re.compile(r"takes over|taking over|will|steps in|replaces|succeeds|起")
@@ -71,8 +99,53 @@ def takeover(plain: str, scene: Scene, text: str) -> list[Fact]:
     return facts
 
 
+def replacement(plain: str, scene: Scene, text: str) -> list[Fact]:
+    """The facts of an English clause in which the speaker replaces one thing by another."""
+    found = _REPLACED.fullmatch(plain)
+    if found is None:
+        return []
+    gone, new = (next((found[f"{part}{at}"] for at in ("", 2, 3, 4) if found[f"{part}{at}"]), "") for part in "xy")
+    return _instead(_thing(gone, scene), _thing(new, scene), text, scene)
+
+
+def _thing(text: str, scene: Scene) -> str:
+    """The proper name of a thing; '' for what may be a person, a place or a day."""
+    name = thing_in(text, scene)
+    if not name or name[0].islower() or date_in(name) or is_known_place(name):
+        return ""
+    return "" if is_person(name.split()[0]) else name
+
+
+def _thing_zh(text: str, scene: Scene) -> str:
+    if latin := latin_in(text, scene.predicates):
+        return latin
+    thing = phrase_in(text)
+    plain = thing in lexicon().chinese or is_place(thing)
+    return "" if plain or len(thing) > 6 or _NO_THING.search(thing) else thing
+
+
+def _instead(gone: str, new: str, text: str, scene: Scene) -> list[Fact]:
+    if not gone or not new or same_value(gone, new):
+        return []
+    when = times(text, scene.said)
+    if when.ahead:
+        return []
+    facts = [Fact(gone, "succeeded_by", new, True, when.since)]
+    role = scene.predicates.role(new)
+    if role is None or role in TASTES:
+        return facts
+    user = WE if _WE.match(text) else scene.cast.me.name
+    return [*facts, Fact(user, "uses", new, True, when.since)]
+
+
 def takeover_zh(text: str, scene: Scene) -> list[Fact]:
-    """As `takeover`, of a Chinese clause."""
+    """As `takeover` and `replacement`, of a Chinese clause."""
+    if replaced := _REPLACED_ZH.fullmatch(text):
+        return _instead(_thing_zh(replaced["x"], scene), _thing_zh(replaced["y"], scene), text, scene)
+    if scene.broken and (instead := _INSTEAD_ZH.fullmatch(text)):
+        return _instead(scene.broken, _thing_zh(instead["y"], scene), text, scene)
+    if broke := _BROKE_ZH.fullmatch(text):
+        scene.broken = _thing_zh(broke["x"], scene)
     if leaves := _LEAVES_ZH.fullmatch(text):
         scene.leaving = leaves["x"]
         return []

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from amem.llm.offline.facts.objects import is_everyday, is_known_place, name_in, version_in
 from amem.llm.offline.facts.scopes import scope_in, thing_named
 from amem.llm.offline.facts.shapes import Aspect
+from amem.llm.offline.facts.when import times
 from amem.llm.offline.lexicon import is_person
 from amem.note import Fact
 from amem.text.stopwords import words
-from amem.truth.subjects import USER, WE
+from amem.truth.subjects import USER, WE, canonical_subject
 
 if TYPE_CHECKING:
     from amem.llm.offline.facts.people import Subject
@@ -26,23 +27,26 @@ _NO_TOOL = words(
     "mandarin cantonese japanese korean latin swedish danish norwegian finnish"
 )
 #: What has one of these roles is to somebody's taste, not in use: a theme at any time, a drink where it is a change.
-_TASTES = ("drink", "theme")
+TASTES = ("drink", "theme")
 _HOSTS = ("cloud", "hosting")
-_ALL_OF_US = words("site website platform product infrastructure production")
+_ALL_OF_US = words("everything site website platform product infrastructure production")
 _FORBIDDEN = re.compile(
     r"(?:(?:the )?(?:use of |using ))?(?P<o>\S+(?: \S+){0,2}?) (?:is|are) (?:now |strictly |still |also )?"
-    r"(?:forbidden|banned|prohibited|off[- ]limits|(?:not|no longer) (?:allowed|permitted))\b.*"
+    r"(?:forbidden|banned|prohibited|off[- ]limits|(?:not|no longer) (?:allowed|permitted))\b"
+    r"(?: (?:for|in|with|on) (?P<scope>(?:the |our |all )?[a-z][\w-]*(?: [a-z][\w-]*){0,3})$)?.*"
     r"|(?:we|you|nobody|no one|teams?|everyone) (?:must|may|can|should) (?:not|never) "
     r"(?:use|deploy to|host (?:\w+ )?on|run (?:\w+ )?on) (?P<o2>.+)",
     re.IGNORECASE,
 )
+#: What is no thing of its own: a ban for them is one for us.
+_ANYBODY = words("anyone anybody anything everyone everybody everything us all production now good work use")
 _ARTICLES = words("the a an our my")
 
 
 def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What is used now (group ``o``) and what no more (``x``)."""
     new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
-    if taste := scene.predicates.role(new or old) if scene.predicates.role(new or old) in _TASTES else None:
+    if taste := scene.predicates.role(new or old) if scene.predicates.role(new or old) in TASTES else None:
         return _tastes(shape, new, old, subject) if taste == "theme" or shape.aspect is not Aspect.STATE else []
     about = _about(parts, subject, scene)
     if shape.aspect is Aspect.END:
@@ -69,7 +73,14 @@ def forbidden(text: str, scene: Scene) -> list[Fact]:
     """What "GCP is forbidden" says that we must not use; of tools by name alone."""
     found = _FORBIDDEN.fullmatch(text)
     name = tool_name((found["o"] or found["o2"]), scene) if found else ""
-    return [Fact(WE, "forbids", name)] if name and scene.predicates.role(name) is not None else []
+    if not name or scene.predicates.role(name) is None:
+        return []
+    # "AWS is forbidden for customer data": of the data, not of all that we do.
+    scope = found["scope"] if found else None
+    if not scope or times(scope, scene.said).named or scope.split()[-1].casefold() in _ANYBODY:
+        return [Fact(WE, "forbids", name)]
+    about = canonical_subject(scope) if scope.casefold().endswith(" data") else thing_named(scope, scene)
+    return [Fact(about or WE, "forbids", name)]
 
 
 def swaps(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -110,7 +121,7 @@ def tool_name(text: str, scene: Scene, *, tastes: bool = False) -> str:
     role, first = scene.predicates.role(name), name.split()[0]
     if role is None and (is_known_place(name) or is_person(first) or (scene.lower and is_everyday(first))):
         return ""
-    return "" if role in _TASTES and not tastes else name
+    return "" if role in TASTES and not tastes else name
 
 
 def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
