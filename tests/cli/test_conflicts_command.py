@@ -133,6 +133,7 @@ def test_of_the_demos_year_only_what_did_change_has_ended(demo: Cli) -> None:
         ("I work as a backend engineer at Kestrel Freight in Rotterdam.", "Last day at Kestre"),
         ("I have been vegetarian since 2023: no meat and no fish.", "在里斯本闻了两个星期的烤沙丁鱼，投降"),
         ("我和芝麻住在鹿特丹北边的一间小阁楼里。", "搬到里斯本了。芝麻在飞机座位底下一路"),
+        ("My phone is a Pixel 6 with a cracked corner.", "Bought a Fairphone"),
         ("Signed up for the Rotterdam marathon in April.", "Decision: I withdr"),
     }
     assert demo.json("-c", "demo", "conflicts") == []

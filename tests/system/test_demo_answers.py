@@ -39,6 +39,10 @@ QUESTIONS = {
     "我住在哪里？": HOME,
     "Who do I work for?": EMPLOYER,
     "我在哪家公司上班？": EMPLOYER,
+    "What phone do I have?": ("Fairphone 5",),
+    "Who is my landlord?": ("Amélia",),
+    "房东是谁？": ("Amélia",),
+    "How much is my rent?": ("1180",),
 }
 #: What was so once, and must not be said as if it were.
 GONE = ("I have been vegetarian since 2023", "鹿特丹北边")
