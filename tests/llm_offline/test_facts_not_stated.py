@@ -38,6 +38,8 @@ BOUNDS_AND_BYSTANDERS = [
     "I might buy a Fairphone 5 to replace the Pixel 6.",
     "Started at Millbrook School.",
     "律师周末不来。",
+    "修车店：玉林的慢轮，老板姓廖，手艺好。",
+    "律师何时回来不清楚。",
     "昨晚住里斯本。",
     "我住三楼。",
 ]
