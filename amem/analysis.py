@@ -231,3 +231,17 @@ class PageDraft:
     gone: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeDraft:
+    """What a model makes of notes that may say the same: whether they do, and the one note (`text`) for all of them.
+
+    `text` is '' where they do not; `confidence` is in 0..1; `prompt` as elsewhere.
+    """
+
+    same: bool
+    text: str
+    reason: str
+    confidence: float
+    prompt: str = ""

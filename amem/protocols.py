@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Evolution,
         Extraction,
         Judgement,
+        MergeDraft,
         Neighbour,
         PageDraft,
         PageNote,
@@ -39,6 +40,7 @@ __all__ = [
     "Entailment",
     "Judge",
     "Literate",
+    "MergeWriter",
     "PageWriter",
     "Reranker",
     "VectorIndex",
@@ -151,6 +153,18 @@ class PageWriter(Protocol):
 
     def page(self, title: str, present: str, notes: Sequence[PageNote]) -> PageDraft:
         """The page anew, in one call: the `present` one, which cites `notes` by handle, with all of these in it."""
+        ...
+
+
+@runtime_checkable
+class MergeWriter(Protocol):
+    """An analyst that can also write the one note that stands for several."""
+
+    @property
+    def name(self) -> str: ...
+
+    def merge(self, parts: Sequence[str]) -> MergeDraft:
+        """Whether `parts` say the same, and the text for all of them, in one call."""
         ...
 
 

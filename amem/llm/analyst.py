@@ -13,6 +13,7 @@ from amem.llm.extracting import extract
 from amem.llm.grounding import ground_analysis, ground_evolution
 from amem.llm.judging import judge
 from amem.llm.ladder import MOST_AGAIN, Ladder, Question
+from amem.llm.merging import draft_merge
 from amem.llm.paper_answers import FIELDS as PAPER_FIELDS
 from amem.llm.prompts import language_of
 from amem.llm.schemas import analysis_schema, evolution_schema
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Draft,
         Extraction,
         Judgement,
+        MergeDraft,
         Neighbour,
         PageDraft,
         PageNote,
@@ -133,6 +135,10 @@ class ModelAnalyst:
     def page(self, title: str, present: str, notes: Sequence[PageNote]) -> PageDraft:
         """The page of a topic anew, in one call."""
         return write_page(self._ladder, title, present, notes)
+
+    def merge(self, parts: Sequence[str]) -> MergeDraft:
+        """Whether notes say the same, and the one note for all of them, in one call."""
+        return draft_merge(self._ladder, parts)
 
     def extract(self, passage: Passage) -> Extraction:
         """What a piece of conversation states that is worth remembering; nothing that it does not state."""

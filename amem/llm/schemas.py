@@ -107,6 +107,12 @@ def judge_schema(handles: tuple[str, ...]) -> dict[str, Any]:
     return _object(verdicts=_list(verdict))
 
 
+def merge_schema() -> dict[str, Any]:
+    """What `merge` asks for: whether notes say the same, and the note (``merged``) that can stand for them."""
+    verdict, confidence = _one_of(("same", "different")), _one_of(CERTAINTY)
+    return _object(quote=_STRING, reason=_STRING, verdict=verdict, confidence=confidence, merged=_STRING)
+
+
 def suffices_schema() -> dict[str, Any]:
     """What `suffices` asks for: words of the notes that answer, what is missing, and whether they hold the answer."""
     return _object(quote=_STRING, reason=_STRING, suffices=_YES_OR_NO)

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 _META = tables.meta
 _TURNS = tables.turns
-#: What calls are made for: a note that is added, learning from a chat turn, and a conversation that is remembered.
-ADD, LEARNING, REMEMBER = "add", "chat learning", "remember"
+#: What calls are made for: a note that is added, learning from a chat turn, a conversation that is remembered, and the
+#: drafts of merged notes in one run of maintenance.
+ADD, LEARNING, REMEMBER, MERGING = "add", "chat learning", "remember", "merging"
 #: The answers of chats are counted where the turns are kept.
 ANSWER = "chat answer"
 
@@ -58,7 +59,7 @@ class Costs:
         columns = (func.count(), func.sum(_TURNS.c.tokens_in), func.sum(_TURNS.c.tokens_out))
         answered = self._run(select(*columns).where(_TURNS.c.tokens_in > 0)).one()
         answers = PurposeCost(ANSWER, answered[0], answered[0], answered[1] or 0, answered[2] or 0, 1)
-        found = [self._of(ADD), answers, self._of(LEARNING), self._of(REMEMBER)]
+        found = [self._of(ADD), answers, self._of(LEARNING), self._of(REMEMBER), self._of(MERGING)]
         return [each for each in found if each.times]
 
     def _of(self, purpose: str) -> PurposeCost:

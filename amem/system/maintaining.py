@@ -15,7 +15,7 @@ from amem.maintenance.cycle import CONSOLIDATION, CYCLES, Cycle
 from amem.maintenance.due import due, quiet_since
 from amem.maintenance.health import Health, look
 from amem.maintenance.index import embed_missing
-from amem.protocols import PageWriter
+from amem.protocols import MergeWriter, PageWriter
 from amem.storage.deeds import deeds
 from amem.system.keeping import Keeping
 from amem.system.topics import Topics
@@ -170,7 +170,12 @@ class Maintaining(Keeping, Topics):
         from amem.system.reweighing import ConflictPhase
 
         store, settings, vectorizer = self._store, self.settings, self._vectorizer
-        merging = MergePhase(store, self._dense, vectorizer, settings)
+
+        def merge_writer() -> MergeWriter | None:
+            found = analyst()
+            return found if isinstance(found, MergeWriter) else None
+
+        merging = MergePhase(store, self._dense, vectorizer, settings, self._predicates, merge_writer)
         if cycle == CONSOLIDATION:
             return [merging]
 

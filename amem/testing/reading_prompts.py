@@ -61,6 +61,11 @@ class Asked:
         return found[-1].strip() if found else self.prompt.strip()
 
     @property
+    def notes_in_last_line(self) -> list[str]:
+        """The texts between marks in the last line, below the examples."""
+        return _BETWEEN_MARKS.findall(self.prompt.strip().rpartition("\n")[2])
+
+    @property
     def note_tags(self) -> list[str]:
         """The tags that stand in the line above the note."""
         above = self.prompt.rpartition("<<<")[0].rstrip().rpartition("\n")[2]

@@ -27,6 +27,7 @@ _BY_FIELD: dict[str, Callable[[Asked], dict[str, Any]]] = {
     "in_memory": answers.answer,
     "best": answers.order,
     "verdicts": answers.verdicts,
+    "merged": answers.merge,
     "title": answers.topic,
     "suffices": answers.suffices,
 }

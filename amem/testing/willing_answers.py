@@ -143,6 +143,13 @@ def verdicts(asked: Asked) -> dict[str, Any]:
     return {"verdicts": [{"pair": pair.handle, **verdict} for pair in asked.shown("c")]}
 
 
+def merge(asked: Asked) -> dict[str, Any]:
+    """The longest of the notes stands for all."""
+    longest = max(asked.notes_in_last_line, key=len, default="")
+    said = {"quote": longest[:60], "reason": "both were shown", "verdict": "same"}
+    return {**said, "confidence": "sure", "merged": longest}
+
+
 def topic(asked: Asked) -> dict[str, Any]:
     """The first keyword, and what the first note says."""
     return {"title": next(iter(_keywords(asked.note)), "notes"), "summary": asked.note[:200]}

@@ -24,7 +24,10 @@ from amem.testing import ScriptedChat
 from amem.text import is_cjk
 from amem.truth.predicates import load_predicates
 
-JSON = ("analyze", "analyze_all", "evolve", "extract", "answer", "rerank", "judge", "suffices", "topic", "topic_page")
+JSON = (
+    *("analyze", "analyze_all", "evolve", "extract", "answer", "rerank", "judge", "merge", "suffices", "topic"),
+    "topic_page",
+)
 LINES = ("analyze_sections", "evolve_sections", "extract_sections")
 LANGUAGES = ("", CHINESE)
 #: An example is an input between marks, and the answer to it in the line below.
@@ -54,6 +57,8 @@ def empty(answer: dict) -> bool:
         return answer["kind"] == "chitchat" and not answer["facts"]
     if "verdicts" in answer:
         return all(each["verdict"] == "none" for each in answer["verdicts"])
+    if "merged" in answer:
+        return answer["verdict"] == "different" and not answer["merged"]
     if "gone" in answer:  # nothing is new: the page stays as it is
         return not answer["gone"]
     for name in ("suffices", "in_memory"):
@@ -95,7 +100,8 @@ def test_every_schema_asks_for_the_quote_and_the_reason_before_what_follows_from
         each["items"] for part in (evolution, batch) for name, each in part.items() if name in ("links", "rewrites")
     ]
     items += [schemas.judge_schema(("c1",))["properties"]["verdicts"]["items"], schemas.suffices_schema()]
-    assert len(items) == 6
+    items.append(schemas.merge_schema())
+    assert len(items) == 7
     for item in items:
         names = list(item["properties"])
         decided = [names.index(name) for name in ("type", "verdict", "confidence", "suffices") if name in names]
@@ -151,6 +157,8 @@ def test_a_parrot_of_the_examples_changes_nothing(language: str):
         pairs = [Pair("c1", old(language)[0].content, note)]
         (verdict,) = ModelAnalyst(parrot("judge", language, number)).judge(pairs).verdicts
         assert verdict.verdict == "none" or verdict.confidence < 0.5
+        # Notes that the model did not quote are neither merged with its words nor kept apart.
+        assert ModelAnalyst(parrot("merge", language, number)).merge([note, note]).confidence < 0.5
         said = Sufficer(parrot("suffices", language, number)).judge("When does the ferry leave?", [note])
         assert said is not None
         assert said[0] is False

@@ -17,6 +17,7 @@ from amem.llm.schemas import (
     evolution_schema,
     extraction_schema,
     judge_schema,
+    merge_schema,
     topic_schema,
 )
 from amem.message import Message, Role
@@ -165,6 +166,8 @@ def test_judging_and_naming_are_answered_too():
     assert [(item["pair"], item["verdict"]) for item in judged["verdicts"]] == [("c1", "related"), ("c2", "related")]
     notes = load_prompt("topic").render(notes="<<<Tomatoes need compost.>>>")
     assert willing_model({"prompt": notes, "format": topic_schema()})["title"] == "Tomatoes"
+    twice = load_prompt("merge").render(notes="<<<Tomatoes need compost.>>> <<<Tomatoes need much compost.>>>")
+    assert willing_model({"prompt": twice, "format": merge_schema()})["merged"] == "Tomatoes need much compost."
 
 
 def test_a_second_try_is_answered_like_the_first():

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from amem.maintenance.merging.drafting import Drafting, Opinion
 from amem.maintenance.merging.groups import groups_of
 from amem.maintenance.merging.merged import merged
 from amem.maintenance.merging.same import difference, may_merge, may_say_the_same
 from amem.maintenance.shift import ACTOR, PhaseReport, Reason
 from amem.note import Link, LinkType, MemoryNote, Status
 from amem.storage.chunks import chunks
+from amem.storage.costs import MERGING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from amem.maintenance.shift import Shift
+    from amem.protocols import MergeWriter
     from amem.settings import Settings
     from amem.storage import Session, Store
+    from amem.truth.predicates import Predicates
     from amem.vectorizer import Vectorizer
 
 CAUSE = "merged"
@@ -46,36 +50,69 @@ class Nearest(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A group that was found, as it was read, and the note it becomes."""
+    """A group that was found, as it was read, and the note it becomes; `remark` says who worded that, or why not."""
 
     parts: tuple[MemoryNote, ...]
     note: MemoryNote
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a page of notes comes to: groups to merge, and pairs (the earlier note first) for a person to look at."""
+    """What a page of notes comes to: groups to merge, and pairs for a person to look at."""
 
     groups: list[_Planned]
-    doubtful: list[tuple[MemoryNote, MemoryNote]]
+    doubtful: list[_Doubt]
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """Two notes that state the same facts in other words, the earlier first, and what a model says of them."""
+
+    old: MemoryNote
+    new: MemoryNote
+    opinion: Opinion = field(default_factory=Opinion)
 
 
 class MergePhase:
     """Merges near-identical notes of one collection; ``amem.maintenance.merging.same`` says which those are.
 
-    Two notes that state the same facts in other words are proposed to a person, once.
+    Two notes that state the same facts in other words are proposed to a person, once. Where a chat model runs (`writer`
+    gives it) it drafts the texts, and takes back proposals of notes that differ.
     """
 
     name = "merge"
 
-    def __init__(self, store: Store, dense: Nearest, vectorizer: Vectorizer, settings: Settings) -> None:
+    def __init__(
+        self,
+        store: Store,
+        dense: Nearest,
+        vectorizer: Vectorizer,
+        settings: Settings,
+        predicates: Callable[[], Predicates],
+        writer: Callable[[], MergeWriter | None] = lambda: None,
+    ) -> None:
         self._store = store
         self._dense = dense
         self._vectorizer = vectorizer
         self._settings = settings
+        self._predicates = predicates
+        self._writer = writer
 
     def run(self, shift: Shift) -> PhaseReport:
-        """Merge what changed with what says the same; in a dry run only say what would be."""
+        """Merge what changed with what says the same; in a dry run only say what would be, and ask no model."""
+        drafting = Drafting(self._writer, self._predicates, self._settings.merge_days)
+        try:
+            return self._run(shift, drafting)
+        finally:
+            if drafting.calls:
+                spent = drafting.spent
+                with self._store.write() as session:
+                    session.costs.add(
+                        MERGING, calls=drafting.calls, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out
+                    )
+
+    def _run(self, shift: Shift, drafting: Drafting) -> PhaseReport:
         with self._store.read() as session:
             keys = shift.changed(session)
         reasons: list[Reason] = []
@@ -87,13 +124,20 @@ class MergePhase:
             found = self._plan(shift, page)
             # In a dry run what was taken by a group of an earlier page is still there.
             planned = [each for each in found.groups if gone.isdisjoint(part.id for part in each.parts)]
+            if not shift.dry_run:
+                planned = [self._drafted(each, drafting) for each in planned]
             written = planned if shift.dry_run else self._write(shift, planned, page[-1], before=len(gone))
             gone.update(part.id for each in written for part in each.parts)
-            doubtful = [pair for pair in found.doubtful if gone.isdisjoint(note.id for note in pair)]
+            doubtful = [each for each in found.doubtful if gone.isdisjoint((each.old.id, each.new.id))]
+            if not shift.dry_run:
+                doubtful = self._weighed(doubtful, drafting)
+            apart = [each for each in doubtful if each.opinion.apart]
+            doubtful = [each for each in doubtful if not each.opinion.apart]
             asked = doubtful if shift.dry_run else self._propose(shift, doubtful)
             proposed += len(asked)
             reasons += [reason for each in written for reason in _reasons(each)]
-            reasons += [Reason(old.id, "review", f"says the same as {new.id[:8]}?") for old, new in asked]
+            reasons += [_question(each) for each in asked]
+            reasons += [_kept_apart(each) for each in apart]
             done += len(page)
             shift.tell(done, len(keys))
         return PhaseReport({"consolidated": len(gone), "merges_proposed": proposed}, tuple(reasons))
@@ -120,7 +164,7 @@ class MergePhase:
         same = [(one, other) for one, other in pairs if not difference(notes[one], notes[other], days)]
         merging = {key for pair in same for key in pair}
         doubtful = [
-            _in_time(notes[one], notes[other])
+            _Doubt(*_in_time(notes[one], notes[other]))
             for one, other in pairs
             if merging.isdisjoint((one, other))
             and frozenset((notes[one].id, notes[other].id)) not in asked
@@ -134,30 +178,52 @@ class MergePhase:
                 planned.append(_Planned(parts, note))
         return _Found(planned, doubtful)
 
-    def _propose(
-        self, shift: Shift, doubtful: Sequence[tuple[MemoryNote, MemoryNote]]
-    ) -> list[tuple[MemoryNote, MemoryNote]]:
+    def _drafted(self, planned: _Planned, drafting: Drafting) -> _Planned:
+        note, remark = drafting.merged(planned.parts, planned.note)
+        if len(note.content) > self._settings.max_note_chars:
+            return replace(planned, remark="text by the rules: its draft is too long")
+        return replace(planned, note=note, remark=remark)
+
+    def _weighed(self, doubtful: Sequence[_Doubt], drafting: Drafting) -> list[_Doubt]:
+        """The pairs that can be proposed now, one question a note at a time, with what the model says of each."""
+        if not doubtful:
+            return []
+        with self._store.read() as session:
+            waiting = {item.note for item in session.reviews.open()}
+        weighed: list[_Doubt] = []
+        for each in doubtful:
+            if each.old.id not in waiting:
+                weighed.append(replace(each, opinion=drafting.opinion(each.old, each.new)))
+                if not weighed[-1].opinion.apart:
+                    waiting.add(each.old.id)
+        return weighed
+
+    def _propose(self, shift: Shift, doubtful: Sequence[_Doubt]) -> list[_Doubt]:
         """Put into the review queue that the later of two notes stands for both; one question a note at a time."""
-        proposed: list[tuple[MemoryNote, MemoryNote]] = []
+        proposed: list[_Doubt] = []
         if not doubtful:
             return proposed
         with self._store.write() as session:
             waiting = {item.note for item in session.reviews.open()}
-            for old, new in doubtful:
+            for each in doubtful:
+                old, new = each.old, each.new
                 if old.id in waiting or not _as_read(session, (old, new)):
                     continue
+                reason = f"states the same facts as {new.id[:8]} in other words: {new.content}"
+                if each.opinion.text:
+                    reason += f" (the model: {each.opinion.reason}; its draft for both: {each.opinion.text})"
                 session.reviews.propose(
                     old.id,
                     {"status": (str(old.status), str(Status.SUPERSEDED)), "superseded_by": (None, new.id)},
                     operation=shift.begin(session, "propose", CAUSE),
                     base_version=old.version,
-                    reason=f"states the same facts as {new.id[:8]} in other words: {new.content}",
+                    reason=reason,
                     confidence=0.5,
                     made_by=ACTOR,
                     days=self._settings.review_days,
                 )
                 waiting.add(old.id)
-                proposed.append((old, new))
+                proposed.append(each)
         return proposed
 
     def _near(self, page: Sequence[int]) -> set[tuple[int, int]]:
@@ -264,4 +330,19 @@ def _witnesses(session: Session, parts: dict[str, int]) -> list[str]:
 def _reasons(planned: _Planned) -> list[Reason]:
     others = len(planned.parts) - 1
     why = f"says the same as {others} other note{'s' if others > 1 else ''}"
-    return [Reason(part.id, "merged", why) for part in planned.parts]
+    return [Reason(part.id, "merged", _and(why, planned.remark)) for part in planned.parts]
+
+
+def _question(doubt: _Doubt) -> Reason:
+    opinion = doubt.opinion
+    remark = f"yes, says the model: {opinion.reason}; with a draft" if opinion.text else opinion.remark
+    return Reason(doubt.old.id, "review", _and(f"says the same as {doubt.new.id[:8]}?", remark))
+
+
+def _kept_apart(doubt: _Doubt) -> Reason:
+    why = f"not proposed as the same as {doubt.new.id[:8]}: they differ, says the model: {doubt.opinion.reason}"
+    return Reason(doubt.old.id, "apart", why)
+
+
+def _and(why: str, remark: str) -> str:
+    return f"{why}; {remark}" if remark else why

@@ -109,6 +109,16 @@ def said(text: str) -> Said:
     )
 
 
+def denied(said: Said) -> set[tuple[str, str]]:
+    """Each word of denial with the word after it: what is denied."""
+    return {
+        (word, after)
+        for sentence in said.sentences
+        for word, after in zip(sentence.words, (*sentence.words[1:], ""), strict=True)
+        if word in _NEGATIONS or word in _CHINESE_NEGATIONS
+    }
+
+
 def same_words(one: Wording, other: Wording) -> bool:
     """Whether two sentences say the same with the same words."""
     return one.words == other.words and (not one.whose or not other.whose or one.whose == other.whose)
