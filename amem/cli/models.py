@@ -44,7 +44,7 @@ def reachable(
 
 
 def show_costs(context: typer.Context, as_json: bool) -> None:
-    """Calls and tokens of one add, chat answer, learning, remember and run of merging, as this collection measured them."""
+    """Calls and tokens of one add, chat answer, learning, remember or run of merging, as this collection has them."""
     from amem.clock import SystemClock
     from amem.collection import existing_folder
     from amem.errors import CollectionNotFound

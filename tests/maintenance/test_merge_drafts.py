@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 HOURS = ("The office closes at 6 pm on Fridays", "On Fridays the office closes at 6 pm")
 TEA = ("我喜欢喝龙井茶", "我爱喝龙井茶")
+SEATS = ("I like window seats on trains", "I really like window seats on trains")
+BITTEN = ("The cat bit the dog", "The cat really bit the dog")
 DENTIST = ("My dentist is Dr. Alvarez", "My dentist is Dr. Alvarez, who is kind")
 
 
@@ -94,7 +96,10 @@ def test_a_good_draft_is_the_merged_text_and_one_undo_restores_both(run: Any, te
         (HOURS, draft("", "the office closes", verdict="different"), "they differ: one thing"),
         (HOURS, "I would rather chat.", "outside its schema"),
         (TEA, draft("我不喜欢喝龙井茶", "龙井茶"), "changes what is denied"),
-        (TEA, draft("我喜欢喝乌龙茶", "龙井茶"), "its draft"),
+        (TEA, draft("我喜欢喝乌龙茶", "龙井茶"), "its draft adds '乌'"),
+        (SEATS, draft("I like trains on window seats", "window seats"), "states that user likes trains"),
+        (BITTEN, draft("The dog bit the cat", "bit the"), "does not say what they do"),
+        (TEA, draft("龙井茶喜欢喝我", "龙井茶"), "does not say what they do"),
         (TEA, [Fault.ERROR], "could not answer with llama3.2"),
     ],
 )

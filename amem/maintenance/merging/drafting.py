@@ -139,7 +139,7 @@ class Drafting:
         stated = [self._facts(text, note), *(self._facts(part.content, part) for part in parts)]
         if added := [fact for fact in stated[0] if all(fact not in each for each in stated[1:])]:
             return f"its draft states that {added[0].subject} {added[0].predicate} {added[0].object}"
-        if not one_sense or any(len(said(each).sentences) > 1 for each in (text, *(part.content for part in parts))):
+        if not one_sense:
             return ""
         drafted = replace(note, content=text, facts=list(stated[0]))
         for part, facts in zip(parts, stated[1:], strict=True):

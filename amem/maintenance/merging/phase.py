@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from amem.errors import StorageError
 from amem.maintenance.merging.drafting import Drafting, Opinion
 from amem.maintenance.merging.groups import groups_of
 from amem.maintenance.merging.merged import merged
@@ -18,7 +21,7 @@ from amem.storage.chunks import chunks
 from amem.storage.costs import MERGING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from amem.storage import Session, Store
     from amem.truth.predicates import Predicates
     from amem.vectorizer import Vectorizer
+
+_log = logging.getLogger("amem")
 
 CAUSE = "merged"
 #: Nearest notes that one is held against: in Chinese many unlike notes are near.
@@ -105,12 +110,18 @@ class MergePhase:
         try:
             return self._run(shift, drafting)
         finally:
-            if drafting.calls:
-                spent = drafting.spent
-                with self._store.write() as session:
-                    session.costs.add(
-                        MERGING, calls=drafting.calls, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out
-                    )
+            self._count(drafting)
+
+    def _count(self, drafting: Drafting) -> None:
+        """Keep what the model cost, for ``amem models --cost``."""
+        if not drafting.calls:
+            return
+        spent = drafting.spent
+        try:
+            with self._store.write() as session:
+                session.costs.add(MERGING, calls=drafting.calls, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out)
+        except StorageError as error:  # the run's own outcome matters more
+            _log.warning("what drafts of merged notes cost could not be written down: %s", error)
 
     def _run(self, shift: Shift, drafting: Drafting) -> PhaseReport:
         with self._store.read() as session:
@@ -125,12 +136,12 @@ class MergePhase:
             # In a dry run what was taken by a group of an earlier page is still there.
             planned = [each for each in found.groups if gone.isdisjoint(part.id for part in each.parts)]
             if not shift.dry_run:
-                planned = [self._drafted(each, drafting) for each in planned]
+                planned = [self._drafted(shift, each, drafting) for each in planned]
             written = planned if shift.dry_run else self._write(shift, planned, page[-1], before=len(gone))
             gone.update(part.id for each in written for part in each.parts)
             doubtful = [each for each in found.doubtful if gone.isdisjoint((each.old.id, each.new.id))]
             if not shift.dry_run:
-                doubtful = self._weighed(doubtful, drafting)
+                doubtful = self._weighed(shift, doubtful, drafting)
             apart = [each for each in doubtful if each.opinion.apart]
             doubtful = [each for each in doubtful if not each.opinion.apart]
             asked = doubtful if shift.dry_run else self._propose(shift, doubtful)
@@ -178,13 +189,23 @@ class MergePhase:
                 planned.append(_Planned(parts, note))
         return _Found(planned, doubtful)
 
-    def _drafted(self, planned: _Planned, drafting: Drafting) -> _Planned:
-        note, remark = drafting.merged(planned.parts, planned.note)
+    @contextmanager
+    def _kept(self, shift: Shift, drafting: Drafting) -> Iterator[None]:
+        """Keep the lease of the run over a slow call of the model in the block."""
+        before = drafting.calls
+        yield
+        if drafting.calls > before:
+            with self._store.write() as session:
+                shift.keep(session)
+
+    def _drafted(self, shift: Shift, planned: _Planned, drafting: Drafting) -> _Planned:
+        with self._kept(shift, drafting):
+            note, remark = drafting.merged(planned.parts, planned.note)
         if len(note.content) > self._settings.max_note_chars:
             return replace(planned, remark="text by the rules: its draft is too long")
         return replace(planned, note=note, remark=remark)
 
-    def _weighed(self, doubtful: Sequence[_Doubt], drafting: Drafting) -> list[_Doubt]:
+    def _weighed(self, shift: Shift, doubtful: Sequence[_Doubt], drafting: Drafting) -> list[_Doubt]:
         """The pairs that can be proposed now, one question a note at a time, with what the model says of each."""
         if not doubtful:
             return []
@@ -193,7 +214,8 @@ class MergePhase:
         weighed: list[_Doubt] = []
         for each in doubtful:
             if each.old.id not in waiting:
-                weighed.append(replace(each, opinion=drafting.opinion(each.old, each.new)))
+                with self._kept(shift, drafting):
+                    weighed.append(replace(each, opinion=drafting.opinion(each.old, each.new)))
                 if not weighed[-1].opinion.apart:
                     waiting.add(each.old.id)
         return weighed
