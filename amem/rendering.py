@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: A statement's own full stop goes behind its mark: "I live in Rome (until ...)."
 _ENDS = ".!?;,。！？；，…"
+#: What stands before the first words of a sentence; '' at the beginning.
+_BEGINS = ("", "\n", *".!?…。！？")
 #: Characters of what came after that a mark has room for; half as many Chinese ones.
 _SHOWN = 80
 
@@ -52,12 +54,17 @@ def segments(content: str, overturned: Iterable[Overturned]) -> list[Segment]:
 def standing_text(content: str, overturned: Sequence[Overturned]) -> str:
     """The content with a mark behind each statement that no longer holds.
 
-    "I live in Rome (until 2026-06-22, then: I moved to Berlin). I like opera." In Chinese, Chinese marks.
+    "I live in Rome (until 2026-06-22, then: I moved to Berlin). I like opera." In Chinese, Chinese marks. A mark within
+    a sentence names its words, so that it is not read as one on the whole sentence.
     """
     if not overturned:
         return content
     pieces = segments(content, overturned)
-    return "".join(each.text if each.overturned is None else _marked(each.overturned) for each in pieces)
+    said = ""
+    for each in pieces:
+        within = said.rstrip(" \t")[-1:] not in _BEGINS
+        said += each.text if each.overturned is None else _marked(each.overturned, within=within)
+    return said
 
 
 def text_of(note: MemoryNote) -> str:
@@ -128,7 +135,9 @@ def _cut(text: str) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def _marked(each: Overturned) -> str:
+def _marked(each: Overturned, *, within: bool) -> str:
     said = each.text.rstrip(_ENDS)
     stop = each.text[len(said) :]
-    return f"{said}（{mark(each)}）{stop}" if written_in_cjk(each.text) else f"{said} ({mark(each)}){stop}"
+    chinese = written_in_cjk(each.text)
+    named = (f"“{_cut(said)}”" + ("：" if chinese else ": ")) if within else ""
+    return f"{said}（{named}{mark(each)}）{stop}" if chinese else f"{said} ({named}{mark(each)}){stop}"

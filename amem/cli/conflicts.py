@@ -12,8 +12,11 @@ from amem.cli.render import count, on_terminal, print_json, short_id
 from amem.note import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from amem.cli.context import Invocation
     from amem.memory_system import AgenticMemorySystem
+    from amem.note import MemoryNote
     from amem.verdict import Conflict
 
 _PANEL = "Trust"
@@ -81,7 +84,7 @@ def unsupersede(context: typer.Context, ids: Ids, statement: Part = "", as_json:
     _say(call, "unsuperseded", changed, as_json)
     for id in dict.fromkeys(found):
         if id not in changed:
-            tell(f"{short_id(id)} was not superseded")
+            tell(f"{short_id(id)} " + ("has no such statement marked" if statement else "was not superseded"))
 
 
 def retract(context: typer.Context, ids: Ids, reason: Reason = "", statement: Part = "", as_json: Json = False) -> None:
@@ -91,10 +94,12 @@ def retract(context: typer.Context, ids: Ids, reason: Reason = "", statement: Pa
         found = list(dict.fromkeys(memory.resolve(id) for id in ids))
         changed = [id for id in found if memory.retract(id, reason, statement=statement)]
         replaced = {id: memory.superseded_by(id) for id in changed}
-    _say(call, "retracted", changed, as_json)
+        notes = {id: memory.read(id) for id in found}
+    part = {id for id in changed if statement and (note := notes[id]) is not None and note.status is Status.ACTIVE}
+    _say(call, "retracted", changed, as_json, part=part)
     for id in found:
         if id not in changed:
-            tell(f"{short_id(id)} did not stand")
+            tell(_stood_not(notes[id], id))
     for id, before in replaced.items():
         if before:
             which = " ".join(short_id(each) for each in before)
@@ -119,10 +124,20 @@ def _found(memory: "AgenticMemorySystem", text: str | None, time: str | None, sp
     return memory.conflicts_open() if text is None else memory.conflicts(text, time, speaker=speaker)
 
 
-def _say(call: "Invocation", what: str, ids: list[str], as_json: bool) -> None:
+def _stood_not(note: "MemoryNote | None", id: str) -> str:
+    """Why there is nothing left to retract."""
+    if note is None or note.status is not Status.SUPERSEDED:
+        return f"that statement of {short_id(id)} is marked as no longer so already"
+    if note.superseded_by is None:
+        return f"{short_id(id)} is retracted already"
+    return f"{short_id(id)} is superseded by {short_id(note.superseded_by)} already"
+
+
+def _say(call: "Invocation", what: str, ids: list[str], as_json: bool, part: "Collection[str]" = ()) -> None:
+    """`part` are the notes of which only a statement was meant, and which stand without it."""
     if as_json:
         return print_json({what: ids})
     for id in ids:
-        print(f"{what} {short_id(id)}")
+        print(f"{what} {'a statement of ' * (id in part)}{short_id(id)}")
     if ids:
         tell(f"undo with: {call.command('undo')}{' (once for each)' if len(ids) > 1 else ''}")

@@ -27,8 +27,23 @@ def test_a_text_is_tried_and_then_told_and_taken_back_by_hand(cli: Cli) -> None:
     assert f"amem unsupersede {old[:8]}" in cli.refused("supersede", old, new)
     assert cli.json("retract", new, "--reason", "a joke") == {"retracted": [new]}
     shown = cli("retract", new)
-    assert shown.stderr == f"{new[:8]} did not stand\n"
+    assert shown.stderr == f"{new[:8]} is retracted already\n"
     assert cli.json("conflicts") == []
+
+
+def test_a_repeated_retract_says_what_is_so_already(cli: Cli) -> None:
+    note = cli.add("I like tea. I like opera.")
+    assert cli.ok("retract", note, "-s", "I like tea") == f"retracted a statement of {note[:8]}\n"
+    assert cli("retract", note, "-s", "I like tea").stderr == (
+        f"that statement of {note[:8]} is marked as no longer so already\n"
+    )
+    assert "only a part of “I like opera.”" in cli.refused("retract", note, "-s", "opera")
+    old, new = cli.add("The shed is red."), cli.add("The barn is tall.")
+    cli.ok("supersede", old, new)
+    assert cli("retract", old).stderr == f"{old[:8]} is superseded by {new[:8]} already\n"
+    assert cli.ok("retract", note) == f"retracted {note[:8]}\n"
+    assert cli("retract", note).stderr == f"{note[:8]} is retracted already\n"
+    assert cli.refused("unsupersede", note, "-s", "I like tea").startswith(f"{note[:8]} does not stand at all")
 
 
 def test_what_disagrees_is_listed_with_how_to_decide(cli: Cli) -> None:

@@ -157,6 +157,66 @@ def test_people_end_and_bring_back_single_statements(memory: AgenticMemorySystem
     assert memory.read(old).status is Status.SUPERSEDED
 
 
+@pytest.mark.parametrize(
+    ("text", "item", "whole"),
+    [
+        ("我对花生和芒果过敏。", "芒果", "我对花生和芒果过敏"),
+        (
+            "I am allergic to penicillin and to hazelnuts.",
+            "to hazelnuts",
+            "i am allergic to penicillin and to hazelnuts",
+        ),
+        ("I am allergic to penicillin, nuts and milk.", "I am allergic to penicillin", ""),
+        ("I live in Rome. I have a cat.", "Rome. I have a cat", ""),
+    ],
+)
+def test_naming_a_part_of_a_statement_is_refused_and_nothing_else_falls_with_it(
+    memory: AgenticMemorySystem, text: str, item: str, whole: str
+) -> None:
+    note = add(memory, text, "2026-01-05")
+    other = add(memory, "The letter of the clinic came.", "2026-06-22")
+    for tried in (
+        lambda: memory.retract(note, statement=item),
+        lambda: memory.supersede(note, other, statement=item),
+    ):
+        with pytest.raises(InvalidInput, match="only a part of") as refused:
+            tried()
+        assert f"“{item}” is only a part of “{text}”" in str(refused.value)
+        assert "amem edit" in refused.value.hint
+    assert (memory.read(note).status, told(memory, note)) == (Status.ACTIVE, text)
+    if whole:
+        assert memory.retract(note, statement=whole)
+        assert memory.read(note).status is Status.SUPERSEDED
+
+
+def test_a_mark_within_a_sentence_names_the_words_that_ended(memory: AgenticMemorySystem) -> None:
+    note = add(memory, "I take penicillin and I eat hazelnuts.", "2026-01-05")
+    memory.retract(note, statement="I eat hazelnuts")
+    assert told(memory, note) == (
+        "I take penicillin and I eat hazelnuts (“I eat hazelnuts”: until 2026-09-01, taken back)."
+    )
+    note = add(memory, "我住在罗马，养了一只猫叫毛毛。", "2026-01-05")
+    memory.retract(note, statement="养了一只猫叫毛毛")
+    assert told(memory, note) == "我住在罗马，养了一只猫叫毛毛（“养了一只猫叫毛毛”：至2026-09-01，已收回）。"
+
+
+def test_the_last_statement_that_was_taken_back_can_be_brought_back_by_its_words(memory: AgenticMemorySystem) -> None:
+    note = add(memory, "I like tea. I like opera.", "2026-01-05")
+    memory.retract(note, statement="I like tea")
+    memory.retract(note, statement="I like opera")
+    assert memory.read(note).status is Status.SUPERSEDED
+    with pytest.raises(InvalidInput, match="does not stand at all") as refused:
+        memory.unsupersede(note, statement="I like tea")
+    assert f"amem unsupersede {note[:8]}" in refused.value.hint
+    assert memory.unsupersede(note, statement="I like opera")
+    assert memory.read(note).status is Status.ACTIVE
+    assert told(memory, note) == "I like tea (until 2026-09-01, taken back). I like opera."
+    single = add(memory, "我对花生和芒果过敏。", "2026-01-05")
+    memory.retract(single, statement="我对花生和芒果过敏")
+    assert memory.unsupersede(single, statement="我对花生和芒果过敏")
+    assert told(memory, single) == "我对花生和芒果过敏。"
+
+
 def test_machines_only_propose_to_end_what_a_person_brought_back(memory: AgenticMemorySystem) -> None:
     old = add(memory, OLD, "2026-01-05")
     add(memory, NEW, "2026-06-22")

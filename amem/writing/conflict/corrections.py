@@ -10,7 +10,7 @@ from amem.storage.rows import plain
 from amem.text import normalize
 from amem.writing.actors import is_person
 from amem.writing.conflict.claims import claim_of, ended
-from amem.writing.conflict.ending import around, marked, part_of, statement_of, statements_of, still_states
+from amem.writing.conflict.ending import marked, part_named, part_of, statements_of, still_states
 from amem.writing.conflict.leaning import flag_what_leans
 from amem.writing.conflict.standing import free, hide, leads_to, lift, standing_after
 
@@ -34,12 +34,22 @@ class Corrector:
     def unsupersede(self, id: str, actor: str, statement: str = "") -> bool:
         """Make a superseded note stand again, or the overturned statements of one that stands (or one `statement`).
 
-        Machines may then only propose to overturn it. False when there is nothing to bring back. Raises NoteNotFound.
+        Machines may then only propose to overturn it. False when there is nothing to bring back. Raises NoteNotFound,
+        InvalidInput for one statement of a note of which more fell at once.
         """
         with self._store.write() as session:
             note = _found(session, id)
             if note.status is Status.SUPERSEDED and not statement:
                 stand_again(session, note, session.begin("unsupersede", actor), actor)
+                return True
+            if note.status is Status.SUPERSEDED:
+                told = marked(note, [_named(note, statement)], until=session.now)
+                if told == note.overturned or still_states(note.content, told):
+                    raise InvalidInput(
+                        f"{id[:8]} does not stand at all, and not only without that statement",
+                        hint=f"amem unsupersede {id[:8]} brings the note back; what is marked in it stays marked",
+                    )
+                stand_again(session, note, session.begin("unsupersede", actor, statement), actor)
                 return True
             lifted = [each for each in note.overturned if normalize(statement) in normalize(each.text)]
             if not lifted:
@@ -53,7 +63,7 @@ class Corrector:
     def retract(self, id: str, reason: str, actor: str, statement: str = "") -> bool:
         """Take a note back, or one statement of it, with nothing in its place, as of now; False when it does not stand.
 
-        Raises NoteNotFound, InvalidInput for a statement that the note does not make.
+        Raises NoteNotFound, InvalidInput for words that are no whole statement of the note.
         """
         with self._store.write() as session:
             note = _found(session, id)
@@ -108,11 +118,7 @@ class Corrector:
         self, note: MemoryNote, statement: str, moment: datetime, *, by: MemoryNote | None = None, reason: str
     ) -> list[Overturned]:
         """The note's overturned statements with the one that a person means. Raises InvalidInput for none."""
-        meant = around(note.content, statement) if statement in note.content else statement_of(note.content, statement)
-        if meant is None:
-            said = "; ".join(each for each in statements_of(note.content))
-            raise InvalidInput(f"{note.id[:8]} does not say {statement!r}", hint=f"it says: {said}")
-        return marked(note, [meant], until=moment.astimezone(self._zone), by=by, reason=reason)
+        return marked(note, [_named(note, statement)], until=moment.astimezone(self._zone), by=by, reason=reason)
 
     def _mark(
         self,
@@ -143,6 +149,20 @@ class Corrector:
             for link in disputed:
                 session.flags.put(id, link.source, link.reason, operation)
             return session.flags.dismiss(id, operation)
+
+
+def _named(note: MemoryNote, statement: str) -> str:
+    """A statement in the words of its note. Raises InvalidInput for words that it does not say, or half of one."""
+    found = part_named(note.content, statement)
+    if found is None:
+        said = "; ".join(statements_of(note.content))
+        raise InvalidInput(f"{note.id[:8]} does not say {statement!r}", hint=f"it says: {said}")
+    if found.only_part:
+        raise InvalidInput(
+            f"“{statement}” is only a part of “{found.text}”",
+            hint=f"name the whole statement, or change the note: amem edit {note.id[:8]}",
+        )
+    return found.text
 
 
 def stand_again(session: Session, note: MemoryNote, operation: int, actor: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from amem.note import Overturned
@@ -23,11 +23,34 @@ if TYPE_CHECKING:
 _RELATIVE = re.compile(r"(?:who|which|whose|where)$", re.IGNORECASE)
 _REASON = re.compile(r"(?:because|since|although|though|while|if|unless|so)$|因为|虽然|如果|要是|所以", re.IGNORECASE)
 _BETWEEN = " ,，"
+#: Marks at the end of a statement, which whoever names it may leave out.
+_ENDS = " .!?;,…。！？；，"
 #: Sorts of values that say when; a common word beside them ("搬过来的") tells nothing by itself.
 _DATES = frozenset({"year", "month", "day"})
 _COMMON = 0.5
 #: Characters of the later note that a mark keeps.
 _THEN = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Statements of a note, in its words; `only_part` says that what was named is less than them."""
+
+    text: str
+    only_part: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """A statement from `start` to `said`, to `end` with what goes on with it.
+
+    `alone` says that nothing goes on with it but what stands and falls with it.
+    """
+
+    start: int
+    said: int
+    end: int
+    alone: bool = True
 
 
 def marked(
@@ -102,6 +125,59 @@ def around(content: str, words: str) -> str:
     """The statement of the content that these words of it are a part of; the words themselves where none is."""
     found = next((each for each in read(content) if words in each.text), None)
     return words if found is None else quote(content, found) or words
+
+
+def part_named(content: str, words: str) -> Named | None:
+    """The statements of the content that a person means by these words of it; None where it does not have them.
+
+    Words that begin or stop within a statement ("to hazelnuts" of "I am allergic to penicillin and to hazelnuts") are
+    `only_part` of it, and name nothing by themselves.
+    """
+    said = _stretches(content)
+    wanted = re.split(r"\s+", words.strip().rstrip(_ENDS))
+    if not any(wanted):
+        return None
+    found: Named | None = None
+    for match in re.finditer(r"\s+".join(map(re.escape, wanted)), content, re.IGNORECASE):
+        meant = [each for each in said if each.start < match.end() and match.start() < each.end]
+        if not meant:
+            found = found or Named(match[0])
+            continue
+        first, last = meant[0], meant[-1]
+        whole = content[first.start : max(match.end(), last.end)].strip()
+        named = not _words(content[first.start : match.start()]) and (
+            not _words(content[match.end() : last.end]) or (last.alone and not _words(content[match.end() : last.said]))
+        )
+        if named:
+            return Named(whole)
+        found = found or Named(whole, only_part=True)
+    return found
+
+
+def _stretches(content: str) -> list[_Stretch]:
+    """The statements of the content by place, each with the items and phrases that only go on with it."""
+    found: list[_Stretch] = []
+    at, sentence = 0, -1
+    for each in read(content):
+        start = content.find(each.text, at)
+        text = each.text if start >= 0 else each.around
+        start = start if start >= 0 else content.find(text)
+        if start < 0 or (found and start < found[-1].end):
+            continue
+        at = start + len(text)
+        goes_on = each.frame is not None and each.frame.of is Of.NOTHING and not each.claims
+        if goes_on and found and each.sentence == sentence:
+            found[-1] = replace(found[-1], end=at, alone=False)
+            continue
+        behind = quote(content, each) or ""
+        at = max(at, start + len(behind)) if content.startswith(behind, start) else at
+        found.append(_Stretch(start, start + len(text), at))
+        sentence = each.sentence
+    return found
+
+
+def _words(text: str) -> bool:
+    return any(map(str.isalnum, text))
 
 
 def states_more(content: str, quotes: Sequence[str]) -> bool:
