@@ -28,6 +28,11 @@ _LIST_ITEM = re.compile(r"(?:[-*+•#>]|\d{1,3}[.)、]|[a-zA-Z][.)]|[一二三�
 _WRAP = 60
 
 
+def is_bound(word: str) -> bool:
+    """Whether the word is an abbreviation that a name or number follows, with its stop: "Dr.", "No."."""
+    return word.endswith(".") and word[:-1].casefold() in _BOUND
+
+
 def sentences(text: str) -> list[str]:
     """The sentences of `text`, stripped, none empty; joined they hold every character but white space."""
     found: list[str] = []

@@ -94,6 +94,12 @@ def test_a_clause_states_a_fact(stated: Stated, text: str, expected: str):
     ("text", "expected"),
     [
         ("I left Google and joined OpenAI.", ["not user works_at Google", "user works_at OpenAI"]),
+        (
+            "I am allergic to penicillin, to hazelnuts and to latex.",
+            ["user allergic_to penicillin", "user allergic_to hazelnuts", "user allergic_to latex"],
+        ),
+        ("Ana's allergies: latex and nuts.", ["Ana allergic_to latex", "Ana allergic_to nuts"]),
+        ("I switched to Dr. Haddad, because Dr. Okafor retired.", ["user doctor Dr. Haddad"]),
         ("I left Google for OpenAI.", ["not user works_at Google", "user works_at OpenAI"]),
         ("We switched from Jira to Linear.", ["we uses Linear", "not we uses Jira"]),
         ("We replaced Redis with Valkey.", ["we uses Valkey", "not we uses Redis"]),

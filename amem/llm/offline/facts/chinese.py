@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from amem.llm.offline.facts import allergies
 from amem.llm.offline.facts import chinese_roles as roles
 from amem.llm.offline.facts.chinese_cutting import made, made_of_thing
 from amem.llm.offline.facts.chinese_people import limited_to, subject_in
@@ -63,7 +64,7 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
 
 
 def _facts_of(text: str, scene: Scene) -> list[Fact]:
-    text = roles.turned(_as_told(text, scene), scene.predicates)
+    text = allergies.turned(roles.turned(_as_told(text, scene), scene.predicates))
     who, role = roles.replaced(text, scene.predicates)
     if role:
         scene.replaced = f"{who}的{role}" if who else f"我的{role}"

@@ -25,6 +25,10 @@ _BEFORE_THING = re.compile(r"^(?:我们|我|把|将|的|今天|昨天|刚刚?|�
 _NO_THING = re.compile(r"[是在有和跟从到说不没]|[^\w .+#-]|.{15}")
 #: Of these a thing may be the subject, too.
 _OF_THINGS = ("named", "office", "likes", "dislikes", "uses")
+_PERSON = re.compile(
+    r"(?P<name>[\u4e00-\u9fffA-Z][\u4e00-\u9fff\w ]{0,12}?\s?"
+    r"(?P<title>大夫|医生|医师|师傅|老师|教练|律师|先生|女士|太太|阿姨|教授))(?:那[里边儿])?(?:看病|看)?了?"
+)
 _NO_FOOD = re.compile(r"[药亏苦饭太多下完到的]|东西|什么|早餐|午餐|晚餐")
 _EATEN = re.compile(r"^(?:吃|喝|这份|我的)(?=.)")
 
@@ -116,6 +120,11 @@ def _cut(kind: str, text: str, scene: Scene) -> str:
 
 
 def _tools(shape: Shape, subject: Subject, value: str, parts: dict[str, str], scene: Scene) -> list[Fact]:
+    if title := _PERSON.fullmatch(value):
+        # 换到了何伟医生: a person is not used; a medical title says what role he or she has now.
+        medical = title["title"] in ("医生", "大夫", "医师") and shape.aspect is Aspect.BEGIN and subject.person
+        name = scene.cast.me.name if subject.name == WE else subject.name
+        return [Fact(name, "doctor", title["name"])] if medical else []
     table = scene.predicates
     moved = parts.get("x", "")
     before = objects.tool_in(parts.get("x2") or moved, table, known=True)

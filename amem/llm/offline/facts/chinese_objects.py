@@ -121,5 +121,5 @@ def phrase_in(text: str) -> str:
 
 def listed(text: str) -> list[str]:
     """The things of a list: 花生和虾."""
-    parts = re.split(r"[和跟与及、]|以及|还有", text)
+    parts = re.split(r"[和跟与及、，,]|以及|还有", text)
     return [part.strip() for part in parts if part.strip()]

@@ -47,6 +47,10 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 
+_ITEM = r"(?:(?!过敏|[对不我但而])[^，,。；;、！!]){1,12}"
+#: The commas of 对花生、芒果还有虾过敏 part no clauses.
+_LIST_ZH = re.compile(rf"对{_ITEM}(?:[、，,]{_ITEM})+(?:不|不再)?过敏")
+
 
 @dataclass(frozen=True, slots=True)
 class Clause:
@@ -94,7 +98,10 @@ def _unquoted(found: re.Match[str]) -> str:
 
 def _clauses(sentence: str) -> Iterator[Clause]:
     start, opener = 0, ""
+    lists = [each.span() for each in _LIST_ZH.finditer(sentence)]
     for found in _BREAK.finditer(sentence):
+        if any(first < found.start() < last for first, last in lists):
+            continue
         if text := sentence[start : found.start()].strip():
             yield Clause(text[:_LONGEST_CLAUSE], opener.casefold())
             opener = ""

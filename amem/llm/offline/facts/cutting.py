@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts.employers import employers, teams, titles
@@ -14,13 +15,12 @@ from amem.note import Fact
 from amem.truth.subjects import USER, WE
 
 if TYPE_CHECKING:
-    import re
-
     from amem.llm.offline.facts.people import Subject
     from amem.llm.offline.facts.scene import Scene
     from amem.llm.offline.facts.shapes import Shape
 
 _TASTES = ("likes", "dislikes")
+_JOINED = re.compile(r"^both | (?:as well as|along with|plus|&)(?: to)? |/", re.IGNORECASE)
 
 
 def cut(shape: Shape, verb: str, match: re.Match[str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -44,6 +44,12 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
     if not value and not (ends and shape.kind[-1:] == "?") and shape.kind != "none":
         return []
     return [Fact(subject.name, shape.predicate, value, not ends)]
+
+
+def _phrases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """Each thing of a list without commas: "nuts as well as cats"."""
+    values = [phrase_in(each) for each in _JOINED.split(parts["o"])]
+    return [Fact(subject.name, shape.predicate, value) for value in values if value]
 
 
 def _value(kind: str, text: str, scene: Scene) -> str:
@@ -117,6 +123,7 @@ def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) 
 _MAKERS = {
     **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
     **dict.fromkeys(("amount", "school", "thing"), _simple),
+    "phrases": _phrases,
     "known": _known,
     "intolerance": _intolerance,
     "move": _moves,

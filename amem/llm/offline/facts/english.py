@@ -36,6 +36,9 @@ _GOES_ON = words("and then but so now")
 #: Of these a list may follow: "allergic to nuts, eggs and milk".
 _LISTED = words("likes dislikes allergic_to intolerant_to cannot_eat takes_medication has_condition uses")
 _NOT_LISTED = words("i we he she it they you not no too so but more less very then also maybe my your")
+#: "Allergic to nuts, and also to cats": what repeats the preposition goes on with the list in any case.
+_AGAIN_TO = re.compile(r"(?:(?:also|even|now|too) )?(?:to|of) (?=\S+(?: \S+){0,4}$)(?!boot\b|be\b)", re.IGNORECASE)
+_ALLERGIES = words("allergic_to intolerant_to")
 _ADVERBS = words(
     "now currently still just recently finally already also actually officially both always really absolutely totally "
     "truly mainly mostly usually normally personally happily all simply only even since completely fully definitely "
@@ -102,7 +105,11 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             continue
         nearby = (clause, *sentence.clauses[at + 1 : at + 2])
         scene.about = next((thing for each in nearby if (thing := scope_alone(each.text, scene))), scene.about)
-        if listing is not None and _continues_list(sentence.clauses, at):
+        again = _AGAIN_TO.match(clause.text) if listing is not None and listing.predicate in _ALLERGIES else None
+        if listing is not None and again:
+            thing = phrase_in(clause.text[again.end() :])
+            found += [replace(listing, object=thing)] if thing else []
+        elif listing is not None and _continues_list(sentence.clauses, at):
             thing = tool_name(clause.text, scene) if listing.predicate == "uses" else phrase_in(clause.text)
             found += [replace(listing, object=thing)] if thing else []
         elif joint == "who":
@@ -112,7 +119,9 @@ def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
             stated = _facts_of_both(sentence.clauses, at, scene) or _facts_of(clause.text, scene, follows=follows)
             stated += [each for each in apposed(clause.text, scene) if each not in stated]
             only = stated[0] if len(stated) == 1 else None
-            listing = only if only is not None and only.predicate in _LISTED else None
+            last = stated[-1] if len({each.predicate for each in stated}) == 1 else None
+            listing = last if last is not None and (only or last.predicate in _ALLERGIES) else None
+            listing = listing if listing is not None and listing.predicate in _LISTED else None
             found += stated
             address = only if only is not None and only.predicate == "address" else None
         before = clause.text

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.facts import chinese, english
+from amem.llm.offline.facts import allergies, chinese, english
 from amem.llm.offline.facts.clauses import stated
 from amem.llm.offline.facts.objects import is_everyday
 from amem.llm.offline.facts.people import Cast
@@ -30,7 +30,7 @@ def facts_in(draft: Draft, predicates: Predicates) -> tuple[Fact, ...]:
     text = draft.content
     scene = Scene(Cast(draft.speaker, predicates), draft.at, predicates, lower=not any(mark.isupper() for mark in text))
     found: dict[Fact, None] = {}
-    for sentence in stated(_written_out(text, predicates)):
+    for sentence in stated(_written_out(allergies.written_out(text), predicates)):
         mine = _scene_of(sentence, scene)
         if mine is None:
             continue

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts.clauses import GAP
 from amem.llm.offline.lexicon import is_person, is_place, lexicon, stem
+from amem.text.sentences import is_bound
 from amem.text.stopwords import ENGLISH, words
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def name_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
         if not (proper and (folded not in _POINTERS or word.isupper())) and not (folded in _JOINERS and found and at):
             break
         found.append(word)
-        if raw[-1] in _TRAILING:
+        if is_bound(raw):
+            found[-1] = raw  # "Dr. Haddad"
+        elif raw[-1] in _TRAILING:
             break
     while found and found[-1].casefold() in _JOINERS:
         found.pop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from amem.llm.offline.facts.held import TITLED, person_named
 from amem.llm.offline.facts.objects import is_everyday, is_known_place, name_in, version_in
 from amem.llm.offline.facts.scopes import scope_in, thing_named
 from amem.llm.offline.facts.shapes import Aspect
@@ -39,12 +40,15 @@ _FORBIDDEN = re.compile(
     re.IGNORECASE,
 )
 #: What is no thing of its own: a ban for them is one for us.
+_MEDICAL = re.compile(r"(?:Dra?\.?|Doctor) ")
 _ANYBODY = words("anyone anybody anything everyone everybody everything us all production now good work use")
 _ARTICLES = words("the a an our my")
 
 
 def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
     """What is used now (group ``o``) and what no more (``x``)."""
+    if shape.aspect is Aspect.BEGIN and TITLED.match(parts.get("o", "")):
+        return _practitioner(parts, subject, scene)
     new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
     if taste := scene.predicates.role(new or old) if scene.predicates.role(new or old) in TASTES else None:
         return _tastes(shape, new, old, subject) if taste == "theme" or shape.aspect is not Aspect.STATE else []
@@ -60,6 +64,17 @@ def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -
         return []
     found = [Fact(about, "uses", new)]
     return [*found, Fact(about, "uses", old, False)] if old else found
+
+
+def _practitioner(parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """ "I switched to Dr. Haddad": a person is not used; whoever is called a doctor is one, unless a role is named."""
+    name = person_named(parts["o"], scene)
+    thing = parts.get("thing", "").split()
+    role = scene.predicates.names.get(thing[-1].casefold(), "") if thing else "doctor" if _MEDICAL.match(name) else ""
+    row = scene.predicates.rows.get(role)
+    if not name or row is None or row.value != "person" or not subject.person:
+        return []
+    return [Fact(USER if subject.name == WE else subject.name, role, name)]
 
 
 def _tastes(shape: Shape, new: str, old: str, subject: Subject) -> list[Fact]:
