@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     [
         ("I live in Lisbon.", "user lives_in Lisbon"),
         ("I've just moved back to Lisbon!", "user lives_in Lisbon"),
-        ("We relocated to Berlin.", "we lives_in Berlin"),
+        ("We relocated to Berlin.", "user lives_in Berlin"),
         ("I moved away from Porto.", "not user lives_in Porto"),
         ("I don't live in Lisbon anymore.", "not user lives_in Lisbon"),
         ("I used to live in Rome.", "not user lives_in Rome"),

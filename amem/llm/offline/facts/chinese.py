@@ -96,6 +96,8 @@ def _of_role(text: str, scene: Scene) -> list[Fact]:
     if match is None or _PLANNED.search(match["who"]) or _NO_ROLE.search(match["who"]):
         return []
     row = scene.predicates.rows[scene.predicates.canonical(match["role"])]
+    if match["sum"] is not None and row.value != "amount":
+        return []
     apposed = match["apposed"] is not None
     value = roles.apposed_in(row, match["name"]) if apposed else roles.value_in(row, match["o"], scene.predicates)
     subject = subject_in(match["who"], scene, told=row.personal) if value else None
@@ -154,7 +156,7 @@ def _stated(shape: Shape, match: re.Match[str], before: str, text: str, scene: S
         subject = subject_in(before, scene, told=_TOLD.search(text) is not None)
         if subject is None:
             return None
-        found = made(shape, subject, parts, scene)
+        found = scene.own(made(shape, subject, parts, scene), subject)
     if not found:
         return None
     return _timed(found, shape, text, scene, negated=negated, formerly=formerly)

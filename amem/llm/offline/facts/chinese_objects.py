@@ -46,7 +46,8 @@ def place_in(text: str, predicates: Predicates) -> str:
             # 上海浦东 is one place; of 鹿特丹北边 the first word is.
             rest = text[length:]
             further = next((size for size in range(min(len(rest), 6), 1, -1) if is_place(rest[:size])), 0)
-            return text[: length + further]
+            quarter = bool(further) and rest[further : further + 1] in ("区", "县", "市", "镇")
+            return text[: length + further + quarter]
     if latin := latin_in(text, predicates):
         return "" if predicates.role(latin) or is_person(latin.split()[0]) else latin
     short = _PLACE_END.split(text, maxsplit=1)[0]

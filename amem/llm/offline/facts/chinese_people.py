@@ -107,7 +107,7 @@ def _named(text: str, scene: Scene) -> Subject | None:
     if text in _SELF:
         return scene.cast.me
     if text in _US or canonical_subject(text) == WE:
-        return Subject(WE, True)
+        return Subject(WE, True, we=text in ("我们", "咱们"))
     if text in ("他", "她"):
         return scene.cast.third(text)
     if text == "它":

@@ -44,6 +44,8 @@ _NAMED = (
     rf"|(?:[小老阿]{_GIVEN}|[{_SURNAMES}](?:{_GIVEN}){{1,2}}?)"
     r"(?=[说让来送给带把要帮教觉建提也都很]|今天|昨天|上周|答应|同意|通知|$))"
 )
+#: 房租四千, 房租每月两千八: an amount right behind a role, told by its hundreds or thousands.
+_SUM = "[一二两三四五六七八九十]{1,3}[百千万]"
 _NO_PERSON = re.compile(r"^(?:一[个位名]|个|谁|这|那|女|男|好|很|我|你|他|她)")
 
 
@@ -121,7 +123,7 @@ def _compiled(names: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str],
     roles = "|".join(map(re.escape, names))
     says = re.compile(
         rf"(?P<who>[^，]{{0,20}}?)(?:新|现任)?(?P<role>{roles}){_STAGES}(?P<not>不再)?"
-        rf"(?:(?:是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
+        rf"(?:(?:是|叫做?|为|在|位于|(?=姓[\u4e00-\u9fff]))|(?P<change>{_CHANGES})了?|(?=\s?[\d€$£¥])|(?P<sum>)(?={_SUM})|(?P<apposed>)(?=\s?{_NAMED}))\s*(?P<o>.+)"
     )
     mine = re.compile(
         rf"(?P<what>[^，是]{{1,20}}?)\s*(?:现在|已经?)?(?P<is>不再是|是)\s*(?P<whose>我们?家?的|[^，是的]{{1,8}}的)(?:新|主|现任)?"

@@ -216,7 +216,7 @@ def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, 
         if folded == "at" and shape.kind == "employer" and not group.still:
             continue  # "I'm at Google" may be a visit, "I'm still at Google" is none
         tense = group.tense(table.forms[folded], shape)
-        if tense and (found := cut(shape, folded, match, subject, scene)):
+        if tense and (found := scene.own(cut(shape, folded, match, subject, scene), subject)):
             return told(found, group, tense, shape.aspect, scene, text)
     return None
 

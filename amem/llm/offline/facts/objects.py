@@ -58,6 +58,13 @@ _SCHOOL = re.compile(
     r"(?: (?:School|school|Academy|College))?)(?![\w-])"
 )
 
+#: "A two-room flat in Leipzig": what somebody lives in, before where it is.
+_DWELLING = re.compile(
+    r"^(?:an?|the|my|our) (?:[\w-]+ ){0,4}?(?:flat|apartment|house|room|studio|cottage|loft|bungalow|townhouse|condo)"
+    r"(?: on [A-Z][\w-]+(?: [A-Z][\w-]+)?)? in (?!an?\b|the\b)",
+    re.IGNORECASE,
+)
+
 
 def name_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
     """The proper name that `text` begins with; '' when it begins with none.
@@ -114,7 +121,7 @@ def is_everyday(word: str) -> bool:
 
 def place_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
     """The place that `text` begins with."""
-    name = name_in(text, predicates, lower=lower)
+    name = name_in(_DWELLING.sub("", text), predicates, lower=lower)
     return (
         ""
         if not name or predicates.role(name) is not None or (is_person(name.split()[0]) and not is_known_place(name))

@@ -73,6 +73,8 @@ class Subject:
     first: bool = False
     """Whether it is the one who speaks."""
     many: bool = False
+    we: bool = False
+    """Whether it was said as "we", so that whoever speaks is among them."""
 
     @property
     def plural(self) -> bool:
@@ -144,7 +146,7 @@ class Cast:
             if folded[0] == "i":
                 return self.me
             if folded[0] == "we":
-                return Subject(WE, True)
+                return Subject(WE, True, we=True)
             if folded[0] in _THIRD:
                 found = self.third(folded[0])
                 return found and replace(found, many=folded[0] == "they")

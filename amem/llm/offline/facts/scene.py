@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts.shapes import Aspect, Form, english
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from amem.llm.offline.facts.people import Cast, Subject
     from amem.llm.offline.facts.when import Times
-    from amem.truth.predicates import Predicates
+    from amem.note import Fact
+    from amem.truth.predicates import Predicate, Predicates
 
 
 @dataclass(slots=True)
@@ -50,6 +51,13 @@ class Scene:
         self.subject, self.lead, self.be, self.about, self.replaced = None, None, Tense.NONE, "", ""
         self.broken = ""
 
+    def own(self, found: list[Fact], subject: Subject) -> list[Fact]:
+        """The facts of a clause that began with "we": what is personal, such as a home, is the speaker's."""
+        if not subject.we:
+            return found
+        rows, me = self.predicates.rows, self.cast.me.name
+        return [replace(each, subject=me) if _is_personal(rows.get(each.predicate)) else each for each in found]
+
     def elliptic(self, word: str) -> Subject | None:
         """Who is meant by "Moved to Lisbon last week": whoever writes a diary so, but nobody by "Use tabs"."""
         table, folded = english(), word.casefold()
@@ -65,3 +73,7 @@ class Scene:
         """A clause without a verb that is known: whoever opens it may be who the next one is about."""
         length = next((at for at, word in enumerate(listed) if not word[0].isupper()), len(listed))
         self.subject = self.cast.of(listed[: min(length, 3)]) if length else None
+
+
+def _is_personal(row: Predicate | None) -> bool:
+    return row is not None and row.personal
