@@ -19,7 +19,7 @@ from amem.cli.render import (
 )
 from amem.clock import zone
 from amem.note import LinkType, Status
-from amem.rendering import text_of
+from amem.rendering import fallen, mark, text_of
 from amem.writing.steps import BY_RULES
 
 if TYPE_CHECKING:
@@ -99,8 +99,10 @@ def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str,
     yield "tags", ", ".join(note.tags)
     if note.entities:
         yield "entities", ", ".join(note.entities)
-    for fact in note.facts:
-        yield "fact", " · ".join((fact.subject, fact.predicate, fact.object))
+    gone = fallen(note)
+    for place, fact in enumerate(note.facts):
+        ended = f" ({mark(gone[place])})" if place in gone else ""
+        yield "fact", " · ".join((fact.subject, fact.predicate, fact.object)) + ended
     if note.valid_from or note.valid_to:
         yield "valid", _validity(note, local)
     if note.speaker:

@@ -86,9 +86,16 @@ def _talk(
                 from amem.cli.chat_terminal import TerminalChat
 
                 return TerminalChat(call, memory, assistant, learnt, answering or settings).run()
-            from amem.cli.chat_lines import answer_lines
+            from amem.cli.chat_commands import Commands
+            from amem.cli.chat_lines import answer_lines, next_line
+            from amem.cli.chat_screen import Screen
+            from amem.clock import zone
 
-            code = answer_lines(assistant, as_json=as_json)
+            def run(line: str) -> None:
+                # A screen prints to what is standard output when it is made.
+                Commands(assistant, memory, Screen(zone(settings.timezone)), next_line).run(line)
+
+            code = answer_lines(assistant, run, as_json=as_json)
     if code:
         raise typer.Exit(code)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from amem.cli.chat_lines import why_nobody
+from amem.cli.chat_lines import Leave, why_nobody
 from amem.cli.chat_screen import MARK
 from amem.cli.render import count, one_line, short_id
 from amem.conversation.telling import ended, was_shown
@@ -17,7 +17,6 @@ from amem.llm.names import full_name
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from amem.cli.chat_keyboard import Keyboard
     from amem.cli.chat_screen import Screen
     from amem.conversation.assistant import Assistant
     from amem.conversation.reply import Candidate
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
 _MOST = 20
 #: So many notes of each sort are shown by /why, unless all are asked for.
 _BEST = 3
-
-
-class Leave(Exception):
-    """The user wants to go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +39,15 @@ class Command:
 
 
 class Commands:
-    """Runs slash commands on one chat."""
+    """Runs slash commands on one chat; `ask` prompts the user for one line more, and raises EOFError at the end."""
 
-    def __init__(self, assistant: Assistant, memory: AgenticMemorySystem, screen: Screen, keyboard: Keyboard) -> None:
+    def __init__(
+        self, assistant: Assistant, memory: AgenticMemorySystem, screen: Screen, ask: Callable[[str], str]
+    ) -> None:
         self._assistant = assistant
         self._memory = memory
         self._screen = screen
-        self._keyboard = keyboard
+        self._ask = ask
         every = (
             Command("why", "[all]", "what was recalled for the last answer, and why", self._why),
             Command("remember", "TEXT", "keep a note exactly as worded", self._remember),
@@ -160,7 +157,7 @@ class Commands:
     def _chosen(self, candidates: tuple[Candidate, ...]) -> list[Candidate]:
         """Those whose numbers are typed; none for anything else."""
         try:
-            said = self._keyboard.line("forget which? numbers, or Enter for none: ")
+            said = self._ask("forget which? numbers, or Enter for none: ")
         except (EOFError, KeyboardInterrupt):
             self._screen.gap()
             return []

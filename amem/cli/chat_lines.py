@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from amem.cli.context import tell
@@ -13,17 +14,33 @@ from amem.conversation.who_answers import reason
 from amem.storage.chats import TurnState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from amem.conversation.assistant import Assistant
     from amem.conversation.reply import Recalled, Reply
     from amem.errors import AmemError
 
 
-def answer_lines(assistant: Assistant, *, as_json: bool) -> ExitCode:
-    """Answer every line of standard input; UNREACHABLE when a line had no model to answer it."""
+class Leave(Exception):
+    """The user wants to go."""
+
+
+def answer_lines(assistant: Assistant, run: Callable[[str], None], *, as_json: bool) -> ExitCode:
+    """Answer every line of standard input; UNREACHABLE when a line had no model to answer it.
+
+    A line that begins with one slash is a command, which `run` runs (it raises Leave to end the chat). What a command
+    prints goes to standard error where every line of standard output is to be JSON.
+    """
     code = ExitCode.OK
-    for line in _lines():
+    while line := next_line():
+        if line.startswith("/") and not line.startswith("//"):
+            try:
+                with redirect_stdout(sys.stderr) if as_json else nullcontext():
+                    run(line)
+            except Leave:
+                return code
+            continue
+        line = line[1:] if line.startswith("//") else line
         reply = assistant.say(line)
         if as_json:
             print(json_line(reply_record(line, reply)), flush=True)
@@ -80,10 +97,11 @@ def _print(reply: Reply) -> None:
         tell(f"the model broke off: {why}")
 
 
-def _lines() -> Iterator[str]:
-    """Standard input line by line, as it comes."""
+def next_line(prompt: str = "") -> str:
+    """The next line of standard input that is not empty, as it comes; '' at its end. Nobody there reads a prompt."""
     from amem.interop.decoding import decode
 
     while line := sys.stdin.buffer.readline():
         if text := decode(line, "standard input").strip():
-            yield text
+            return text
+    return ""

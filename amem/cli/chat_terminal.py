@@ -7,9 +7,9 @@ from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, cast
 
-from amem.cli.chat_commands import Commands, Leave
+from amem.cli.chat_commands import Commands
 from amem.cli.chat_keyboard import Keyboard, keys_unseen
-from amem.cli.chat_lines import why_nobody
+from amem.cli.chat_lines import Leave, why_nobody
 from amem.cli.chat_screen import Screen
 from amem.cli.render import count, one_line, short_id, when
 from amem.clock import zone
@@ -59,7 +59,7 @@ class TerminalChat:
         self._answering = answering
         self._screen = Screen(zone(memory.settings.timezone))
         self._keyboard = Keyboard(plain=self._screen.plain)
-        self._commands = Commands(assistant, memory, self._screen, self._keyboard)
+        self._commands = Commands(assistant, memory, self._screen, self._keyboard.line)
         self._keyboard.complete_with(self._commands.names())
         self._idle = Idle(self._while_idle, 60 * memory.settings.idle_minutes)
         #: What was done meanwhile, to be said at the next opportunity.
@@ -180,7 +180,9 @@ class TerminalChat:
             with closing(pieces), screen.answer() as write:
                 for piece in pieces:
                     if piece.kind is PieceKind.RECALLED:
-                        screen.waiting(f"{count(len(piece.recalled), 'note')} recalled; waiting for the model")
+                        # Who was told that no model answers waits for none.
+                        then = "looking in memory" if self._why_nobody else "waiting for the model"
+                        screen.waiting(f"{count(len(piece.recalled), 'note')} recalled; {then}")
                     elif piece.kind is PieceKind.NOTICE:
                         screen.warn(piece.text)
                     elif piece.kind is PieceKind.TEXT:

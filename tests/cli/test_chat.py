@@ -77,6 +77,26 @@ class TestPipe:
         assert "绿茶" in second
         assert [each["question"] for each in turns(chat)] == ["Where does Ana live?", "我喜欢喝什么？"]
 
+    def test_slash_commands_run_as_at_a_terminal_and_are_never_learnt(self, chat: Cli) -> None:
+        lines = (
+            "Where does Ana live?\n/why\n/remember 我对芒果过敏。\n/undo\n/wy\n//etc is a folder.\n/quit\nnever said\n"
+        )
+        before = {note["content"] for note in chat.json("list")}
+        result = chat("chat", input=lines)
+
+        assert result.exit_code == 0
+        asked = result.stdout.index("Ana lives in Lisbon")
+        assert asked < result.stdout.index("我对芒果过敏") < result.stdout.index("· took it back: ")
+        assert "there is no command /wy: did you mean /why?" in result.stdout
+        assert [each["question"] for each in turns(chat)] == ["Where does Ana live?", "/etc is a folder."]
+        learnt = {note["content"] for note in chat.json("list")} - before
+        assert not [each for each in learnt if each.startswith(("/why", "/undo", "/quit")) or "芒果" in each]
+        found = chat.json("search", "Ana")[0]["content"]
+        answered = chat("chat", "--json", input=f"/forget {found}\n1\nHello there.\n")
+        assert [json.loads(line)["question"] for line in answered.stdout.splitlines()] == ["Hello there."]
+        assert "forgot " in answered.stderr
+        assert found not in {note["content"] for note in chat.json("list")}
+
     def test_json_is_an_object_a_turn(self, chat: Cli) -> None:
         lines = chat.ok("chat", "--json", input="我喜欢喝什么？\nI bought a red bike in March.\n").splitlines()
 
@@ -378,6 +398,7 @@ class TestTerminal:
         with self.sit(chat, OLLAMA_HOST="127.0.0.1:9") as sitting:
             assert "no Ollama answers at http://127.0.0.1:9" in sitting.until(PROMPT)
             said = sitting.say("Where does Ana live?")
+            assert "waiting for the model" not in said
             assert "· still no model answers; this is what memory holds\n" in said
             assert "ollama serve" not in said.split("· learnt ")[0]
             assert "  Ana lives in Lisbon, since " in said

@@ -13,6 +13,7 @@ from amem_tui.browse.pane.leaf import Block
 from amem_tui.history.fields import compared
 
 from amem import Filter
+from amem.cli.card import print_card
 from amem.cli.render import in_words
 from amem.errors import InvalidInput
 from amem.interop.exporting import export_chosen
@@ -268,6 +269,33 @@ def test_a_note_in_doubt_says_why_wherever_it_is_shown(memory: AgenticMemorySyst
     assert f"may be out of date: {why}) The gym" in memory.context("sauna", 300, core=False).text
     memory.keep(gym)
     assert memory.read(gym).doubts == []
+
+
+def test_a_doubt_goes_once_a_person_marks_the_statement_it_is_about(memory: AgenticMemorySystem) -> None:
+    gym = add(memory, "The gym opens at 7. The sauna is on the second floor.", "2026-01-05")
+    later = add(memory, "The gym opens at 8 now.", "2026-06-22")
+    assert len(memory.read(gym).doubts) == len(memory.flags()) == 1
+    memory.retract(gym, statement="The sauna is on the second floor")
+    assert len(memory.read(gym).doubts) == 1, "the doubt is about another statement"
+    memory.undo()
+    memory.supersede(gym, later, statement="The gym opens at 7")
+    assert (memory.read(gym).doubts, memory.flags(), memory.conflicts_open()) == ([], [], [])
+    assert "may be out of date" not in memory.context("gym", 300, core=False).text
+    memory.undo()
+    assert len(memory.read(gym).doubts) == 1
+    memory.retract(gym, statement="The gym opens at 7")
+    assert (memory.read(gym).doubts, memory.flags()) == ([], [])
+
+
+def test_show_says_when_the_fact_of_a_marked_statement_ended(
+    memory: AgenticMemorySystem, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = add(memory, "I live in Rome. I work at Siemens.", "2026-01-05")
+    new = add(memory, "The letter from Berlin came.", "2026-06-22")
+    memory.supersede(old, new, statement="I live in Rome")
+    print_card(memory, memory.read(old))
+    facts = [line for line in capsys.readouterr().out.splitlines() if line.startswith("fact: ")]
+    assert [("until 2026-06-22, then: The letter from Berlin came" in line) for line in facts] == [True, False]
 
 
 def test_a_proposal_and_a_version_say_in_words_which_statement_ends(memory: AgenticMemorySystem) -> None:

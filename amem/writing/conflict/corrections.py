@@ -12,6 +12,7 @@ from amem.writing.actors import is_person
 from amem.writing.conflict.claims import claim_of, ended
 from amem.writing.conflict.ending import marked, part_named, part_of, statements_of, still_states
 from amem.writing.conflict.leaning import flag_what_leans
+from amem.writing.conflict.reasons import quoted
 from amem.writing.conflict.standing import free, hide, leads_to, lift, standing_after
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ class Corrector:
         fresh = [each for each in told if each not in note.overturned]
         session.notes.change(note.id, {"overturned": plain("overturned", told)}, operation)
         session.notes.own(note.id, "overturned", edited=False)
+        _resolve_doubts(session, note, fresh, successor, operation)
         part = part_of(note, fresh)
         flag_what_leans(session, part, successor, moment, self._predicates(), operation, whole=False)
 
@@ -149,6 +151,25 @@ class Corrector:
             for link in disputed:
                 session.flags.put(id, link.source, link.reason, operation)
             return session.flags.dismiss(id, operation)
+
+
+def _resolve_doubts(
+    session: Session, note: MemoryNote, fresh: Sequence[Overturned], successor: MemoryNote | None, operation: int
+) -> None:
+    """Dismiss the doubts about what a person has just marked: those that quote it, or that the successor raised.
+
+    A doubt that quotes another statement of the note stays.
+    """
+    marked_now = [quoted(each.text) for each in fresh]
+    others = [each for each in map(quoted, statements_of(note.content)) if each not in marked_now]
+    because = {
+        flag.because
+        for flag in session.flags.open(note.id)
+        if (any(each in flag.reason for each in marked_now) or (successor is not None and flag.because == successor.id))
+        and not any(each in flag.reason for each in others)
+    }
+    if because:
+        session.flags.dismiss(note.id, operation, because)
 
 
 def _named(note: MemoryNote, statement: str) -> str:

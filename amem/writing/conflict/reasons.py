@@ -71,6 +71,11 @@ def cut(text: str) -> str:
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1].rstrip() + "…"
 
 
+def quoted(statement: str) -> str:
+    """The words by which a reason quotes a statement, as far as it has room for them."""
+    return cut(statement).rstrip(" .!?;,…。！？；，")
+
+
 def _in_language_of(text: str, english: str, chinese: str) -> str:
     return chinese if written_in_cjk(text) else english
 

@@ -230,12 +230,12 @@ class ConversingScreen(NotesScreen):
             if now:
                 await exchange.write(now)
             elif recalled is not None and not exchange.answer and reply is None:
-                exchange.waits(recalled, monotonic() - since)
+                exchange.waits(recalled, monotonic() - since, model=not self._standing.problem)
             if reply is not None and not backlog:
                 return reply
 
     def _show_recalled(self, exchange: Exchange, recalled: tuple[Recalled, ...]) -> None:
-        exchange.waits(recalled, 0)
+        exchange.waits(recalled, 0, model=not self._standing.problem)
         if self._transcript.looked_at is exchange:
             self._panel.show(Aside(recalled=recalled, shown=not self._standing.problem))
 

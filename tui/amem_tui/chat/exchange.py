@@ -92,13 +92,12 @@ class Exchange(Vertical):
 
     # -- as it comes -------------------------------------------------------------------------------------------
 
-    def waits(self, recalled: tuple[Recalled, ...], seconds: float) -> None:
-        """Recall is over; the model has said nothing for so long."""
+    def waits(self, recalled: tuple[Recalled, ...], seconds: float, *, model: bool) -> None:
+        """Recall is over; the `model` has said nothing for so long, or none is known to answer."""
         self.recalled = recalled
         since = f" ({seconds:.0f} s; escape stops it)" if seconds >= 3 else ""
-        self._ending(
-            Content.assemble((f"{plural(len(recalled), 'note')} recalled; waiting for the model{since}", "$muted"))
-        )
+        then = "waiting for the model" if model else "looking in memory"
+        self._ending(Content.assemble((f"{plural(len(recalled), 'note')} recalled; {then}{since}", "$muted")))
 
     def note(self, notice: str) -> None:
         """Show a line of amem's own before the answer."""
