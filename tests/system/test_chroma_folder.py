@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +26,8 @@ from amem.testing import HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+    from amem.protocols import Embedder
 
 PROGRAM = """
     import sys
@@ -109,6 +112,28 @@ def test_plain_chromadb_reads_what_a_program_wrote_and_every_later_change(tmp_pa
         close_client(client)
     assert ids == [first]
     assert not list((tmp_path / "memories").glob("chroma.broken-*"))
+
+
+def test_the_program_of_the_readme_reads_a_collection_offline(
+    tmp_path: Path, minilm: Embedder, model_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path, collection="demo", dense_base="auto", timezone="UTC")
+    with AgenticMemorySystem(settings=settings, embedder=minilm, analyst=ScriptedAnalyst()) as memory:
+        memory.add_note("The bakery is closed on Mondays", tags=["food"])
+        memory.add_note("I am allergic to shrimp", tags=["health"])
+        memory.add_note("Ana paints boats", tags=["art"])
+        assert memory.feed_chroma(60)
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    (code,) = [each for each in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "import chromadb" in each]
+    assert "/path/to/home" in code
+    monkeypatch.setenv("AMEM_HOME", str(tmp_path))
+    monkeypatch.setenv("AMEM_CACHE", str(model_cache))
+    command = [sys.executable, "-c", code.replace("/path/to/home", str(tmp_path))]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 0, ran.stderr
+    counted, found = ran.stdout.splitlines()
+    assert counted == "3 ['I am allergic to shrimp']"
+    assert found.startswith("[['I am allergic to shrimp', ")
 
 
 def test_what_another_process_writes_meanwhile_arrives(tmp_path: Path):
