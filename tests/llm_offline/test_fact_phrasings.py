@@ -88,6 +88,9 @@ def test_ordinary_sentences_state_what_they_state_and_nothing_else(half: str) ->
         ("我的房东是老陈。", "我的房东换成了李女士。", "我", "landlord", "李女士"),
         ("我住在成都高新区天府三街。", "我们搬到了杭州西湖区文三路。", "我", "lives_in", "杭州西湖区"),
         ("房租每月两千八。", "房租四千。", "我", "rent", "四千"),
+        ("My rent is 720 euros.", "The landlord raised the rent to 790 from June.", "me", "rent", "790"),
+        ("I drive a Skoda Fabia.", "Sold the Skoda. I bought a used Renault Zoe.", "me", "drives", "Renault Zoe"),
+        ("My phone number is 0612345678.", "New phone number: 0176 5551234.", "me", "phone", "0176 5551234"),
         ("I live in a two-room flat in Leipzig.", "Moved to Dresden, Alaunstrasse 12.", "me", "lives_in", "Dresden"),
         ("我的房租是3500元。", "房租涨到4200元了。", "我", "rent", "4200元"),
         ("我的电话是13800138000。", "我的电话换成13912345678了。", "我", "phone", "13912345678"),
@@ -140,6 +143,52 @@ def test_a_quarter_stands_beside_its_town_until_the_next_move(
     clock.advance(days=3)
     memory.add("I moved to Porto.")
     assert [each.object for each in memory.facts("me", "lives_in", as_of="2030-01-01")] == ["Porto"]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "subject", "left"),
+    [
+        ("I like tea and jazz.", "I don't like tea any more.", "me", {("likes", "jazz")}),
+        ("I prefer tea.", "I don't like tea any more.", "me", set()),
+        ("I drive a Skoda Fabia.", "Sold the Skoda Fabia.", "me", set()),
+        ("My gym is FitHaus.", "I cancelled FitHaus.", "me", set()),
+        (
+            "I am allergic to penicillin and to hazelnuts.",
+            "I'm no longer allergic to hazelnuts.",
+            "me",
+            {("allergic_to", "penicillin")},
+        ),
+        ("我对花生、芒果还有虾过敏。", "芒果没事了。", "我", {("allergic_to", "花生"), ("allergic_to", "虾")}),
+    ],
+)
+def test_what_is_over_ends_and_nothing_else_does(
+    open_memory: Callable[..., AgenticMemorySystem],
+    clock: FrozenClock,
+    earlier: str,
+    later: str,
+    subject: str,
+    left: set[tuple[str, str]],
+) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    memory.add(earlier)
+    clock.advance(days=3)
+    memory.add(later)
+    facts = memory.facts(subject, as_of="2030-01-01")
+    assert {(each.predicate, each.object) for each in facts} == left
+
+
+def test_a_birth_or_a_model_year_dates_nothing_else(open_memory: Callable[..., AgenticMemorySystem]) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    for text in (
+        "Clara lives in Porto with her husband; their daughter Ines was born on 14 February 2021.",
+        "I drive a Skoda Fabia from 2014.",
+        "王芳住在成都，她女儿2021年2月14日出生。",
+    ):
+        note = memory.read(memory.add(text).id)
+        assert note.valid_from is None
+        facts = [each for each in note.facts if each.predicate in ("lives_in", "drives")]
+        assert facts
+        assert all(each.valid_from is None for each in facts)
 
 
 def test_a_ban_for_one_thing_forbids_nothing_else(

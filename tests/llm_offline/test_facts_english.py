@@ -100,6 +100,7 @@ def test_a_clause_states_a_fact(stated: Stated, text: str, expected: str):
         ),
         ("Ana's allergies: latex and nuts.", ["Ana allergic_to latex", "Ana allergic_to nuts"]),
         ("I switched to Dr. Haddad, because Dr. Okafor retired.", ["user doctor Dr. Haddad"]),
+        ("I don't like tea any more.", ["not user likes tea", "not user prefers tea"]),
         ("I left Google for OpenAI.", ["not user works_at Google", "user works_at OpenAI"]),
         ("We switched from Jira to Linear.", ["we uses Linear", "not we uses Jira"]),
         ("We replaced Redis with Valkey.", ["we uses Valkey", "not we uses Redis"]),

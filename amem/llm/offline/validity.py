@@ -23,6 +23,14 @@ _OPEN = re.compile(
 _PERHAPS = re.compile(
     r"\b(?:if|unless|maybe|perhaps|probably|possibly|might)\b|如果|假如|要是|也许|可能|大概|好像|或许", re.IGNORECASE
 )
+#: "Their daughter was born on 14 February 2021", "a Skoda Fabia from 2014": since when somebody or something exists.
+_CAME_TO_BE = re.compile(
+    r"(?:\b(?:born|died|founded|built|made|published|released|manufactured)(?: on| in)?(?: the)?\s+"
+    r"|\ban? (?:[\w-]+ ){1,4}from\s+|(?:生于|出生于|建于|成立于|摄于)\s*)$",
+    re.IGNORECASE,
+)
+_PREPOSITION = re.compile(r"(?:from|in|on)\s+(?:the\s+)?", re.IGNORECASE)
+_BORN_ZH = re.compile(r"(?:年|月|日|号)?(?:出生|生的|出厂|上牌|建成|成立)")
 #: Before a time these make it an end, an aim or a part of it; after it, a range or a part.
 _BEFORE = re.compile(
     r"(?:\b(?:until|till|before|after|by|through|to|for|than|between|due|expires?|every|(?:end|middle|start|half) of)"
@@ -46,7 +54,12 @@ def holds_from(text: str, said: datetime) -> datetime | None:
     found: set[Span] = set()
     rest = text
     for each in mentions(text, said.date()):
-        if each.span is None or _BEFORE.search(text[: each.start]) or _AFTER.match(text, each.end):
+        before = text[: each.start]
+        if each.span is None or _BEFORE.search(before) or _AFTER.match(text, each.end):
+            return None
+        preposition = _PREPOSITION.match(text, each.start)
+        bare = preposition.end() if preposition else each.start
+        if _CAME_TO_BE.search(text[:bare]) or _BORN_ZH.match(text, each.end):
             return None
         found.add(each.span)
         rest = rest[: each.start] + " " * (each.end - each.start) + rest[each.end :]

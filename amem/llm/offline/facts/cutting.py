@@ -39,6 +39,10 @@ def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene)
         return []  # "I love the colours" is said of what lies on the table
     value = _value(shape.kind.rstrip("?"), text, scene)
     ends = shape.aspect is Aspect.END
+    if shape.predicate == "rent" and shape.aspect is Aspect.BEGIN:
+        # "The landlord raised the rent": mine; "Ana's landlord raised the rent": hers, for all one knows.
+        mine = subject.owner in (None, "", WE, scene.cast.me.name)
+        return [Fact(scene.cast.me.name, "rent", value)] if value and mine else []
     if shape.predicate == "school" and shape.aspect is Aspect.BEGIN and subject.first:
         return []  # "I started at Hillside School" may be a teacher's word
     if not value and not (ends and shape.kind[-1:] == "?") and shape.kind != "none":
@@ -69,6 +73,14 @@ def _value(kind: str, text: str, scene: Scene) -> str:
         case "thing":
             return thing_in(text, scene)
     return ""
+
+
+def _cars(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """A car that was bought or sold, by a make that the table knows ("I bought a mini fridge" names none)."""
+    ends = shape.aspect is Aspect.END
+    thing = thing_in(parts["x" if ends else "o"], scene)
+    known = bool(thing) and thing[0].isupper() and scene.predicates.known(shape.predicate, thing)
+    return [Fact(subject.name, shape.predicate, thing, not ends)] if known else []
 
 
 def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
@@ -124,6 +136,7 @@ _MAKERS = {
     **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
     **dict.fromkeys(("amount", "school", "thing"), _simple),
     "phrases": _phrases,
+    "car": _cars,
     "known": _known,
     "intolerance": _intolerance,
     "move": _moves,

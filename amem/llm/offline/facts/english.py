@@ -69,6 +69,10 @@ _FOR_NOW = re.compile(
     r"\b(?:today|tonight|tomorrow|yet|until|till|before|right now|this|that|another|anything|much|more|too|in the)\b",
     re.IGNORECASE,
 )
+#: "A Skoda Fabia from 2014" has been driven since nobody knows when.
+_MODEL_YEAR = re.compile(
+    r"(?P<thing>\b(?:an?|my|the) (?:[\w-]+ ){0,2}[A-Z][\w-]+(?: [\w-]+){0,2}) from (?:19|20)\d\d(?! to| until|-|–)"
+)
 #: "Ana told me that she": what somebody says of himself, or of another by name, counts as said.
 _REPORTED = re.compile(
     r"(?:(?:just|also|once) )?(?:said|says|mentioned|announced|confirmed|explained|wrote|texted"
@@ -203,6 +207,7 @@ def _predicated(
 def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, text: str) -> list[Fact] | None:
     """The facts of the first shape that fits here; [] where one fits and states nothing, None where none does."""
     scene.be = group.be
+    text = _MODEL_YEAR.sub(r"\g<thing>", text)
     if group.be and (found := relation(subject, f"{word} {rest}", scene)):
         return told(found, group, group.of_be(), Aspect.STATE, scene, text)
     if found := changed(subject, f"{word} {rest}", scene):

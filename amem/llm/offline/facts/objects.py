@@ -18,8 +18,8 @@ _STOP = words(
     "in on at for with because since as so to from by during when while after before until till about if via using per "
     "which who that where and or but instead than over into again now currently anymore today yesterday tonight "
     "tomorrow last next this too also yet already these those though although is are was were has have had will would "
-    "both either rather then between under out back there here recently finally soon ago every each not never without "
-    "mainly mostly daily full-time part-time remotely together went does did do only more"
+    "both either rather then between under out back there here recently finally soon ago every each any not never "
+    "without mainly mostly daily full-time part-time remotely together went does did do only more"
 )
 #: Pronouns and pointers: whoever likes "it" or joined "them" says nothing that stands alone.
 _POINTERS = words(

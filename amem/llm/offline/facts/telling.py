@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from amem.llm.offline.facts.when import times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from amem.llm.offline.facts.scene import Scene
     from amem.llm.offline.facts.when import Times
@@ -27,6 +29,8 @@ _FORMERLY = re.compile(r"\b(?:formerly|previously|in the past|back then|at one t
 _NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
 #: Predicates whose object is a date.
 DATED = ("deadline", "date", "birthday")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_HALF_A_YEAR = timedelta(days=183)
 _ALMOST = re.compile(r"\b(?:almost|nearly) (?:\w+ed|quit|left|got|went|gave|bought)\b", re.IGNORECASE)
 
 
@@ -102,11 +106,28 @@ def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scen
     when = times(text, scene.said, lasting=goes_on)
     if not when.named and scene.lead:
         when = scene.lead
+    if aspect is Aspect.BEGIN and all(each.predicate == "rent" for each in found):
+        when = _announced(when, text, scene.said)
     if when.ahead:
         return []
     if aspect is not Aspect.STATE:
-        return _done(found, group, tense, aspect, scene, when)
-    return _ongoing(found, group, tense, text, when) if goes_on else _over(found, group, tense, text, when)
+        stated = _done(found, group, tense, aspect, scene, when)
+    elif goes_on:
+        stated = _ongoing(found, group, tense, text, when)
+    else:
+        stated = _over(found, group, tense, text, when)
+    # Whoever does not like tea any more does not prefer it either.
+    lost = group.ended or _NO_MORE.search(text) is not None
+    gone = [each for each in stated if lost and each.predicate == "likes" and not each.holds]
+    return [*stated, *(replace(each, predicate="prefers") for each in gone)]
+
+
+def _announced(when: Times, text: str, said: datetime | None) -> Times:
+    """The times of a change told ahead: "raised to 790 from June", said in May, means the June that is nearer."""
+    since = when.since
+    if said is not None and since is not None and said - since > _HALF_A_YEAR and not _YEAR.search(text):
+        since = since.replace(year=since.year + 1, day=min(since.day, 28) if since.month == 2 else since.day)
+    return when if since is None else replace(when, since=since, ahead=False)
 
 
 def _done(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, when: Times) -> list[Fact]:
