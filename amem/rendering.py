@@ -5,6 +5,7 @@ The stored content never changes; whatever shows a note to a person or a model s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,11 @@ _ENDS = ".!?;,。！？；，…"
 _BEGINS = ("", "\n", *".!?…。！？")
 #: Characters of what came after that a mark has room for; half as many Chinese ones.
 _SHOWN = 80
+#: What a piece of a sentence may begin with because of what stood before it; ".NET" and "(ca. 5)" begin by themselves.
+_JOINED = re.compile(
+    r"^(?:\s*(?:[,;:!?)]|\.(?!\w)|[，；：、。！？…）])\s*)+(?:(?:and|but|so|then|or)\s+|(?:而且|并且|但是|但|而|并)(?=\S))?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,12 @@ def holding_text(content: str, overturned: Sequence[Overturned]) -> str:
     if not overturned:
         return content
     rest = "".join(each.text for each in segments(content, overturned) if each.overturned is None)
-    return rest.strip() if any(map(str.isalnum, rest)) else ""
+    return trimmed(rest) if any(map(str.isalnum, rest)) else ""
+
+
+def trimmed(text: str) -> str:
+    """A piece of a text without the marks and the "and" that joined it to what stood before it."""
+    return _JOINED.sub("", text).strip()
 
 
 def fallen(note: MemoryNote) -> dict[int, Overturned]:

@@ -67,20 +67,26 @@ def _print(answer: "Answer", local: "tzinfo") -> None:
     from amem.cli.hits import said_on
 
     hits = {hit.id: hit for hit in answer.hits}
-    cited = [(each.number, hits[each.note]) for each in answer.citations if each.note in hits]
-    text = _with_numbers(answer.text.strip(), [number for number, _ in cited])
+    # A note that replaced a hit, or speaks against it, need be none of the hits.
+    cited = [
+        (each.number, each.note, said_on(hits[each.note], local), hits[each.note].text)
+        if each.note in hits
+        else (each.number, each.note, "", each.line)
+        for each in answer.citations
+    ]
+    text = _with_numbers(answer.text.strip(), [number for number, *_ in cited])
     if not on_terminal():
         print(visible(text))
-        for number, hit in cited:
-            print("\t".join((f"[{number}]", short_id(hit.id), said_on(hit, local), one_line(hit.text))))
+        for number, id, said, line in cited:
+            print("\t".join((f"[{number}]", short_id(id), said, one_line(line))))
         return
     out = console()
     print_wrapped(out, styled((text, "" if answer.in_memory else "yellow")))
     if cited:
         out.print()
-    for number, hit in cited:
-        head = (f"{f'[{number}]':<5}", (short_id(hit.id), "cyan"), (f"  {said_on(hit, local)}  ", "dim"))
-        print_wrapped(out, styled(*head, one_line(hit.text)), hanging=5)
+    for number, id, said, line in cited:
+        head = (f"{f'[{number}]':<5}", (short_id(id), "cyan"), (f"  {said}  ", "dim"))
+        print_wrapped(out, styled(*head, one_line(line)), hanging=5)
 
 
 def _with_numbers(text: str, numbers: "list[int]") -> str:

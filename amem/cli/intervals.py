@@ -66,7 +66,10 @@ def span(each: Interval, zone: tzinfo) -> str:
 
 
 def ending(each: Interval) -> str:
-    """What ended it: ``ended: OpenAI since``, 已结束：后来是柏林; empty while it holds."""
+    """What ended it: ``ended: OpenAI since``, 已结束：后来是柏林; while it holds, which notes put that in doubt."""
+    if each.doubted_by:
+        ids = ", ".join(map(short_id, each.doubted_by))
+        return f"可能已过时：见 {ids}" if written_in_cjk(each.object) else f"may be out of date: see {ids}"
     if each.until is None or not each.because:
         return ""
     if written_in_cjk(each.because):

@@ -52,7 +52,8 @@ class Answer:
 
     Where no model answered, `model` is '' and the text is taken from the notes as they are; had one been named, `error`
     says what became of it, and `hint` what to do. `hits` are there in any case, and hit number n is what the text cites
-    as ``[n]``; `notes` are remarks on how they were found.
+    as ``[n]``; higher numbers are notes that were not found, but replaced one that was or speak against it. `notes` are
+    remarks on how they were found.
     """
 
     question: str
@@ -99,7 +100,7 @@ def _remarks(hits: Sequence[Hit], support: Support) -> tuple[str, ...]:
     reading = hits[0].explanation.reading
     if support is Support.STRONG or reading is None or not reading.foreign:
         return ()
-    return ("some notes are in a language in which the embedding model cannot look for this: one may hold the answer",)
+    return ("some notes are in a language that the embedding model cannot match with this question: one may hold it",)
 
 
 class Asker:
@@ -154,7 +155,7 @@ class Asker:
             return replace(plain, error=str(error), hint=error.hint)
         hits, ordering = self._ordered(question, hits, notes)
         hits, remarks = hits[:k], (*remarks, *ordering)
-        lines = self._lines(question, hits, notes)
+        lines = self._lines(question, [hit.id for hit in hits], notes)
         try:
             answered = answerer.answer(
                 question, lines, self._clock.now().astimezone(self._zone), support=said.support(support)
@@ -178,16 +179,19 @@ class Asker:
         """The answer that the notes give themselves."""
         made = extract(self._memory, question, hits, notes, support, cite=True)
         places = {hit.id: place for place, hit in enumerate(hits)}
-        lines = self._lines(question, [hits[places[id]] for id in made.notes], notes)
+        further = iter(range(len(hits), len(hits) + len(made.notes)))
+        numbers = [places[id] if id in places else next(further) for id in made.notes]
+        read = {id: note for id in made.notes if (note := notes.get(id) or self._memory.read(id)) is not None}
+        lines = self._lines(question, made.notes, read)
         self._count(made.notes)
         return Answer(
             question,
             made.text,
-            tuple(Citation(places[id] + 1, id, line) for id, line in zip(made.notes, lines, strict=False)),
-            {Support.STRONG: True, Support.NONE: False}.get(support),
+            tuple(Citation(number + 1, id, line) for number, id, line in zip(numbers, made.notes, lines, strict=False)),
+            {Support.STRONG: True, Support.NONE: False}.get(made.support),
             tuple(hits),
             notes=remarks,
-            support=support,
+            support=made.support,
         )
 
     def _ordered(
@@ -196,7 +200,7 @@ class Asker:
         """The hits that the model finds helpful first, then the others as they were; and what is to be said of that."""
         if self._orderer is None or len(hits) < 2:
             return hits, ()
-        lines = self._lines(question, hits[:MOST_NOTES], notes, NOTE_WORDS)
+        lines = self._lines(question, [hit.id for hit in hits[:MOST_NOTES]], notes, NOTE_WORDS)
         try:
             orderer = self._orderer()
             places = orderer.order(question, lines).places
@@ -207,15 +211,15 @@ class Asker:
         return [*first, *(hit for place, hit in enumerate(hits) if place not in places)], ()
 
     def _lines(
-        self, question: str, hits: Sequence[Hit], notes: dict[str, MemoryNote], words: int | None = None
+        self, question: str, ids: Sequence[str], notes: dict[str, MemoryNote], words: int | None = None
     ) -> list[str]:
-        """The hits as the model reads them, each cut to so many `words`, the best first, as many as fit."""
+        """The notes as the model reads them, each cut to so many `words`, the best first, as many as fit."""
         settings = self._memory.settings
         attribution = Attribution(self._zone, settings.user_name, lines_for(question).language)
         room = Shares.of(settings.llm_context, core=0, recalled=settings.recall_tokens).recalled
         lines: list[str] = []
-        for hit in hits:
-            line = attributed(notes[hit.id], attribution)
+        for id in ids:
+            line = attributed(notes[id], attribution)
             line = line if words is None else first_words(line, words)
             room -= tokens(line)
             if room < 0 and lines:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from amem.clock import zone
 from amem.conversation.lines import lines_for
-from amem.rendering import text_within
-from amem.retrieval.confidence import Support, supporting, told_over
-from amem.retrieval.highlight import passage
+from amem.rendering import holding_text, text_within
+from amem.retrieval.confidence import Support, best_support, supporting, told_over
+from amem.retrieval.highlight import passage, spans
+from amem.text import index_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,10 +34,12 @@ _MOST_FACTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """`text` as it is to be said, and the ids of the notes that it rests on, in the order of their numbers in it."""
+    """`text` as it is to be said, the ids of the notes that it rests on in the order of their first mention, and how
+    well they support it: weak where one of them may be out of date."""
 
     text: str
     notes: tuple[str, ...] = ()
+    support: Support = Support.NONE
 
 
 def extract(
@@ -50,59 +53,150 @@ def extract(
 ) -> Extract:
     """What these hits, which give an answer this `support`, say to the question.
 
-    With `cite`, hit number n (from 1) is cited as ``[n]``.
+    With `cite`, hit number n (from 1) is cited as ``[n]``; notes that are no hits but replaced one, or speak against
+    one, are numbered after them.
     """
-    said = lines_for(question)
     hits = [hit for hit in hits if hit.id in notes]
-    if support is Support.NONE or not hits:
-        return Extract(said.not_in_memory)
-    places = {hit.id: place for place, hit in enumerate(hits, start=1)}
-    best = supporting(hits) or tuple(hit.id for hit in sorted(hits, key=lambda hit: -hit.confidence))
+    filled = memory.facts_asked(question)
+    answer = _Answer(memory, question, hits, notes, cite=cite)
+    if filled.topic and not filled.exact:
+        # Only what speaks of the thing that is asked about says yes or no to it.
+        stating = {id for each in (*filled.facts, *filled.ended) for id in each.notes}
+        speaking = [hit for hit in hits if hit.id in stating or filled.topic & set(index_terms(hit.content))]
+        support = min(support, best_support(speaking), key=_ORDER.index) if speaking else Support.NONE
+        best = supporting(speaking) if support is not Support.NONE else ()
+    else:
+        best = supporting(hits) or tuple(hit.id for hit in sorted(hits, key=lambda hit: -hit.confidence))
+    asides = _slots(filled.asides)
+    if filled.exact and filled.ended and not filled.facts:
+        support = Support.STRONG  # however little the hits have of what came after
+    if support is Support.NONE or not best:
+        # An allergy that may be the same in another language is no reason to deny one.
+        answer.say(answer.words.uncertain if asides else answer.words.not_in_memory.rstrip(answer.words.stop))
+        support = Support.NONE
+    elif support is Support.WEAK or not answer.tell_facts(filled, best):
+        answer.quote(best[0], answer.words.nearest if support is Support.WEAK else "")
+        support = Support.WEAK if answer.doubted else support
+    elif answer.doubted:
+        support = Support.WEAK
+    if asides:
+        answer.add_facts(asides)
+        support = Support.WEAK if support is Support.NONE else support
+    return answer.extract(support)
 
-    def cited(ids: Iterable[str]) -> str:
-        return " " + "".join(f"[{places[id]}]" for id in ids) if cite else ""
 
-    if support is Support.STRONG:
-        facts = [
-            (slot, rest, ended)
-            for slot, ended in _slots(memory.facts_asked(question))
-            if (rest := [id for id in _rests_on(slot, notes, ended=ended) if id in places]) and set(rest) & set(best)
-        ]
-        if facts:
-            sentences = []
-            for slot, rest, ended in facts[:_MOST_FACTS]:
-                fact = memory.wording(slot, chinese=bool(said.language))
-                quote = f"{said.colon}{_quoted(memory, hits[places[rest[0]] - 1], notes[rest[0]])}" if ended else ""
-                sentences.append(f"{fact}{quote}{cited(rest)}")
-            rests = tuple(dict.fromkeys(id for _, rest, _ in facts[:_MOST_FACTS] for id in rest))
-            text = said.semicolon.join(sentences) + said.stop
-            return Extract(f"{text[:1].upper()}{text[1:]}", rests)
-    quote = _quoted(memory, hits[places[best[0]] - 1], notes[best[0]])
-    lead = "" if support is Support.STRONG else said.nearest
-    return Extract(f"{lead}{quote}{cited(best[:1])}", best[:1])
+#: From the least on.
+_ORDER = (Support.NONE, Support.WEAK, Support.STRONG)
 
 
-def _slots(filled: Filled) -> list[tuple[list[Interval], bool]]:
-    """The facts of each subject and predicate, and whether they have ended."""
-    slots: dict[tuple[str, str, bool], list[Interval]] = {}
-    for ended, found in ((False, filled.facts), (True, filled.ended)):
-        for each in found:
-            slots.setdefault((each.subject, each.predicate, ended), []).append(each)
-    return [(slot, ended) for (_, _, ended), slot in slots.items()]
+class _Answer:
+    """An answer while it is written: its clauses, and the notes that it cites."""
+
+    def __init__(
+        self, memory: Memory, question: str, hits: Sequence[Hit], notes: Mapping[str, MemoryNote], *, cite: bool
+    ) -> None:
+        self._memory, self._cite = memory, cite
+        self.words = lines_for(question)
+        self._hits = {hit.id: hit for hit in hits}
+        self._notes = dict(notes)
+        self._numbers = {hit.id: place for place, hit in enumerate(hits, start=1)}
+        self._rests: dict[str, None] = {}
+        self._clauses: list[str] = []
+        #: Whether the last clause is a quotation, which has a full stop of its own.
+        self._quoted = False
+        self.doubted = False
+
+    def extract(self, support: Support) -> Extract:
+        text = self.words.semicolon.join(self._clauses) + ("" if self._quoted else self.words.stop)
+        return Extract(f"{text[:1].upper()}{text[1:]}", tuple(self._rests), support)
+
+    def say(self, clause: str) -> None:
+        self._clauses.append(clause)
+        self._quoted = False
+
+    def tell_facts(self, filled: Filled, best: Sequence[str]) -> bool:
+        """Say the facts that the question asks for, if one rests on the best of the hits; whether it did."""
+        facts = []
+        over = [(each, True) for each in _slots(filled.ended)]
+        for slot, ended in [*((each, False) for each in _slots(filled.facts)), *over]:
+            rest = list(_rests_on(slot, self._notes, ended=ended))
+            known = [id for id in rest if id in self._hits]
+            if known and set(known) & set(best):
+                facts.append((slot, known, ended))
+            elif ended and filled.exact:
+                facts.append((slot, rest, ended))
+        for slot, rest, ended in facts[:_MOST_FACTS]:
+            fact = self._memory.wording(slot, chinese=bool(self.words.language))
+            after = [id for id in rest if self._note(id) is not None]
+            quote = f"{self.words.colon}{self._quotation(after[0])}" if ended and after else ""
+            cited = self._cited(after)
+            doubt = "" if ended else self._doubt(rest)
+            self.say(f"{fact}{quote}{cited}{doubt}")
+        return bool(facts)
+
+    def add_facts(self, slots: Iterable[Sequence[Interval]]) -> None:
+        """Say facts that are no answer, but that whoever asks must not overlook."""
+        for slot in slots:
+            fact = self._memory.wording(slot, chinese=bool(self.words.language))
+            rest = [id for id in dict.fromkeys(id for each in slot for id in each.notes) if self._note(id) is not None]
+            self.say(f"{fact}{self._cited(rest)}{self._doubt(rest)}")
+
+    def quote(self, id: str, lead: str) -> None:
+        """Quote a note; first what replaced a statement of it that the quotation holds."""
+        quote = self._quotation(id)
+        note, hit = self._notes[id], self._hits[id]
+        gone = [mark for mark in note.overturned if mark.by and mark.text in quote and self._note(mark.by) is not None]
+        after = dict.fromkeys(mark.by for mark in gone if mark.by != id)
+        asked = hit.explanation.matched
+        rest = len(spans(holding_text(note.content, note.overturned), asked))
+        first = [mark.by for mark in gone if mark.by in after and len(spans(mark.text, asked)) > rest]
+        now = "".join(f"{self._quotation(by)}{self._cited([by])}{self.words.semicolon}" for by in dict.fromkeys(first))
+        cited = self._cited([id, *(by for by in after if by not in first)])
+        doubt = self._doubt([id])
+        self.say(f"{lead}{now}{self.words.before if now else ''}{quote}{cited}{doubt}")
+        self._quoted = True
+
+    def _doubt(self, ids: Sequence[str]) -> str:
+        """That notes may be out of date, and what the note says because of which they may."""
+        against = [id for id in self._memory.doubted_by(ids) if self._note(id) is not None]
+        if not against:
+            return ""
+        self.doubted = True
+        return f"{self.words.outdated}{self._quotation(against[0])}{self._cited(against[:1])}"
+
+    def _cited(self, ids: Iterable[str]) -> str:
+        for id in ids:
+            self._rests.setdefault(id)
+            self._numbers.setdefault(id, len(self._numbers) + 1)
+        return " " + "".join(f"[{self._numbers[id]}]" for id in ids) if self._cite and ids else ""
+
+    def _note(self, id: str) -> MemoryNote | None:
+        """A note, read where the hits lack it."""
+        if id not in self._notes and (note := self._memory.read(id)) is not None:
+            self._notes[id] = note
+        return self._notes.get(id)
+
+    def _quotation(self, id: str) -> str:
+        """The sentence of a note that says most of what is asked, with who said it and when."""
+        note = self._notes[id]
+        text = " ".join(text_within(note, lambda whole: len(whole) <= _WHOLE).split())
+        if len(text) > _WHOLE:
+            hit = self._hits.get(id)
+            found = passage(text, hit.explanation.matched if hit is not None else ())
+            text = " ".join(found.text.split())
+        day = f"{note.at.astimezone(zone(self._memory.settings.timezone)):%Y-%m-%d}" if note.at else ""
+        told = ", ".join(filter(None, (note.speaker or "", day)))
+        return f"“{text}”{f' ({told})' if told else ''}"
+
+
+def _slots(facts: Iterable[Interval]) -> list[list[Interval]]:
+    """The facts of each subject and predicate."""
+    slots: dict[tuple[str, str], list[Interval]] = {}
+    for each in facts:
+        slots.setdefault((each.subject, each.predicate), []).append(each)
+    return list(slots.values())
 
 
 def _rests_on(slot: Sequence[Interval], notes: Mapping[str, MemoryNote], *, ended: bool) -> Iterable[str]:
     """The notes that state it; of what has ended those that say so, or where that is presumed, said what was."""
     return dict.fromkeys(id for each in slot for id in (told_over(each, notes) if ended else each.notes))
-
-
-def _quoted(memory: Memory, hit: Hit, note: MemoryNote) -> str:
-    """The sentence of a note that says most of what is asked, with who said it and when."""
-    text = " ".join(text_within(note, lambda whole: len(whole) <= _WHOLE).split())
-    if len(text) > _WHOLE:
-        why = hit.explanation
-        found = passage(text, why.matched) if note.overturned else why.passage
-        text = " ".join(found.text.split())
-    day = f"{note.at.astimezone(zone(memory.settings.timezone)):%Y-%m-%d}" if note.at else ""
-    told = ", ".join(filter(None, (note.speaker or "", day)))
-    return f"“{text}”{f' ({told})' if told else ''}"

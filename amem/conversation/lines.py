@@ -24,6 +24,9 @@ class Lines:
     none_told: str
     aside: str
     nearest: str
+    uncertain: str
+    outdated: str
+    before: str
     noted: str
     not_noted: str
     colon: str
@@ -56,6 +59,9 @@ ENGLISH = Lines(
     ),
     aside="Support for an answer: none or weak. These notes may have nothing to do with the message.",
     nearest="Nothing certain; nearest: ",
+    uncertain="Nothing certain",
+    outdated=", but this may be out of date: ",
+    before="before that: ",
     noted="Noted.",
     not_noted="I keep nothing of this chat.",
     colon=": ",
@@ -74,6 +80,9 @@ CHINESE = Lines(
     none_told="用户已经被告知：只用一句短话回答，并请用户告诉你需要记住的内容。",
     aside="对答案的支持：弱或无。这些笔记可能与这条消息无关。",
     nearest="没有确定的答案，最接近的是：",
+    uncertain="没有确定的答案",
+    outdated="，但可能已过时：",
+    before="此前：",
     noted="记下了。",
     not_noted="这次对话的内容我不会保存。",
     colon="：",

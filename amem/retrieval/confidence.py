@@ -245,7 +245,8 @@ class Confidences:
         notes = {note.id: note for _, note in found}
         stating = {id for each in filled.facts for id in each.notes}
         stating |= {id for each in filled.ended for id in told_over(each, notes)}
-        question = _Question(ranking, self._frequencies, session, stating, exact=filled.exact)
+        beside = {id for each in filled.asides for id in each.notes}
+        question = _Question(ranking, self._frequencies, session, stating, beside, exact=filled.exact)
         reads = self._reads(text) >= _MOSTLY
         judged = []
         for explanation, note in found:
@@ -263,7 +264,14 @@ class _Question:
     """What a question asks for, looked up once for all of its hits."""
 
     def __init__(
-        self, ranking: Ranking, frequencies: Frequencies, session: Session, stating: set[str], *, exact: bool
+        self,
+        ranking: Ranking,
+        frequencies: Frequencies,
+        session: Session,
+        stating: set[str],
+        beside: set[str],
+        *,
+        exact: bool,
     ) -> None:
         reading = ranking.reading
         self.text = reading.text
@@ -278,7 +286,7 @@ class _Question:
         self.names = _names_in(reading.text, reading.names)
         self.details = [held for asked, held in _DETAILS if asked.search(reading.text)]
         self.wants_person = _WHO.search(reading.text) is not None
-        self.stating, self.exact = stating, exact
+        self.stating, self.beside, self.exact = stating, beside, exact
 
     def signs(self, explanation: Explanation, note: MemoryNote, *, read: bool) -> Signs:
         legs = {leg.leg: leg for leg in explanation.legs}
@@ -298,7 +306,11 @@ class _Question:
             characters=_share(self.characters, held) if self.characters else 0.0,
             cosine=dense.raw if dense is not None else 0.0,
             apart=self._apart(dense) if dense is not None else 0.0,
-            fact=(1.0 if self.exact else 0.5) if note.id in self.stating else 0.0,
+            fact=1.0
+            if self.exact and note.id in self.stating
+            else 0.5
+            if note.id in self.stating | self.beside
+            else 0.0,
             strangers=1.0 - names / len(self.names) if self.names else 0.0,
             timed=0.0 if self.period is None else 1.0 if time is not None and time.scaled >= 1.0 else -1.0,
             lacks=float(bool(wanted) and not all(wanted)),

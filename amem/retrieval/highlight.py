@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LONGEST = 300
 #: What stays before the first word of a sentence that is cut.
 _RUN_UP = 60
+#: What a passage must not begin with: it belongs to what stands before it.
+_PUNCTUATION = re.compile(r"(?:[,;:!?)，；：、。！？）…]|\.(?!\w)|\s)+(?=\w)")
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
@@ -72,6 +74,8 @@ def passage(content: str, words: Iterable[str], *, sentence: tuple[int, int] | N
         return Passage("", 0, 0)
     start, end = sentences[best] if held[best] else sentence or sentences[0]
     start, end = _cut(content, start, end, placed)
+    if joint := _PUNCTUATION.match(content, start, end):
+        start = joint.end()
     within = [(max(at, start) - start, min(to, end) - start) for at, to in _merged(placed) if at < end and to > start]
     return Passage(content[start:end], start, end, tuple(within))
 

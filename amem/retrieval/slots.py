@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts.chinese_people import KIN_ZH
 from amem.retrieval.facts import ASKS_PAST, LONGEST, OURS, SELF, named
-from amem.text import normalize
+from amem.text import index_terms, normalize
 from amem.text.terms import content_terms, query_terms
 from amem.text.times import mentions
 from amem.truth.asking import ROLE_WORDS, Asking
@@ -53,17 +53,33 @@ _PLAIN_ZH = re.compile(
 )
 
 
+#: Questions that want a yes or a no, and words that ask for more than that.
+_YES_NO = re.compile(
+    r"(?:^|[,.;:!?])\s*(?:(?:and|so|but|hey|hi|ok(?:ay)?|please|if|whether)[, ]+)*"
+    r"(?:do|does|did|am|is|are|can|could|may|might|should|shall|will|would)\b"
+    r"|吗|能不能|可不可以|是不是|会不会|吃不吃|要不要|可否|能否",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:what|which|who|where|when|why|how|anything|something|any|things?)\b|什么|哪|谁|怎|多少|任何", re.IGNORECASE
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Filled:
     """The facts that fill what a question asks for: those that may do harm first, then the first said first.
 
     `exact` says that the question asks for nothing else: "where do I work", not "what did I do at work in May".
     `ended` holds what filled the slot last where nothing does now: "am I vegetarian" of one who was until June.
+    `asides` are safety facts that do not name the one thing a yes/no question is about: "may I eat meat?" of one who is
+    allergic to penicillin. They may be said beside an answer and are none; `topic` has the index terms of that thing.
     """
 
     facts: tuple[Interval, ...] = ()
     ended: tuple[Interval, ...] = ()
     exact: bool = False
+    asides: tuple[Interval, ...] = ()
+    topic: frozenset[str] = frozenset()
 
 
 class Slots:
@@ -94,9 +110,23 @@ class Slots:
         found, ended = self._of(session, subjects, by_chain, moment)
         if chain and wanted and (further := {subject_key(each.object) for each in found}):
             found, ended = self._of(session, further, asked, moment)
-        exact = bool(found or ended) and self._is_all(text, [*found, *ended], [*names, chain])
+        left = self._left_over(text, [*found, *ended], [*names, chain])
+        asides: list[Interval] = []
+        safety = [each for each in (*found, *ended) if self._predicates().is_safety(each.predicate)]
+        naming = [each for each in safety if _names(text, each.object)]
+        # "May I eat fish?": what is asked of an allergy is whether it is one.
+        exact = bool(found or ended) and len(left) <= bool(safety)
+        topic: frozenset[str] = frozenset()
+        if safety and (left or naming) and _YES_NO.search(text) and not _OPEN.search(text):
+            beside = [each for each in safety if each not in naming]
+            # Where one allergy is named, the others are none of the question.
+            asides = [each for each in found if each in beside and not naming]
+            found = [each for each in found if each not in beside]
+            ended = [each for each in ended if each not in beside]
+            topic = frozenset(left) | {term for each in naming for term in index_terms(each.object)}
+            exact = exact and bool(found or ended)
         timed = ASKS_PAST.search(text) is not None or bool(mentions(text, moment.date()))
-        return Filled(tuple(found), tuple(ended), exact and not timed)
+        return Filled(tuple(found), tuple(ended), exact and not timed, tuple(asides), topic)
 
     def _chain(self, text: str) -> tuple[str, str, str]:
         """The text without "my landlord", the noun of it where that is a slot, and whose it is.
@@ -165,17 +195,28 @@ class Slots:
                 found.append(each)
             elif each.since <= moment:
                 over[each.subject, each.predicate] = each
+        found = self._in_role(found, asked)
         so = {(each.subject, each.predicate) for each in found}
         ended = [each for key, each in over.items() if key not in so]
         return sorted(found, key=lambda each: (not predicates.is_safety(each.predicate), each.since)), ended
+
+    def _in_role(self, found: list[Interval], asked: Asked) -> list[Interval]:
+        """The facts without those that fill another role than the one asked for, or none, where others do fill it."""
+        rows, predicates = self._predicates().rows, self._predicates()
+        roled = [each for each in found if rows[each.predicate].one == "role"] if asked.roles else []
+        filling = [each for each in roled if predicates.role(each.object) in asked.roles]
+        # "My phone number" is a number, though "phone" is also what one uses.
+        beside = len(roled) < len(found) and asked.by_role
+        dropped = roled if beside else [each for each in roled if filling and each not in filling]
+        return [each for each in found if each not in dropped]
 
     def _spelled(self, names: Iterable[str]) -> Iterator[str]:
         """These predicates under every name that a note may have for them, folded."""
         rows = self._predicates().rows
         return (normalize(each) for name in names if name in rows for each in (name, *rows[name].aliases))
 
-    def _is_all(self, text: str, found: Collection[Interval], names: Iterable[str]) -> bool:
-        """Whether the question has no words but for the subject, the slot, and what fills it."""
+    def _left_over(self, text: str, found: Collection[Interval], names: Iterable[str]) -> set[str]:
+        """The terms of a question beside those of the subject, the slot, and what fills it."""
         left = normalize(text)
         predicates = self._predicates()
         words = {normalize(word) for each in found for word in self._words(predicates, each)}
@@ -183,9 +224,7 @@ class Slots:
         for word in sorted(words, key=len, reverse=True):
             left = left.replace(word, " ") if not word.isascii() else left
         taken = {term for word in words for term in query_terms(word)}
-        over = {term for term in content_terms(_PLAIN_ZH.sub(" ", left)) if term not in taken | _PLAIN}
-        # "May I eat fish?": what is asked of an allergy is whether it is one.
-        return len(over) <= any(predicates.is_safety(each.predicate) for each in found)
+        return {term for term in content_terms(_PLAIN_ZH.sub(" ", left)) if term not in taken | _PLAIN}
 
     @staticmethod
     def _words(predicates: Predicates, fact: Interval) -> Iterator[str]:
@@ -195,3 +234,10 @@ class Slots:
             yield from (*row.aliases, *row.asks)
             if row.one == "role" and (role := predicates.role(fact.object)):
                 yield from (role.replace("_", " "), *ROLE_WORDS.get(role, ()))
+
+
+def _names(text: str, object: str) -> bool:
+    """Whether a question names the object of a fact: "can I eat peanuts" that of an allergy to peanuts."""
+    value = normalize(object)
+    terms = frozenset(query_terms(value))
+    return (not value.isascii() and value in normalize(text)) or (bool(terms) and terms <= frozenset(query_terms(text)))

@@ -44,7 +44,8 @@ class Knowing(Wiring):
         """
         known, moment = self._moment(known_at), self._moment(as_of)
         moment = moment or known or self._clock.now()
-        return [each for each in self._intervals(subject, predicate, known) if each.at(moment)]
+        found = [each for each in self._intervals(subject, predicate, known) if each.at(moment)]
+        return found if known else [replace(each, doubted_by=tuple(self.doubted_by(each.notes))) for each in found]
 
     def facts_asked(self, question: str, as_of: datetime | str | None = None) -> Filled:
         """The facts that fill the slot a question asks for at `as_of` (None: now): "what am I allergic to?".
@@ -59,6 +60,20 @@ class Knowing(Wiring):
     def wording(self, found: Sequence[Interval], *, chinese: bool = False) -> str:
         """What is so of one subject and predicate, as a clause said to the user."""
         return wording(found, self._predicates(), self._clock.now(), zone(self.settings.timezone), chinese=chinese)
+
+    def doubted_by(self, ids: Sequence[str]) -> list[str]:
+        """The notes because of which these, which state one fact, may be out of date, the latest first.
+
+        One that is older than the last of these speaks against none: the fact was said again since.
+        """
+        with self._store.read() as session:
+            flagged = {flag.because for id in ids for flag in session.flags.open(id)}
+            notes = session.notes.get_many([*ids, *flagged], history=False)
+        last = max((note.at for id in ids if (note := notes.get(id)) is not None and note.at is not None), default=None)
+        against = [
+            (note.at, id) for id in flagged - {*ids} if (note := notes.get(id)) is not None and note.at is not None
+        ]
+        return [id for at, id in sorted(against, reverse=True) if last is None or at >= last]
 
     @cached_property
     def _slots(self) -> Slots:

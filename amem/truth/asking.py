@@ -39,11 +39,13 @@ ROLE_WORDS: Mapping[str, tuple[str, ...]] = {
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a question asks about: predicates of the table, the roles it names ("database"), and in `words` any
-    predicate that is not in the table, by its very name."""
+    predicate that is not in the table, by its very name. With `by_role` it names the predicates that play roles only by
+    a role ("our database"), not by a word for them ("use")."""
 
     predicates: frozenset[str]
     roles: frozenset[str]
     words: frozenset[str]
+    by_role: bool = False
 
     def covers(self, predicate: str, role: str | None) -> bool:
         """Whether it asks for a fact of this (canonical) predicate, whose object plays this role.
@@ -88,7 +90,8 @@ class Asking:
         # Whoever asks for "our database" asks for what plays that role.
         asked = frozenset(named) - self._roles | (self._of_role if roles else frozenset())
         words = [word for word in _WORD.findall(folded)[:_MOST_WORDS] if word not in ENGLISH]
-        return Asked(asked, roles, frozenset([*words, *map("_".join, pairwise(words))]) - self._known)
+        by_role = bool(roles) and self._of_role.isdisjoint(named)
+        return Asked(asked, roles, frozenset([*words, *map("_".join, pairwise(words))]) - self._known, by_role)
 
     def _learn(self, name: str, phrases: Iterable[str], taken: Mapping[frozenset[str], str] = _NONE) -> None:
         for phrase in phrases:

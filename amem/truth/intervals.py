@@ -36,7 +36,7 @@ class Interval:
 
     `notes` state it, the first first; `ended_by` is the note that says what came after, None where none does.
     `certain` is False where the end is only presumed; `because` says in words what ended it. Where nobody said when it
-    began, only that it ended, `since` is `until`.
+    began, only that it ended, `since` is `until`. `doubted_by` are notes because of which it may be out of date.
     """
 
     subject: str
@@ -48,6 +48,7 @@ class Interval:
     ended_by: str | None = None
     certain: bool = True
     because: str = ""
+    doubted_by: tuple[str, ...] = ()
 
     def at(self, moment: datetime) -> bool:
         """Whether it was so at that time."""
@@ -56,7 +57,8 @@ class Interval:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready; times are ISO 8601 in UTC."""
         until = None if self.until is None else self.until.isoformat()
-        return asdict(self) | {"since": self.since.isoformat(), "until": until, "notes": list(self.notes)}
+        lists = {"notes": list(self.notes), "doubted_by": list(self.doubted_by)}
+        return asdict(self) | {"since": self.since.isoformat(), "until": until} | lists
 
 
 def intervals(evidence: Iterable[Evidence], predicates: Predicates) -> list[Interval]:

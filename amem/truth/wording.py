@@ -28,7 +28,16 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "knows": ("know", "认识{}"),
     "owns": ("own", "有{}"),
     "named": ("be called", "叫{}"),
+    "drives": ("drive", "开{}"),
+    "intolerant_to": ("be intolerant to", "对{}不耐受"),
+    "cannot_eat": ("be unable to eat", "不能吃{}"),
+    "takes_medication": ("take", "服用{}"),
+    "has_condition": ("have", "患有{}"),
+    "forbids": ("forbid", "禁止{}"),
+    "succeeded_by": ("be succeeded by", "由{}接替"),
 }
+_ABBREVIATIONS = frozenset(("ceo", "cto"))
+_THIRD = {"have": "has"}
 _OWNED = re.compile(rf"{USER}(?:'s |的)(?P<what>.+)")
 
 
@@ -61,11 +70,12 @@ def _english(subject: str, predicate: str, objects: Sequence[str], predicates: P
     if not verb and predicate not in predicates.rows:
         return f"{_you(subject)}: {predicates.phrase(predicate, value)}"
     if not verb:
-        return f"{_your(subject)} {predicates.words(predicate)} {'used to be' if past else 'is'} {value}"
+        noun = predicate.upper() if predicate in _ABBREVIATIONS else predicates.words(predicate)
+        return f"{_your(subject)} {noun} {'used to be' if past else 'is'} {value}"
     if past:
         return f"{_you(subject)} used to {verb} {value}"
     first, _, rest = verb.partition(" ")
-    am, does = ("are", first) if subject in (USER, WE) else ("is", f"{first}s")
+    am, does = ("are", first) if subject in (USER, WE) else ("is", _THIRD.get(first, f"{first}s"))
     return " ".join(filter(None, (_you(subject), am if first == "be" else does, rest, value)))
 
 

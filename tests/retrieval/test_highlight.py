@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amem.note import Overturned
+from amem.rendering import holding_text
 from amem.retrieval.highlight import LONGEST, bounds, matched_words, passage, spans
 from amem.text import index_terms, query_terms
 
@@ -82,3 +85,28 @@ def test_spans_lie_within_the_text_in_order_and_hold_what_was_asked_for(content:
 @given(st.text(max_size=200))
 def test_sentences_hold_everything_but_white_space(content: str) -> None:
     assert "".join("".join(content[a:b].split()) for a, b in bounds(content)) == "".join(content.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "gone", "rest"),
+    [
+        (
+            "The billing service belongs to Ana, is written in Java, and runs on Hetzner.",
+            "The billing service belongs to Ana",
+            "is written in Java, and runs on Hetzner.",
+        ),
+        ("My flat is in Porto; and my boss is Petra Sommer.", "My flat is in Porto", "my boss is Petra Sommer."),
+        ("I quit. .NET pays the rent.", "I quit", ".NET pays the rent."),
+        ("青鸟用 MySQL，而且缓存用 Redis。", "青鸟用 MySQL", "缓存用 Redis。"),
+    ],
+)
+def test_what_is_left_of_a_note_does_not_begin_with_the_comma_before_it(content: str, gone: str, rest: str) -> None:
+    assert holding_text(content, [Overturned(gone, datetime(2026, 5, 1, tzinfo=UTC))]) == rest
+
+
+def test_a_passage_that_is_cut_does_not_begin_with_a_comma() -> None:
+    content = "甲" * 241 + "，" + "乙" * 59 + "密码是四六八" + "丙" * 200
+    found = passage(content, ["密码"])
+    assert found.text[0] in "甲乙"
+    assert content[found.start : found.end] == found.text
+    assert [found.text[start:end] for start, end in found.spans] == ["密码"]

@@ -50,8 +50,8 @@ def memory() -> Iterator[AgenticMemorySystem]:
         ("What am I allergic to?", {"虾", "蟹"}),
         ("我对什么过敏", {"虾", "蟹"}),
         ("what may I eat?", {"虾", "蟹"}),
-        ("may I eat fish", {"虾", "蟹"}),
-        ("我能吃虾吗", {"虾", "蟹"}),
+        ("may I eat fish", set()),
+        ("我能吃虾吗", {"虾"}),
         ("Where do I live?", {"Graça", "里斯本"}),
         ("我住哪里", {"Graça", "里斯本"}),
         ("Where do I work?", {"Marulho"}),
@@ -112,3 +112,18 @@ def test_a_question_that_asks_for_more_than_a_slot_is_not_exact(memory: AgenticM
         assert not memory.facts_asked(question).exact, question
     before = memory.facts_asked("Where do I work?", as_of="2026-02-01")
     assert [each.object for each in before.facts] == ["Kestrel Freight"]
+
+
+def test_an_allergy_that_does_not_name_what_is_asked_about_stands_beside_the_answer(
+    memory: AgenticMemorySystem,
+) -> None:
+    for question, exact, asides in (
+        ("may I eat fish", True, {"虾", "蟹"}),  # it answers that one was vegetarian once
+        ("我能吃虾吗", True, set()),
+        ("Am I allergic to cats?", False, {"虾", "蟹"}),
+        ("我对猫毛过敏吗？", False, {"虾", "蟹"}),
+        ("what may I eat?", True, set()),
+        ("我不能吃什么？", True, set()),
+    ):
+        filled = memory.facts_asked(question)
+        assert (filled.exact, {each.object for each in filled.asides}) == (exact, asides), question

@@ -1,0 +1,148 @@
+"""Answers without a model: what is in doubt is said to be, and what does not speak of the question is no answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from chatting import open_memory
+
+from amem.cli.intervals import ending
+from amem.conversation.asking import Asker
+from amem.errors import ServiceUnavailable
+from amem.llm.offline import OfflineAnalyst
+from amem.testing import FrozenClock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from amem import AgenticMemorySystem
+    from amem.conversation.asking import Answer
+    from amem.llm.answering import Answerer
+    from amem.protocols import Embedder
+
+
+@pytest.fixture
+def memory(tmp_path: Path, minilm: Embedder) -> Iterator[AgenticMemorySystem]:
+    clock = FrozenClock("2026-10-01T10:00")
+    with open_memory(tmp_path / "home", clock, embedder=minilm, analyst=OfflineAnalyst()) as made:
+        yield made
+
+
+def no_model() -> Answerer:
+    raise ServiceUnavailable("no chat model was found", hint="start Ollama")
+
+
+def ask(memory: AgenticMemorySystem, question: str) -> Answer:
+    return Asker(memory, memory._store, memory._clock, answerer=no_model, touch=False).ask(question)
+
+
+def told(memory: AgenticMemorySystem, said: dict[str, str]) -> list[str]:
+    return [memory.add(text, time=day).id for text, day in said.items()]
+
+
+@pytest.mark.parametrize(
+    ("said", "question", "answer", "subject"),
+    [
+        (
+            {
+                "My doctor is Dr. Okafor.": "2026-03-08",
+                "Dr. Okafor told everybody that she would retire in August.": "2026-09-01",
+            },
+            "Who is my doctor?",
+            "Your doctor is Dr. Okafor, since 2026-03-08 [1], but this may be out of date: "
+            "“Dr. Okafor told everybody that she would retire in August.” (2026-09-01) [2].",
+            "may be out of date: see ",
+        ),
+        (
+            {"我的医生是欧阳明。": "2026-03-08", "听说欧阳明八月要退休。": "2026-09-01"},
+            "我的医生是谁？",
+            "你的医生是欧阳明（2026-03-08 起） [1]，但可能已过时：“听说欧阳明八月要退休。” (2026-09-01) [2]。",
+            "可能已过时：见 ",
+        ),
+    ],
+)
+def test_a_fact_that_may_be_out_of_date_is_not_said_as_certain(
+    memory: AgenticMemorySystem, said: dict[str, str], question: str, answer: str, subject: str
+) -> None:
+    stated, doubt = told(memory, said)
+    operation = memory.log(limit=1)[0].id
+    with memory._store.write() as session:  # as a flag is put where nobody can tell whether the later note is meant
+        session.flags.put(stated, doubt, "a later note speaks against it", operation)
+    found = ask(memory, question)
+    assert (found.text, found.support) == (answer, "weak")
+    assert [each.note for each in found.citations] == [stated, doubt]
+    (fact,) = [each for each in memory.facts("me") if each.predicate == "doctor"]
+    assert fact.doubted_by == (doubt,)
+    assert ending(fact) == f"{subject}{doubt[:8]}"
+
+
+def test_an_allergy_to_something_else_does_not_answer_whether_one_eats_this(memory: AgenticMemorySystem) -> None:
+    penicillin, meat, coriander, peanuts = told(
+        memory,
+        {
+            "I am allergic to penicillin.": "2026-01-02",
+            "I never eat meat on weekdays.": "2026-01-05",
+            "我不吃香菜。": "2026-02-05",
+            "我对芒果和花生过敏。": "2026-02-06",
+        },
+    )
+    for question, note in (("Do I eat meat?", meat), ("我吃香菜吗？", coriander)):
+        found = ask(memory, question)
+        assert found.citations[0].note == note, (question, found.text)
+        quote, _, remark = found.text.partition(f"[{found.citations[0].number}]")
+        assert "penicillin" not in quote
+        assert "penicillin" in remark
+    unknown = ask(memory, "Can I eat spinach?")
+    assert unknown.text.startswith("Nothing certain; you are allergic to penicillin")
+    assert (unknown.support, unknown.in_memory) == ("weak", None)
+    assert {each.note for each in unknown.citations} == {penicillin, peanuts}
+    for question in ("我可以吃花生吗？", "我能不能吃花生？"):
+        assert ask(memory, question).text.startswith("你对花生过敏（2026-02-06 起）")
+        assert ask(memory, question).support == "strong"
+    assert "penicillin" in ask(memory, "What am I allergic to?").text
+
+
+def test_what_replaced_a_statement_is_said_first_and_cited(memory: AgenticMemorySystem) -> None:
+    old, new, old_zh, new_zh = told(
+        memory,
+        {
+            "We host Heron on AWS, and we deploy it with Terraform.": "2026-02-06",
+            "We moved Heron from AWS to Hetzner.": "2026-05-06",
+            "青鸟用 MySQL 做数据库，用 Redis 做缓存。": "2026-02-07",
+            "青鸟的数据库从 MySQL 换成了 TiDB。": "2026-05-07",
+        },
+    )
+    for id in (old, old_zh):
+        note = memory.read(id)
+        assert note is not None
+        assert note.overturned, "a statement of it no longer holds"
+    hosting = ask(memory, "What do we host on AWS?")
+    assert "“We moved Heron from AWS to Hetzner.” (2026-05-06)" in hosting.text
+    assert hosting.text.index("“We moved") < hosting.text.index("“We host")
+    assert {each.note for each in hosting.citations} == {old, new}
+    deploying = ask(memory, "How do we deploy Heron?")
+    assert {each.note for each in deploying.citations} == {old, new}
+    assert new_zh in [each.note for each in ask(memory, "青鸟用什么数据库？").citations]
+
+
+def test_a_fact_superseded_by_hand_goes_on_with_what_holds_now(memory: AgenticMemorySystem) -> None:
+    old, new, old_zh, new_zh = told(
+        memory,
+        {
+            "My phone number is 555 0199 2231.": "2026-02-07",
+            "Ring me on the SIM from Vodafone, 555 8800 1212.": "2026-06-07",
+            "我的房东是周姐。": "2026-02-08",
+            "房子现在归刘伯管，租金也交给他。": "2026-06-08",
+        },
+    )
+    memory.supersede(old, new)
+    memory.supersede(old_zh, new_zh)
+    found = ask(memory, "What is my phone number?")
+    assert found.text.startswith("Your phone number used to be 555 0199 2231, but not since ")
+    assert "“Ring me on the SIM from Vodafone, 555 8800 1212.” (2026-06-07) [" in found.text
+    assert [each.note for each in found.citations] == [new]
+    found = ask(memory, "我的房东是谁？")
+    assert "之前你的房东是周姐：“房子现在归刘伯管，租金也交给他。”" in found.text
+    assert [each.note for each in found.citations] == [new_zh]
