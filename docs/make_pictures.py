@@ -85,7 +85,8 @@ def chat(home: str) -> str:
         said = request["messages"][-1]["content"]
         if request.get("format"):
             return willing_model(request)
-        return next(answer for question, answer in SAID.items() if question in said)
+        # Recalled notes, which may hold an earlier line, stand above the question.
+        return SAID[max(SAID, key=said.rfind)]
 
     with FakeOllama(answers) as ollama:
         env = {"AMEM_LLM_BACKEND": "ollama", "AMEM_LLM_MODEL": "llama3.2", "OLLAMA_HOST": ollama.host}
