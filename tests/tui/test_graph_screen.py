@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from amem_tui.browse.dialogs import ExportScreen
 from amem_tui.browse.screen import BrowseScreen
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.screen import GraphScreen
@@ -350,3 +351,19 @@ async def test_a_wide_picture_becomes_a_tree_when_the_terminal_shrinks(memory: A
         assert screen(pilot).query_one("#tree").has_focus
         assert chosen(pilot) == ids["cat"]
         assert "├ →" in screen_text(pilot)
+
+
+async def test_the_graph_is_written_as_a_page_with_one_key(
+    memory: AgenticMemorySystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ids = move(memory)
+    async with in_the_graph(memory, ids["move"]) as pilot:
+        await pilot.press("p")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ExportScreen))
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, ExportScreen))
+    (page,) = tmp_path.glob("*.html")
+    text = page.read_text(encoding="utf-8")
+    assert all(ids[name] in text for name in ("move", "rotterdam", "cat"))
+    assert ids["food"] not in text

@@ -16,6 +16,7 @@ KEYS = (
     Binding("o", "overview", "Topics", id="graph.overview"),
     Binding("o", "around", "Around the note", id="graph.around"),
     Binding("f", "types", "Types", id="graph.types"),
+    Binding("p", "page", "As a page", id="graph.page"),
     Binding("a", "all_types", "Show all types", id="graph.all-types"),
     Binding("up,k", "step('up')", "Up", show=False, id="graph.up"),
     Binding("down,j", "step('down')", "Down", show=False, id="graph.down"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
@@ -12,7 +13,10 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from amem.errors import AmemError
+from amem.interop.graph_formats import write_page
 from amem.note import LinkType
+from amem_tui.browse.dialogs import ExportScreen
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.keys import KEYS
 from amem_tui.graph.panel import about_note, about_topic
@@ -21,6 +25,7 @@ from amem_tui.graph.sight import Sight, View, facts, seen
 from amem_tui.graph.tree import GraphTree
 from amem_tui.graph.types import TypeRow
 from amem_tui.notes_screen import NotesScreen
+from amem_tui.phrases import plural
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -239,6 +244,26 @@ class GraphScreen(NotesScreen):
                 return
         self._look(replace(self._view, topics=False))
 
+    @work(group="page")
+    async def action_page(self) -> None:
+        """Write what is in the middle and around it, or the whole collection, as a page for a web browser."""
+        view = self._view
+        about = None if view.topics else view.centre
+
+        async def write(said: str, replace: bool) -> str | None:
+            path = Path(said).expanduser()
+            try:
+                number = await self.ask(partial(write_page, self.memory, path, about, view.depth, replace=replace))
+            except AmemError as error:
+                return f"{error}{'; enter once more replaces it' if not error.hint else f': {error.hint}'}"
+            except OSError as error:
+                return f"This cannot be written: {error.strerror or error}"
+            self._desk.say(f"Wrote {plural(number, 'note')} to {path.absolute()}: open it in a web browser")
+            return None
+
+        name = f"{self.memory.settings.collection}-graph.html"
+        self.app.push_screen(ExportScreen("Write the graph as a page", name, write, ""))
+
     # -- types of links ----------------------------------------------------------------------------------------
 
     @property
@@ -277,6 +302,8 @@ class GraphScreen(NotesScreen):
         match action:
             case "centre":
                 return chosen and not at_centre and not self._on_types
+            case "page":
+                return not self._on_types
             case "read":
                 return chosen and not self._on_types
             case "back":

@@ -1,0 +1,191 @@
+"""The note graph as a picture takes it: notes as nodes, links as edges, in plain values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from amem.errors import InvalidInput
+from amem.note import Kind, LinkType, Status
+from amem.query import Filter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from amem.neighbourhood import LocalGraph
+    from amem.note import Link, MemoryNote
+    from amem.storage.cards import Card, Order, Shelf
+
+#: Most notes that a picture takes by default.
+LIMIT = 500
+#: What is drawn unless a filter says otherwise: all but what was deleted.
+SHOWN = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
+_TITLE = 60
+#: Marks at the beginning of a line that belong to Markdown and not to what it says.
+_MARKUP = re.compile(r"^(?:#{1,6}\s+|[-*+>]\s+|\d+[.)]\s+|```\S*\s*|~~~\S*\s*)+")
+
+
+class Readable(Protocol):
+    """The part of a memory system that a graph is read from."""
+
+    def graph(
+        self, id: str, depth: int = 1, *, limit: int = 40, types: Sequence[LinkType] | None = None
+    ) -> LocalGraph: ...
+
+    def shelf(self, filter: Filter | None = None, *, starting: str = "", order: Order = "time") -> Shelf: ...
+
+    def cards(self, shelf: Shelf, start: int, stop: int) -> list[Card]: ...
+
+    def cards_of(self, ids: Sequence[str]) -> dict[str, Card]: ...
+
+    def read_many(self, ids: Sequence[str]) -> dict[str, MemoryNote]: ...
+
+    def links_among(self, ids: Sequence[str]) -> list[Link]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A note in a picture. `since` and `until` are when it holds, ISO 8601 in UTC; '' for `until` where it still does.
+
+    `text` is the beginning of its content as it stands, `strength` (0 and up) what the forgetting curve makes of it,
+    `topic` the name of the topic it belongs to, '' for none.
+    """
+
+    id: str
+    title: str
+    text: str
+    kind: str
+    layer: str
+    status: str
+    tags: tuple[str, ...]
+    topic: str
+    strength: float
+    since: str
+    until: str
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link in a picture: read as "source <type> target"; `by` is its maker, `at` when it was made (ISO 8601)."""
+
+    source: str
+    target: str
+    type: str
+    reason: str
+    by: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoteGraph:
+    """Notes and the links among them; a notebook shows it as a picture.
+
+    `left_out` is how many notes there was no room for, `focus` the one in the centre, '' for none.
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    left_out: int = 0
+    focus: str = ""
+
+    def __or__(self, other: NoteGraph) -> NoteGraph:
+        """Both graphs as one; where both hold a note or link, as `other` has it."""
+        nodes = {node.id: node for node in (*self.nodes, *other.nodes)}
+        edges = {(edge.source, edge.target, edge.type): edge for edge in (*self.edges, *other.edges)}
+        left_out = max(0, self.left_out - (len(nodes) - len(self.nodes)))
+        return NoteGraph(tuple(nodes.values()), tuple(edges.values()), left_out, self.focus or other.focus)
+
+    def at(self, moment: datetime) -> NoteGraph:
+        """The graph as it was at a moment: notes that had begun by then; what ended later counts as standing."""
+        then = iso(moment)
+        nodes = [
+            replace(node, status=str(Status.ACTIVE), until="") if node.until > then else node
+            for node in self.nodes
+            if node.since <= then
+        ]
+        held = {node.id for node in nodes}
+        edges = tuple(edge for edge in self.edges if {edge.source, edge.target} <= held)
+        return NoteGraph(tuple(nodes), edges, self.left_out, self.focus if self.focus in held else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        return asdict(self)
+
+
+def read_graph(
+    memory: Readable, about: str | None = None, *, hops: int = 1, limit: int = LIMIT, filter: Filter | None = None
+) -> NoteGraph:
+    """The notes within `hops` links of `about`, or without it the strongest that pass the filter, at most `limit`.
+
+    Without a filter everything but what was deleted. Raises NoteNotFound; InvalidInput for a filter beside `about`, a
+    limit below 1 or hops below 0.
+    """
+    if about is not None:
+        if filter is not None:
+            raise InvalidInput("the graph around a note takes no filter", hint="leave out the note, or the filter")
+        found = memory.graph(about, hops, limit=limit)
+        return _graph(memory, found.cards, sum(found.left_out.values()), about)
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise InvalidInput(f"limit must be a whole number of at least 1, not {limit!r}")
+    shelf = memory.shelf(SHOWN if filter is None else filter, order="strength")
+    cards = {card.id: card for card in memory.cards(shelf, 0, limit)}
+    return _graph(memory, cards, max(0, len(shelf) - len(cards)), "")
+
+
+def _graph(memory: Readable, cards: Mapping[str, Card], left_out: int, focus: str) -> NoteGraph:
+    notes = memory.read_many(list(cards))
+    links = memory.links_among(list(notes))
+    topics = _topics(memory, notes, links)
+    nodes = tuple(_node(cards[id], note, topics.get(id, "")) for id, note in notes.items())
+    return NoteGraph(nodes, tuple(_edge(link) for link in links), left_out, focus)
+
+
+def _topics(memory: Readable, notes: Mapping[str, MemoryNote], links: Iterable[Link]) -> dict[str, str]:
+    pages = {id: title_of(note.content) for id, note in notes.items() if note.kind is Kind.TOPIC}
+    found = dict(pages)
+    for link in links:
+        if link.type in (LinkType.PART_OF, LinkType.DERIVED_FROM):
+            for member, page in ((link.source, link.target), (link.target, link.source)):
+                if page in pages:
+                    found.setdefault(member, pages[page])
+    return found
+
+
+def _node(card: Card, note: MemoryNote, topic: str) -> Node:
+    since = note.valid_from or note.at or card.recorded_at
+    return Node(
+        id=card.id,
+        title=title_of(note.content),
+        text=card.text,
+        kind=str(card.kind),
+        layer=str(card.layer),
+        status=str(card.status),
+        tags=tuple(note.tags),
+        topic=topic,
+        strength=round(card.strength, 4),
+        since=iso(since),
+        until="" if note.valid_to is None else iso(note.valid_to),
+        pinned=card.pinned,
+    )
+
+
+def _edge(link: Link) -> Edge:
+    return Edge(link.source, link.target, str(link.type), link.reason, link.made_by, iso(link.at))
+
+
+def iso(moment: datetime) -> str:
+    """A moment in UTC, to the second, so that texts compare as times do."""
+    from datetime import UTC
+
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def title_of(text: str) -> str:
+    """The first words of a note, without Markdown's marks; at most 60 characters, '' for a note of marks alone."""
+    for line in text.splitlines():
+        if words := " ".join(_MARKUP.sub("", line.strip()).split()):
+            return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
+    return ""

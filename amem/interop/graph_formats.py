@@ -1,0 +1,213 @@
+"""The note graph written down: a page that opens offline, a picture, and what other programs read."""
+
+from __future__ import annotations
+
+import json
+import math
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from amem.errors import InvalidInput
+from amem.interop.exporting import write_lines
+from amem.interop.graph import read_graph, title_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from amem.interop.graph import Edge, NoteGraph, Readable
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
+style-src 'unsafe-inline'; img-src data:">
+<title>{title}</title>
+<style>:root {{ color-scheme: light dark }} body {{ margin: 12px; font-family: system-ui, sans-serif }} \
+h1 {{ font-size: 16px }}</style>
+</head>
+<body>
+<h1>{title}</h1>
+<div id="amem-graph"><noscript>{picture}</noscript></div>
+<script id="amem-graph-data" type="application/json">{data}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+#: The colours of kinds, as the widget has them.
+COLORS: Mapping[str, str] = {
+    "fact": "#4e79a7",
+    "preference": "#f28e2b",
+    "decision": "#59a14f",
+    "constraint": "#e15759",
+    "config": "#b07aa1",
+    "code": "#76b7b2",
+    "error": "#d4a017",
+    "question": "#ff9da7",
+    "chitchat": "#9c755f",
+    "procedure": "#6b8e23",
+    "episode": "#5c6bc0",
+    "topic": "#c2185b",
+}
+_WIDTH, _HEIGHT, _MARGIN = 960, 640, 40
+#: Notes that a static picture names.
+_NAMED = 40
+_FAINT = 0.3
+
+
+def html(graph: NoteGraph, title: str = "amem") -> str:
+    """One page with all in it: it opens in any browser, asks no other host, and shows a picture without scripts."""
+    # "<" could end the script element; inside JSON it may stand as an escape.
+    data = json.dumps(graph.to_dict(), ensure_ascii=False).replace("<", "\\u003c")
+    return _PAGE.format(title=escape(title), picture=svg(graph), data=data, script=widget_script())
+
+
+def write_page(memory: Readable, path: Path, about: str | None, hops: int, *, replace: bool = False) -> int:
+    """Write the graph around `about`, or without it of the collection, as `html`; returns how many notes it shows.
+
+    Raises InvalidInput for a file that is there, unless it may `replace` it; OSError when it cannot be written.
+    """
+    if path.exists() and not replace:
+        raise InvalidInput(f"{path} is there already")
+    graph = read_graph(memory, about, hops=hops)
+    write_lines(path, [html(graph)])
+    return len(graph.nodes)
+
+
+def widget_script() -> str:
+    """The module that draws the graph in notebooks and on pages."""
+    return (files("amem") / "jupyter" / "static" / "widget.js").read_text(encoding="utf-8")
+
+
+def svg(graph: NoteGraph, width: int = _WIDTH, height: int = _HEIGHT) -> str:
+    """A picture of so many pixels; the layout is the same for the same graph (networkx's spring layout, seeded)."""
+    places = _places(graph, width, height)
+    tied: dict[str, int] = {}
+    for edge in graph.edges:
+        for end in (edge.source, edge.target):
+            tied[end] = tied.get(end, 0) + 1
+    named = sorted(graph.nodes, key=lambda node: (-tied.get(node.id, 0), -node.strength, node.id))[:_NAMED]
+    faint = {node.id for node in graph.nodes if node.status != "active"}
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+            ' role="img" font-family="sans-serif" font-size="11" style="max-width:100%;height:auto">',
+            f"<title>{len(graph.nodes)} notes, {len(graph.edges)} links</title>",
+            '<g stroke="#8a8f98" stroke-width="1">',
+            *(_line(edge, places, bool(faint & {edge.source, edge.target})) for edge in graph.edges),
+            "</g>",
+            *(
+                f'<circle cx="{places[node.id][0]}" cy="{places[node.id][1]}" r="{_radius(node.strength):.1f}"'
+                f' fill="{COLORS.get(node.kind, "#8a8f98")}"{_opacity(node.id in faint)}>'
+                f"<title>{escape(_visible(node.title))}</title></circle>"
+                for node in graph.nodes
+            ),
+            # A grey that reads on white and on black.
+            '<g text-anchor="middle" fill="#7d838d">',
+            *(
+                f'<text x="{places[node.id][0]}" y="{places[node.id][1] + _radius(node.strength) + 11:.1f}">'
+                f"{escape(_visible(_short(node.title)))}</text>"
+                for node in named
+            ),
+            "</g>",
+            "</svg>",
+        ]
+    )
+
+
+def graphml(graph: NoteGraph) -> str:
+    """GraphML, as Gephi, yEd and Cytoscape read it."""
+    import networkx as nx
+
+    made = nx.MultiDiGraph()
+    for node in graph.nodes:
+        plain = {name: _visible(value) for name, value in (("title", node.title), ("text", node.text))}
+        rest = {"kind": node.kind, "layer": node.layer, "status": node.status, "topic": _visible(node.topic)}
+        times = {"since": node.since, "until": node.until}
+        made.add_node(node.id, **plain, **rest, **times, tags=_visible(", ".join(node.tags)), strength=node.strength)
+    for edge in graph.edges:
+        made.add_edge(
+            edge.source, edge.target, type=edge.type, reason=_visible(edge.reason), by=_visible(edge.by), at=edge.at
+        )
+    return "\n".join(nx.generate_graphml(made)) + "\n"
+
+
+def dot(graph: NoteGraph) -> str:
+    """A directed graph in Graphviz's DOT."""
+    lines = ["digraph amem {", '  node [shape=box, style="rounded,filled", fillcolor=white, fontname="sans-serif"];']
+    for node in graph.nodes:
+        label, color = _quoted(node.title or node.id), _quoted(COLORS.get(node.kind, "#8a8f98"))
+        lines.append(f"  {_quoted(node.id)} [label={label}, color={color}, tooltip={_quoted(node.text)}];")
+    for edge in graph.edges:
+        label, tip = _quoted(edge.type), _quoted(edge.reason)
+        lines.append(f"  {_quoted(edge.source)} -> {_quoted(edge.target)} [label={label}, tooltip={tip}];")
+    return "\n".join([*lines, "}", ""])
+
+
+def as_json(graph: NoteGraph) -> str:
+    """``{"nodes": [...], "edges": [...], "left_out": n, "focus": id}``, indented."""
+    return json.dumps(graph.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
+
+#: What a graph can be written as, by the name of its format.
+WRITERS: Mapping[str, Callable[[NoteGraph], str]] = {
+    "html": html,
+    "svg": svg,
+    "graphml": graphml,
+    "dot": dot,
+    "json": as_json,
+}
+
+
+def _places(graph: NoteGraph, width: int, height: int) -> dict[str, tuple[float, float]]:
+    import networkx as nx
+
+    made: nx.Graph = nx.Graph()
+    made.add_nodes_from(node.id for node in graph.nodes)
+    made.add_edges_from((edge.source, edge.target) for edge in graph.edges)
+    # The method is named because networkx takes another, which needs SciPy, for large graphs.
+    laid = (
+        nx.spring_layout(made, seed=1, iterations=60, method="force") if len(made) > 1 else dict.fromkeys(made, (0, 0))
+    )
+    xs, ys = [float(x) for x, _ in laid.values()], [float(y) for _, y in laid.values()]
+    left, across = min(xs, default=0.0), (max(xs, default=0.0) - min(xs, default=0.0)) or 1.0
+    top, down = min(ys, default=0.0), (max(ys, default=0.0) - min(ys, default=0.0)) or 1.0
+    wide, high = width - 2 * _MARGIN, height - 2 * _MARGIN
+    return {
+        id: (round(_MARGIN + wide * (float(x) - left) / across, 1), round(_MARGIN + high * (float(y) - top) / down, 1))
+        for id, (x, y) in laid.items()
+    }
+
+
+def _line(edge: Edge, places: Mapping[str, tuple[float, float]], faint: bool) -> str:
+    (x1, y1), (x2, y2) = places[edge.source], places[edge.target]
+    dashed = ' stroke-dasharray="5 3"' if edge.type == "supersedes" else ""
+    told = escape(_visible(f"{edge.type}: {edge.reason}"))
+    return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"{dashed}{_opacity(faint)}><title>{told}</title></line>'
+
+
+def _opacity(faint: bool) -> str:
+    return f' opacity="{_FAINT}"' if faint else ""
+
+
+def _radius(strength: float) -> float:
+    return 4 + 7 * math.sqrt(min(1.5, max(0.0, strength)))
+
+
+def _short(title: str) -> str:
+    return title_of(title)[:26]
+
+
+def _visible(text: str) -> str:
+    """The text without the control characters that no XML may hold."""
+    return "".join(
+        char if char in "\t\n" or (char >= " " and char not in "\ufffe\uffff") else "\ufffd" for char in text
+    )
+
+
+def _quoted(text: str) -> str:
+    body = _visible(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{body}"'
