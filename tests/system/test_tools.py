@@ -10,6 +10,8 @@ import pytest
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from amem import AgenticMemorySystem
 
 
@@ -68,6 +70,15 @@ def test_an_agent_gets_what_is_known_as_one_text(memory: AgenticMemorySystem):
     assert "budget_tokens" in refused["error"]
 
 
+def test_what_an_agent_fills_in_with_a_new_text_is_not_replaced_by_analysis(open_memory: Callable[..., Any]):
+    memory = open_memory(llm_backend="offline", analyst=None)
+    tools = memory.tools()
+    id = tools.call("memory_add", {"content": "I moved to Berlin.", "time": "2026-06-22"})["result"]["id"]
+    changed = tools.call("memory_update", {"id": id, "content": "I moved to Berlin-Mitte.", "tags": ["home"]})
+    assert changed["result"]["tags"] == ["home"]
+    assert "Berlin-Mitte" in changed["result"]["keywords"]
+
+
 def test_what_an_agent_says_is_believed_less_than_what_a_person_says(memory: AgenticMemorySystem):
     person = memory.add_note("said by a person")
     agent = memory.tools().call("memory_add", {"content": "inferred by an agent"})["result"]["id"]
@@ -95,7 +106,8 @@ def test_tools_for_one_user_neither_show_nor_change_the_notes_of_another(memory:
     ana, bo = memory.tools(user_id="ana"), memory.tools(user_id="bo")
     mine = ana.call("memory_add", {"content": "My bank card's number ends in 4711."})["result"]["id"]
     theirs = bo.call("memory_add", {"content": "My bank is round the corner."})["result"]["id"]
-    memory.link(theirs, mine, "related", "both speak of a bank card that ends in 4711")
+    with pytest.raises(InvalidInput, match="different users"):
+        memory.link(theirs, mine, "related", "both speak of a bank card that ends in 4711")
     assert memory.memories[mine].metadata == {"user_id": "ana"}
     assert [hit["id"] for hit in bo.call("memory_search", {"query": "bank card number"})["result"]] == [theirs]
     for name, more in (("read", {}), ("update", {"content": "gone"}), ("delete", {}), ("links", {})):
@@ -106,6 +118,37 @@ def test_tools_for_one_user_neither_show_nor_change_the_notes_of_another(memory:
     assert ana.call("memory_read", {"id": mine})["result"]["content"].endswith("4711.")
     with pytest.raises(InvalidInput, match="user_id"):
         memory.tools(user_id=" ")
+
+
+def test_a_program_picks_the_tools_and_confined_ones_are_only_those_that_can_be(memory: AgenticMemorySystem):
+    from amem.tools import Toolbox
+
+    names = ("write", "ask", "undo", "facts", "maintain", "remember")
+    tools = Toolbox(memory, names=names, actor="agent:planner")
+    assert [each["function"]["name"] for each in tools.definitions] == [f"memory_{name}" for name in names]
+    id = tools.call("memory_write", {"content": "The boiler is serviced in May."})["result"]["id"]
+    assert memory.history(id)[0].actor == "agent:planner"
+    assert not tools.call("memory_read", {"id": id})["ok"]
+    assert tools.call("memory_undo", {})["ok"]
+    assert memory.read(id) is None
+    with pytest.raises(InvalidInput, match="cannot be confined"):
+        Toolbox(memory, user_id="ana", names=("maintain",))
+    with pytest.raises(InvalidInput, match="there is no tool 'forget'"):
+        Toolbox(memory, names=("forget",))
+    ana = Toolbox(memory, user_id="ana", names=("write", "link", "supersede", "history"))
+    mine = ana.call("memory_write", {"content": "My card ends in 4711."})["result"]["id"]
+    bo = Toolbox(memory, user_id="bo", names=("write", "link", "supersede", "history"))
+    theirs = bo.call("memory_write", {"content": "My card ends in 0815."})["result"]["id"]
+    for name, arguments in (
+        ("write", {"id": mine, "content": "gone"}),
+        ("link", {"source": theirs, "target": mine}),
+        ("supersede", {"id": mine}),
+        ("supersede", {"id": theirs, "by": mine}),
+        ("history", {"id": mine}),
+    ):
+        answer = bo.call(f"memory_{name}", arguments)
+        assert not answer["ok"], name
+        assert "4711" not in json.dumps(answer)
 
 
 MALICIOUS: list[tuple[str, Any]] = [

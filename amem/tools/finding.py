@@ -1,0 +1,309 @@
+"""The tools that find and read: they change no note."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from amem import checks
+from amem.clock import parse_time, zone
+from amem.errors import InvalidInput, NoteNotFound
+from amem.interop.records import operation_record, version_record
+from amem.note import Kind, LinkType
+from amem.query import Filter
+from amem.storage.rows import overturned_plain
+from amem.tools.tool import FLAG, ID, LABELS, MOMENT, NUMBER, TEXT, WHOLE, Tool, lists, objects, or_null
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from amem.scoped import ScopedMemory
+
+#: Longer texts do an agent no good: it can ask again.
+_MOST_TOKENS = 20_000
+_MOST_ENTRIES = 200
+#: A model reads each digit, and knows nothing more by the fifth.
+_DIGITS = 4
+_HIT = ("id", "content", "context", "tags", "timestamp", "score", "confidence", "support", "matched_by")
+_FACT = ("subject", "predicate", "object", "since", "until", "notes", "doubted_by")
+_ENTRY = ("operation", "at", "actor", "action", "cause")
+
+
+def opened(memory: ScopedMemory, id: str) -> dict[str, Any]:
+    """A note as a model is shown it, counted as used."""
+    note = memory.note(id)
+    memory.opened([note.id])
+    names = ("id", "content", "context", "keywords", "tags", "links", "timestamp", "category", "version")
+    overturned = [overturned_plain(each) for each in note.overturned]
+    said = {name: getattr(note, name) for name in names}
+    said |= {"kind": str(note.kind), "status": str(note.status), "superseded_by": note.superseded_by}
+    return said | {"overturned": overturned, "doubts": list(note.doubts), "linked": links_of(memory, note.id)}
+
+
+def links_of(memory: ScopedMemory, id: str) -> list[dict[str, str]]:
+    """The links from and to a note."""
+    return [
+        {"source": link.source, "target": link.target, "type": str(link.type), "reason": link.reason}
+        for link in (*memory.links(id), *memory.backlinks(id))
+    ]
+
+
+def _search(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+    k = _whole(given, "k", 5, 1, 50)
+    local = zone(memory.settings.timezone)
+    wanted = {name: given[name] for name in ("tags", "kinds", "speaker") if name in given}
+    wanted |= {name: parse_time(given[name], local) for name in ("since", "until", "as_of") if name in given}
+    hits = memory.search_agentic(
+        given["query"],
+        k,
+        filter=Filter(**wanted),
+        include_superseded=given.get("superseded", False),
+        minimum_confidence=given.get("minimum_confidence"),
+    )
+    return [
+        {name: hit[name] for name in _HIT}
+        | {"content": hit.text, "doubts": list(hit.doubts)}
+        | {name: round(hit[name], _DIGITS) for name in ("score", "confidence")}
+        for hit in hits
+    ]
+
+
+def _context(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+    budget = _whole(given, "budget_tokens", memory.settings.context_tokens, 50, _MOST_TOKENS)
+    made = memory.context(given["query"], budget)
+    return {"text": made.text, "notes": [note.id for note in made.notes], "support": str(made.support)}
+
+
+def _ask(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+    answer = memory.answer(given["question"], _whole(given, "k", 8, 1, 50)).to_dict()
+    names = ("answer", "in_memory", "support", "confidence", "citations", "model", "error", "notes")
+    return {name: answer[name] for name in names} | {"confidence": round(answer["confidence"], _DIGITS)}
+
+
+def _read(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+    return opened(memory, given["id"])
+
+
+def _links(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+    return links_of(memory, memory.note(given["id"]).id)
+
+
+def _facts(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+    subject = given.get("subject")
+    if subject is None:
+        return {"facts": [], "subjects": list(memory.subjects())[:_MOST_ENTRIES]}
+    if given.get("ever", False):
+        found = memory.timeline(subject, given.get("predicate"))
+    else:
+        found = memory.facts(subject, given.get("predicate"), as_of=given.get("as_of"))
+    facts = [each.to_dict() for each in found]
+    return {"facts": [{name: fact[name] for name in _FACT} for fact in facts], "subjects": []}
+
+
+def _history(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
+    limit = _whole(given, "limit", 20, 1, _MOST_ENTRIES)
+    if "id" not in given:
+        return [_operation(operation_record(each)) for each in memory.log(limit=limit)]
+    # The history of a deleted note says how to bring it back.
+    id = _any_id(memory, given["id"])
+    records = [version_record(each) for each in memory.history(id, limit=limit)]
+    return [{name: each[name] for name in (*_ENTRY, "version", "changes")} for each in reversed(records)]
+
+
+def _any_id(memory: ScopedMemory, prefix: str) -> str:
+    try:
+        return memory.resolve(prefix, deleted=True)
+    except NoteNotFound as error:
+        raise NoteNotFound(str(error), hint="a search gives the ids of what it finds") from None
+
+
+def _operation(record: Mapping[str, Any]) -> dict[str, Any]:
+    notes = list(dict.fromkeys((*record["created"], *record["changed"])))[:_MOST_ENTRIES]
+    said = {name: record[name] for name in _ENTRY if name != "operation"}
+    return {"operation": record["id"], **said, "undone": record["undone"], "notes": notes}
+
+
+def _whole(given: Mapping[str, Any], name: str, usual: int, least: int, most: int) -> int:
+    value = given.get(name, usual)
+    if not least <= value <= most:
+        raise InvalidInput(f"{name} must be from {least} to {most}, not {checks.shown(value)}")
+    return int(value)
+
+
+_SUPPORT = {"type": "string", "enum": ["strong", "weak", "none"]}
+_LINK = objects(
+    {"source": TEXT, "target": TEXT, "type": {"type": "string", "enum": [str(each) for each in LinkType]}}
+    | {"reason": TEXT}
+)
+NOTE = objects(
+    {
+        "id": TEXT,
+        "content": TEXT,
+        "context": TEXT,
+        "keywords": LABELS,
+        "tags": LABELS,
+        "links": LABELS,
+        "timestamp": TEXT,
+        "category": TEXT,
+        "version": WHOLE,
+        "kind": TEXT,
+        "status": TEXT,
+        "superseded_by": or_null(TEXT),
+        "overturned": lists({"type": "object"}),
+        "doubts": LABELS,
+        "linked": lists(_LINK),
+    }
+)
+#: What every tool that asks for words takes.
+_QUESTION = TEXT | {"description": "The question in the user's own words."}
+
+TOOLS = (
+    Tool(
+        "search",
+        "Find remembered notes that answer a question, with those they are linked to, best first. `support` tells how"
+        " well a note supports an answer: strong, weak or none.",
+        {
+            "query": _QUESTION,
+            "k": WHOLE | {"minimum": 1, "maximum": 50, "description": "How many notes; default 5."},
+            "tags": LABELS | {"description": "Only notes that carry all of these tags."},
+            "kinds": {
+                "type": "array",
+                "items": {"type": "string", "enum": [str(kind) for kind in Kind]},
+                "description": "Only notes of one of these kinds.",
+            },
+            "speaker": TEXT | {"description": "Only what this person said."},
+            "since": TEXT | {"description": f"Only what is about this time or later: {MOMENT}"},
+            "until": TEXT | {"description": "Only what is about a time before this."},
+            "as_of": TEXT | {"description": "Only what was true at this time."},
+            "superseded": FLAG | {"description": "Also what no longer holds."},
+            "minimum_confidence": NUMBER
+            | {"minimum": 0, "maximum": 1, "description": "Only notes at least this likely to hold the answer."},
+        },
+        ("query",),
+        _search,
+        result=lists(
+            objects(
+                {
+                    "id": TEXT,
+                    "content": TEXT,
+                    "context": TEXT,
+                    "tags": LABELS,
+                    "timestamp": TEXT,
+                    "score": NUMBER,
+                    "confidence": NUMBER,
+                    "support": _SUPPORT,
+                    "matched_by": LABELS,
+                    "doubts": LABELS,
+                }
+            )
+        ),
+        reads=True,
+    ),
+    Tool(
+        "ask",
+        "Answer one question from the notes, with numbered citations, or learn that memory holds no answer"
+        " (`in_memory` false; null: nothing certain, the text quotes what comes nearest).",
+        {"question": _QUESTION, "k": WHOLE | {"description": "From how many notes; default 8."}},
+        ("question",),
+        _ask,
+        result=objects(
+            {
+                "answer": TEXT,
+                "in_memory": {"type": ["boolean", "null"]},
+                "support": _SUPPORT,
+                "confidence": NUMBER,
+                "citations": lists(objects({"number": WHOLE, "id": TEXT, "line": TEXT})),
+                "model": TEXT,
+                "error": TEXT,
+                "notes": LABELS,
+            }
+        ),
+        reads=True,
+    ),
+    Tool(
+        "context",
+        "All that is known about a question as one text that fits a budget, with what always holds about the user.",
+        {
+            "query": _QUESTION,
+            "budget_tokens": WHOLE
+            | {"minimum": 50, "maximum": _MOST_TOKENS, "description": "Most tokens of the text; default 2000."},
+        },
+        ("query",),
+        _context,
+        result=objects({"text": TEXT, "notes": LABELS, "support": _SUPPORT}),
+        reads=True,
+    ),
+    Tool(
+        "read",
+        "Read one note with all its fields, and its links both ways with their reasons.",
+        {"id": ID},
+        ("id",),
+        _read,
+        result=NOTE,
+        reads=True,
+    ),
+    Tool(
+        "links",
+        "The links from and to a note, with their reasons.",
+        {"id": ID},
+        ("id",),
+        _links,
+        result=lists(_LINK),
+        reads=True,
+    ),
+    Tool(
+        "facts",
+        "What is so of a person or thing, and since when. Without a subject: whom there are facts about.",
+        {
+            "subject": TEXT | {"description": "A name; `me` is the user, `the project` the project."},
+            "predicate": TEXT | {"description": "Only this, such as lives_in."},
+            "as_of": TEXT | {"description": f"At this time instead of now: {MOMENT}"},
+            "ever": FLAG | {"description": "Also what is no longer so, by time."},
+        },
+        (),
+        _facts,
+        result=objects(
+            {
+                "facts": lists(
+                    objects(
+                        {
+                            "subject": TEXT,
+                            "predicate": TEXT,
+                            "object": TEXT,
+                            "since": TEXT,
+                            "until": or_null(TEXT),
+                            "notes": LABELS,
+                            "doubted_by": LABELS,
+                        }
+                    )
+                ),
+                "subjects": LABELS,
+            }
+        ),
+        reads=True,
+    ),
+    Tool(
+        "history",
+        "The versions of a note, newest first: what changed, by whom, why, and the operation that undo takes back."
+        " Without an id: the newest operations of all.",
+        {"id": ID, "limit": WHOLE | {"description": "How many; default 20."}},
+        (),
+        _history,
+        result=lists(
+            objects(
+                {
+                    "operation": WHOLE,
+                    "at": TEXT,
+                    "actor": TEXT,
+                    "action": TEXT,
+                    "cause": TEXT,
+                    "version": WHOLE,
+                    "changes": {"type": "object"},
+                    "undone": FLAG,
+                    "notes": LABELS,
+                },
+                optional=("version", "changes", "undone", "notes"),
+            )
+        ),
+        reads=True,
+    ),
+)

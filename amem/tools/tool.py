@@ -1,0 +1,103 @@
+"""What a tool is, which notes it may touch, and the check of a model's arguments, which are untrusted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from amem import checks
+from amem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from amem.scoped import ScopedMemory
+
+TEXT = {"type": "string"}
+WHOLE = {"type": "integer"}
+NUMBER = {"type": "number"}
+FLAG = {"type": "boolean"}
+LABELS = {"type": "array", "items": {"type": "string"}}
+ID = {"type": "string", "description": "The note's id, or the beginning of it."}
+MOMENT = "ISO 8601, such as 2026-03-01 or 2026-03-01T09:30."
+_PYTHON_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "array": list,
+}
+
+
+def objects(properties: Mapping[str, Any], *, optional: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The schema of an object that has these properties and no others, all but the `optional` ones always."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": [name for name in properties if name not in optional],
+        "additionalProperties": False,
+    }
+
+
+def lists(items: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a list of these."""
+    return {"type": "array", "items": dict(items)}
+
+
+def or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of this, or of null."""
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool: what a model is told of it, the schema of its `result`, and the function that runs it.
+
+    `reads` tells that it changes no note, `adds` that what it changes only comes on top of what is there, `repeats`
+    that a second call with the same arguments does nothing more. A tool that is not `confined` works on the whole
+    collection, and so is not for a toolbox that is confined to ids.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Mapping[str, Any]]
+    required: tuple[str, ...]
+    run: Callable[[ScopedMemory, Mapping[str, Any]], Any]
+    result: Mapping[str, Any]
+    reads: bool = False
+    adds: bool = False
+    repeats: bool = False
+    confined: bool = True
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of its arguments."""
+        return {
+            "type": "object",
+            "properties": {name: dict(schema) for name, schema in self.parameters.items()},
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+    def checked(self, arguments: Mapping[str, Any] | str | None) -> dict[str, Any]:
+        """The arguments, an object or its JSON text, as `run` takes them. Raises InvalidInput that names the fault."""
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments or "{}")
+            except (ValueError, RecursionError) as error:
+                raise InvalidInput(f"the arguments are not JSON: {error}") from error
+        if not isinstance(arguments, dict):
+            raise InvalidInput("the arguments must be an object", hint=f"it takes {', '.join(self.parameters)}")
+        for name, value in arguments.items():
+            if name not in self.parameters:
+                raise InvalidInput(
+                    f"there is no argument {checks.shown(name)}", hint=f"it takes {', '.join(self.parameters)}"
+                )
+            wanted = str(self.parameters[name]["type"])
+            if not isinstance(value, _PYTHON_TYPES[wanted]) or isinstance(value, bool) is not (wanted == "boolean"):
+                raise InvalidInput(f"{name!r} must be of type {wanted}, not {checks.shown(value)}")
+        for name in self.required:
+            if name not in arguments:
+                raise InvalidInput(f"the argument {name!r} is missing")
+        return arguments
