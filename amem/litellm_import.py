@@ -9,6 +9,8 @@ import threading
 import warnings
 from typing import Any
 
+from amem.server_call import watch
+
 #: Without the first, LiteLLM fetches a price list over the network while it is imported; without the second it reads
 #: a ``.env`` it finds near the program, and a cloned repository could redirect a model endpoint that way.
 QUIET = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
@@ -47,6 +49,32 @@ def import_litellm() -> Any:
             if logger.level <= logging.WARNING:
                 logger.setLevel(logging.CRITICAL)
         litellm.telemetry = False
+        _watch_clients(litellm)
         # Set last: it marks the module as ready, and keeps LiteLLM from printing advice to standard output.
         litellm.suppress_debug_info = True
         return litellm
+
+
+def _watch_clients(litellm: Any) -> None:
+    """Have every HTTP client that LiteLLM makes or made tell amem's calls, and nobody else's, of what passes through.
+
+    LiteLLM bounds neither the time nor the size of an answer, and follows redirects to any server, prompt and all.
+    """
+    from litellm.llms.custom_httpx.http_handler import HTTPHandler
+    from litellm.llms.openai.common_utils import BaseOpenAILLM
+
+    made, given = HTTPHandler.__init__, BaseOpenAILLM._get_sync_http_client
+
+    def make(self: Any, *arguments: Any, **options: Any) -> None:
+        made(self, *arguments, **options)
+        watch(self.client)
+
+    def give() -> Any:
+        client = given()
+        if client is not None:
+            watch(client)
+        return client
+
+    HTTPHandler.__init__ = make
+    BaseOpenAILLM._get_sync_http_client = staticmethod(give)
+    watch(litellm.module_level_client.client)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from amem import checks
+from amem.border import bordered
 from amem.errors import InvalidInput
 from amem.llm.choose import chat_model, make_chat
 from amem.llm.names import full_name
@@ -12,7 +15,7 @@ from amem.settings import load_settings
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from amem.llm.guarded import Ledger
     from amem.protocols import ChatModel
@@ -33,6 +36,7 @@ class BaseLLMController(ABC):
         """The model's answer; `response_format` is OpenAI's: ``json_schema``, ``json_object`` or None."""
 
 
+@bordered
 class _ChatController(BaseLLMController):
     """Completes prompts with a chat model that is made at the first one, so that making a controller costs nothing."""
 
@@ -58,6 +62,7 @@ class _ChatController(BaseLLMController):
         return self.chat.complete(prompt, schema=_schema(response_format), temperature=temperature)
 
 
+@bordered
 class OpenAIController(_ChatController):
     """A model of OpenAI, or of a server that speaks its protocol (setting ``api_base``)."""
 
@@ -66,6 +71,7 @@ class OpenAIController(_ChatController):
         self.model = model
 
 
+@bordered
 class OllamaController(_ChatController):
     """A model served by Ollama (setting ``ollama_host``)."""
 
@@ -74,6 +80,7 @@ class OllamaController(_ChatController):
         self.model = model
 
 
+@bordered
 class SGLangController(_ChatController):
     """A model served by SGLang, through its OpenAI-compatible endpoint."""
 
@@ -83,6 +90,7 @@ class SGLangController(_ChatController):
         self.model = model
 
 
+@bordered
 class LLMController:
     """A-Mem's controller: ``LLMController("ollama", "llama3.2").llm.get_completion(prompt)``.
 
@@ -135,14 +143,15 @@ def _chat(backend: str, model: str, settings: Settings) -> ChatModel:
 
 def _schema(response_format: Mapping[str, Any] | None) -> Mapping[str, object] | None:
     kind = (response_format or {}).get("type")
-    if response_format is None or kind in (None, "text"):
+    if response_format is None or kind is None or kind == "text":
         return None
     if kind == "json_object":
         return {"type": "object"}
-    schema = response_format.get("json_schema", {}).get("schema") if kind == "json_schema" else None
+    named = response_format.get("json_schema") if kind == "json_schema" else None
+    schema = named.get("schema") if isinstance(named, Mapping) else None
     if not isinstance(schema, dict):
         raise InvalidInput(
-            f"cannot read the response_format of type {kind!r}",
+            f"cannot read the response_format of type {checks.shown(kind)}",
             hint='use {"type": "json_schema", "json_schema": {"schema": {...}}} or {"type": "json_object"}',
         )
     return schema

@@ -50,7 +50,8 @@ def make_embedder(
     if folder is None and name.startswith("ollama/"):
         from amem.embedding.ollama_embedder import OllamaEmbedder
 
-        return OllamaEmbedder(name, host=settings.ollama_host, timeout=settings.llm_timeout)
+        host, timeout, most = settings.ollama_host, settings.llm_timeout, settings.llm_answer_bytes
+        return OllamaEmbedder(name, host=host, timeout=timeout, max_bytes=most)
     if folder is None and _is_litellm(name):
         from amem.embedding.litellm_embedder import LiteLLMEmbedder
 

@@ -11,6 +11,7 @@ from amem.embedding.reason import first_line
 from amem.embedding.vectors import BATCH, rows_of
 from amem.errors import MissingModel, ServiceUnavailable
 from amem.litellm_import import import_litellm
+from amem.server_call import Bounds, ServerCalls, made_within, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ class LiteLLMEmbedder:
         self._provider = name.partition("/")[0]
         self._settings = settings
         self._litellm = Once(import_litellm)
+        self._calls = ServerCalls()
         self._dimension = Once(lambda: int(self._ask(["dimension"]).shape[1]))
 
     @property
@@ -54,17 +56,22 @@ class LiteLLMEmbedder:
         if self._provider in OPENAI_COMPATIBLE:
             options["api_base"] = self._settings.api_base or None
             options["api_key"] = self._settings.api_key.get_secret_value() if self._settings.api_key else None
-        try:
-            answer = litellm.embedding(model=self._name, input=list(texts), **options)
-        except litellm.exceptions.NotFoundError as error:
-            raise MissingModel(
-                f"the provider {self._provider} has no model {self._name}: {first_line(error)}",
-                hint="check the name in the embed_model setting",
-            ) from error
-        except Exception as error:  # LiteLLM raises its own tree, its providers' and bare ones
-            raise ServiceUnavailable(
-                f"cannot embed with {self._name}: {first_line(error)}",
-                hint="check the network, api_base, and the API key (AMEM_API_KEY or the provider's own variable)",
-            ) from error
-        rows = sorted(answer.data, key=lambda row: row["index"])
-        return rows_of([row["embedding"] for row in rows], len(texts), self._name)
+        bounds = Bounds(self._settings.llm_timeout, size=self._settings.llm_answer_bytes)
+        key = None if self._settings.api_key is None else self._settings.api_key.get_secret_value()
+        with self._calls.begin(self._name, bounds) as call:
+            try:
+                with made_within(call):
+                    answer = litellm.embedding(model=self._name, input=list(texts), **options)
+                rows = sorted(answer.data, key=lambda row: row["index"])
+                vectors = [row["embedding"] for row in rows]
+            except litellm.exceptions.NotFoundError as error:
+                raise MissingModel(
+                    f"the provider {self._provider} has no model {self._name}: {quoted(first_line(error), key)}",
+                    hint="check the name in the embed_model setting",
+                ) from error
+            except Exception as error:  # LiteLLM raises its own tree, its providers' and bare ones
+                raise call.failure or ServiceUnavailable(
+                    f"cannot embed with {self._name}: {quoted(first_line(error), key)}",
+                    hint="check the network, api_base, and the API key (AMEM_API_KEY or the provider's own variable)",
+                ) from error
+        return rows_of(vectors, len(texts), self._name)

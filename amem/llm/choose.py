@@ -121,6 +121,8 @@ def chat_model(name: str, settings: Settings, *, max_tokens: int = _ANALYSIS_TOK
             name.removeprefix("ollama/"),
             host=settings.ollama_host,
             timeout=settings.llm_timeout,
+            stream_timeout=settings.llm_stream_timeout,
+            max_bytes=settings.llm_answer_bytes,
             max_tokens=max_tokens,
             window=settings.llm_context,
             keep_alive=settings.llm_keep_alive,
@@ -132,6 +134,8 @@ def chat_model(name: str, settings: Settings, *, max_tokens: int = _ANALYSIS_TOK
         api_key=settings.api_key.get_secret_value() if settings.api_key else None,
         api_base=settings.api_base,
         timeout=settings.llm_timeout,
+        stream_timeout=settings.llm_stream_timeout,
+        max_bytes=settings.llm_answer_bytes,
         max_tokens=max_tokens,
         window=settings.llm_context,
     )

@@ -54,7 +54,7 @@ class GuardedChat:
     - Before each attempt the day's tokens are compared with `budget` (0: no limit); what calls cost goes to `ledger`.
       Calls that run at the same time may overdraw it by what they cost themselves.
     - When `cancelled` is set, waits end, calls under way are broken off where `chat` can do that, and Cancelled is
-      raised. LiteLLM cannot: its call ends with its answer or its timeout (a stream: at its next piece).
+      raised.
     - `breaker` keeps a server that hangs from being waited for by every note of an import. A stream is asked for by a
       person who waits, and always tried.
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amem.errors import InvalidInput, ServiceUnavailable
+from amem.errors import Cancelled, InvalidInput, ServiceUnavailable
 from amem.litellm_import import import_litellm
 from amem.llm.litellm_errors import KEY_HINT, meaning
 from amem.llm.thinking import Thoughts, only_thought
-from amem.llm.usage import Usage
+from amem.llm.usage import Usage, counted
+from amem.server_call import MOST_BYTES, Bounds, ServerCalls, made_within
 from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ class LiteLLMChat:
     """Asks `model`, named as LiteLLM names it, such as ``openai/gpt-4o-mini``.
 
     LiteLLM takes seconds to import, so that happens at the first call. `api_base` is the URL of an OpenAI-compatible
-    server (or, for ``ollama_chat/...``, of Ollama); such servers need no key. `timeout` is in seconds, `max_tokens`
-    bounds the answer, `window` is the tokens that prompt and answer share. A call that is under way cannot be called
-    off from another thread: it ends with its answer or its timeout. A stream can, between two pieces.
+    server (or, for ``ollama_chat/...``, of Ollama); such servers need no key. `timeout`, `stream_timeout` and
+    `max_bytes` are those of OllamaChat, `max_tokens` bounds the answer, `window` is the tokens that prompt and answer
+    share.
     """
 
     def __init__(
@@ -37,6 +38,8 @@ class LiteLLMChat:
         api_key: str | None = None,
         api_base: str | None = None,
         timeout: float = 60,
+        stream_timeout: float = 900,
+        max_bytes: int = MOST_BYTES,
         max_tokens: int = 1024,
         window: int = 8192,
     ) -> None:
@@ -44,6 +47,9 @@ class LiteLLMChat:
         self._api_key = api_key or None
         self._api_base = api_base or None
         self._timeout = timeout
+        self._whole = Bounds(timeout, size=max_bytes)
+        self._streamed = Bounds(stream_timeout, timeout, max_bytes)
+        self._calls = ServerCalls()
         self._max_tokens = max_tokens
         self._window = window
         self._usage = Usage()
@@ -76,11 +82,13 @@ class LiteLLMChat:
         if schema is not None:
             answer_format = {"name": "answer", "schema": dict(schema)}
             options["response_format"] = {"type": "json_schema", "json_schema": answer_format}
-        try:
-            answer = self._ask(litellm, [{"role": "user", "content": prompt}], temperature, options)
-            content = answer.choices[0].message.content
-        except Exception as error:  # LiteLLM raises its own tree, its providers' and bare ones
-            raise self._meaning(litellm, error) from error
+        with self._calls.begin(self._model, self._whole) as call:
+            try:
+                with made_within(call):
+                    answer = self._ask(litellm, [{"role": "user", "content": prompt}], temperature, options)
+                content = answer.choices[0].message.content
+            except Exception as error:  # LiteLLM raises its own tree, its providers' and bare ones
+                raise call.failure or self._meaning(litellm, error) from error
         self._count(getattr(answer, "usage", None))
         return content or ""
 
@@ -95,32 +103,40 @@ class LiteLLMChat:
         asked = [{"role": str(message.role), "content": message.content} for message in messages]
         thoughts = Thoughts()
         heard, answered, spent, answer = 0, False, None, None
-        try:
-            answer = self._ask(litellm, asked, temperature, options)
-            for part in answer:
-                heard += 1
-                spent = getattr(part, "usage", None) or spent
-                if (piece := _said(part)) and (shown := thoughts.feed(piece)):
-                    answered = True
-                    yield shown
-            # LiteLLM says "stop" at the end of every stream; only this tells one that was cut.
-            if getattr(answer, "received_finish_reason", "stop") is None:
-                raise self._broke_off()
-        except (GeneratorExit, ServiceUnavailable):
-            raise
-        except Exception as error:
-            raise self._meaning(litellm, error) from error
-        finally:
-            _close(answer)
-            if spent is not None:
-                self._count(spent)
-            elif heard:
-                # What a call cost is said at its end; of one broken off, a part a token is a fair guess.
-                self._usage.add(tokens_in=tokens("".join(message["content"] for message in asked)), tokens_out=heard)
+        with self._calls.begin(self._model, self._streamed) as call:
+            try:
+                with made_within(call):
+                    answer = self._ask(litellm, asked, temperature, options)
+                for part in answer:
+                    heard += 1
+                    call.heard()
+                    spent = getattr(part, "usage", None) or spent
+                    if (piece := _said(part)) and (shown := thoughts.feed(piece)):
+                        answered = True
+                        yield shown
+                # LiteLLM says "stop" at the end of every stream; only this tells one that was cut.
+                if getattr(answer, "received_finish_reason", "stop") is None:
+                    raise call.failure or self._broke_off()
+            except (GeneratorExit, ServiceUnavailable, Cancelled):
+                raise
+            except Exception as error:
+                raise call.failure or self._meaning(litellm, error) from error
+            finally:
+                _close(answer)
+                if spent is not None:
+                    self._count(spent)
+                elif heard:
+                    # What a call cost is said at its end; of one broken off, a part a token is a fair guess.
+                    text = "".join(message["content"] for message in asked)
+                    self._usage.add(tokens_in=tokens(text), tokens_out=heard)
         if rest := thoughts.end():
             yield rest
         elif not answered and getattr(answer, "received_finish_reason", None) == "length":
             raise only_thought(self._model, self._max_tokens)
+
+    def cancel(self) -> None:
+        """End the calls that are under way, in whatever thread: they raise Cancelled at once."""
+        self._calls.break_off()
 
     def _ask(self, litellm: Any, messages: list[dict[str, str]], temperature: float, options: dict[str, Any]) -> Any:
         return litellm.completion(
@@ -159,9 +175,9 @@ class LiteLLMChat:
             raise ServiceUnavailable(f"no API key for {self._model}", hint=KEY_HINT)
 
     def _count(self, spent: Any) -> None:
-        self._usage.add(
-            tokens_in=getattr(spent, "prompt_tokens", 0) or 0, tokens_out=getattr(spent, "completion_tokens", 0) or 0
-        )
+        told = (getattr(spent, "prompt_tokens", None), getattr(spent, "completion_tokens", None))
+        read, written = (counted(self._model, each) for each in told)
+        self._usage.add(tokens_in=read, tokens_out=written)
 
     def _broke_off(self) -> ServiceUnavailable:
         return ServiceUnavailable(

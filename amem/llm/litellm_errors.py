@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, MissingModel, ServiceUnavailable
+from amem.server_call import late, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +18,8 @@ _OWN_PREFIX = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
 _NO_MONEY = ("insufficient_quota", "exceeded your current quota", "billing")
 
 
-def meaning(litellm: Any, error: Exception, model: str, *, timeout: float, secret: str | None) -> AmemError:
-    """The error to raise for `error`; `secret` never appears in it."""
+def meaning(litellm: Any, error: Exception, model: str, *, timeout: float, secret: str | None = None) -> AmemError:
+    """The error to raise for `error`; neither `secret` nor any other that is known appears in it."""
     kinds = litellm.exceptions
     within = getattr(error, "original_exception", None)
     if isinstance(error, kinds.MidStreamFallbackError) and isinstance(within, Exception):
@@ -30,9 +31,7 @@ def meaning(litellm: Any, error: Exception, model: str, *, timeout: float, secre
     if isinstance(error, kinds.NotFoundError):
         return MissingModel(f"the provider has no model {model}: {reason}", hint="check llm_model (AMEM_LLM_MODEL)")
     if isinstance(error, kinds.Timeout):
-        return ServiceUnavailable(
-            f"{model} did not answer within {timeout:g} seconds", hint="raise llm_timeout (AMEM_LLM_TIMEOUT)"
-        )
+        return late(model, timeout)
     return ServiceUnavailable(
         f"{model} could not answer: {reason}",
         hint="check the network and api_base (AMEM_API_BASE)",
@@ -68,5 +67,4 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _reason(error: Exception, secret: str | None) -> str:
-    line = _OWN_PREFIX.sub("", str(error).strip().partition("\n")[0])[:200] or type(error).__name__
-    return line.replace(secret, "***") if secret else line
+    return quoted(_OWN_PREFIX.sub("", str(error).strip().partition("\n")[0]), secret) or type(error).__name__

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from amem.llm.ollama_server import OllamaServer
 from amem.llm.thinking import Thoughts, only_thought
-from amem.llm.usage import Usage
+from amem.llm.usage import Usage, counted
+from amem.ollama_server import OllamaServer
+from amem.server_call import MOST_BYTES, Bounds
 from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 class OllamaChat:
     """Asks `model` (without prefix) of the server at `host`; connects when it is asked something.
 
-    `timeout` is in seconds: for all of an answer in `complete`, for every silence in `stream`. `max_tokens` bounds the
-    answer, so that a small model which repeats itself comes to an end; `window` is the tokens that prompt and answer
-    share, and `keep_alive` (``15m``, ``-1`` for ever) how long Ollama keeps the model in memory afterwards.
+    `timeout` is in seconds: for all of an answer in `complete`, for every silence in `stream`, which may take
+    `stream_timeout` in all; `max_bytes` bounds either. `max_tokens` bounds the answer, so that a small model which
+    repeats itself comes to an end; `window` is the tokens that prompt and answer share, and `keep_alive` (``15m``,
+    ``-1`` for ever) how long Ollama keeps the model in memory afterwards.
     """
 
     def __init__(
@@ -31,18 +32,21 @@ class OllamaChat:
         *,
         host: str = "http://127.0.0.1:11434",
         timeout: float = 60,
+        stream_timeout: float = 900,
+        max_bytes: int = MOST_BYTES,
         max_tokens: int = 1024,
         window: int = 8192,
         keep_alive: str = "15m",
     ) -> None:
         self._model = model
-        self._timeout = timeout
+        self._whole = Bounds(timeout, size=max_bytes)
+        self._streamed = Bounds(stream_timeout, timeout, max_bytes)
         self._max_tokens = max_tokens
         self._window = window
         # Ollama reads a text as a time with a unit, and a number as seconds.
         self._keep_alive = int(keep_alive) if keep_alive.lstrip("-").isdigit() else keep_alive
         self._usage = Usage()
-        self._server = OllamaServer(host, timeout=timeout)
+        self._server = OllamaServer(host)
 
     @property
     def name(self) -> str:
@@ -68,15 +72,10 @@ class OllamaChat:
         Raises ServiceUnavailable when nobody answers in time, MissingModel when the model has not been pulled,
         Cancelled after `cancel`.
         """
-        deadline = time.monotonic() + self._timeout
-        said: list[str] = []
-        # Read as a stream: a connection on which something arrives can be given up, and held to its time, in between.
-        with closing(self._parts([{"role": "user", "content": prompt}], schema, temperature)) as parts:
-            for part in parts:
-                said.append(part.message.content or "")
-                if not part.done and time.monotonic() > deadline:
-                    raise self._server.silent(self._model)
-        return "".join(said)
+        asked = [{"role": "user", "content": prompt}]
+        # Read as a stream, since a connection on which something arrives can be given up in between.
+        with closing(self._parts(asked, schema, temperature, self._whole)) as parts:
+            return "".join(part.message.content or "" for part in parts)
 
     def stream(self, messages: Sequence[Message], *, temperature: float = 0.7) -> Iterator[str]:
         """The answer in pieces as it is written, without a leading ``<think>`` block.
@@ -87,7 +86,7 @@ class OllamaChat:
         asked = [{"role": str(message.role), "content": message.content} for message in messages]
         thoughts = Thoughts()
         answered, reason = False, None
-        with closing(self._parts(asked, None, temperature)) as parts:
+        with closing(self._parts(asked, None, temperature, self._streamed)) as parts:
             for part in parts:
                 reason = part.done_reason
                 if shown := thoughts.feed(part.message.content or ""):
@@ -103,26 +102,29 @@ class OllamaChat:
         self._server.break_off()
 
     def _parts(
-        self, messages: list[dict[str, str]], schema: Mapping[str, object] | None, temperature: float
+        self, messages: list[dict[str, str]], schema: Mapping[str, object] | None, temperature: float, bounds: Bounds
     ) -> Generator[Any, None, None]:
         heard = 0
-        counted = False
+        known = False
         try:
             with (
-                self._server.call(self._model) as client,
+                self._server.call(self._model, bounds) as (client, call),
                 closing(self._ask(client, messages, schema, temperature)) as parts,
             ):
                 for part in parts:
                     heard += 1
+                    call.heard()
                     if part.done:
-                        self._usage.add(tokens_in=part.prompt_eval_count or 0, tokens_out=part.eval_count or 0)
-                        counted = True
+                        spent = [counted(self.name, each) for each in (part.prompt_eval_count, part.eval_count)]
+                        self._usage.add(tokens_in=spent[0], tokens_out=spent[1])
+                        known = True
                     yield part
                     if part.done:
                         return
-            raise self._server.broke_off(self._model)
+            # An answer that has no length of its own ends like any other when its connection is broken off.
+            raise call.failure or self._server.broke_off(self._model)
         finally:
-            if heard and not counted:
+            if heard and not known:
                 # The server says what a call cost when it ends; of one broken off, a part a token is a fair guess.
                 text = "".join(message["content"] for message in messages)
                 self._usage.add(tokens_in=tokens(text), tokens_out=heard)

@@ -12,9 +12,12 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urlsplit
 
+from amem.visible import is_plain_name
+
 #: Long enough for a server on this machine or in this house, too short to be felt when there is none.
 PROBE_SECONDS = 0.3
 _LARGEST_ANSWER = 4_000_000
+_LONGEST_NAME = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def models(host: str, timeout: float = PROBE_SECONDS) -> list[OllamaModel] | Non
     listed = _ask(host, "GET", "/api/tags", None, timeout).get("models")
     if not isinstance(listed, list):
         return None
-    named = [model for model in listed if isinstance(model, dict) and model.get("name")]
+    named = [model for model in listed if isinstance(model, dict) and _is_name(model.get("name"))]
     return [OllamaModel(str(each["name"]), _chats(each), _remote(each), _whole(each.get("size"))) for each in named]
 
 
@@ -95,7 +98,7 @@ def _exchange(
         connection.request(method, path, sent, {"Accept": "application/json"})
         response = connection.getresponse()
         answer = json.loads(response.read(_LARGEST_ANSWER)) if response.status == 200 else {}
-    except (OSError, http.client.HTTPException, ValueError):
+    except (OSError, http.client.HTTPException, ValueError, RecursionError):
         return {}
     finally:
         connection.close()
@@ -116,5 +119,9 @@ def _remote(model: dict[str, Any]) -> bool:
     return bool(model.get("remote_host")) or str(model["name"]).endswith(("-cloud", ":cloud"))
 
 
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME and is_plain_name(value)
+
+
 def _whole(value: Any) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else 0

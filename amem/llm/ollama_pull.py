@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, MissingModel, ServiceUnavailable
 from amem.llm.names import ollama_name
-from amem.llm.ollama_server import OllamaServer
+from amem.ollama_server import OllamaServer
+from amem.server_call import Bounds, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
 _GOES_ON = "run it again: Ollama goes on where it stopped"
+#: Seconds that a pull may be silent.
+_SILENCE = 900.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +33,34 @@ def pull(host: str, name: str) -> Generator[Pulling, None, None]:
     Raises MissingModel when Ollama finds no model of that name, InvalidInput for one of another backend, and
     ServiceUnavailable when no Ollama answers or the download breaks off; what was fetched is kept.
     """
-    return _pulling(OllamaServer(host, timeout=None), ollama_name(name))
+    return _pulling(OllamaServer(host), ollama_name(name))
 
 
 def _pulling(server: OllamaServer, model: str) -> Generator[Pulling, None, None]:
     import ollama
 
     layers: dict[str, tuple[int, int]] = {}
-    with server.call(model) as client:
+    # A large model takes hours, and checking it minutes without a word; each line has a bound, not all of them.
+    with server.call(model, Bounds(silence=_SILENCE)) as (client, call):
         try:
             for part in client.pull(model, stream=True):
+                call.heard(anew=True)
                 if part.digest:
-                    layers[part.digest] = (part.completed or 0, part.total or 0)
+                    layers[part.digest] = (_bytes(part.completed), _bytes(part.total))
                 done, total = (sum(column) for column in zip(*layers.values(), strict=True)) if layers else (0, 0)
-                yield Pulling(part.status or "", done, total)
+                yield Pulling(quoted(part.status), done, total)
                 if part.status == "success":
                     return
         except ollama.ResponseError as error:
-            raise _refused(server.host, model, str(error.error)) from error
+            raise _refused(server.host, model, quoted(error.error)) from error
         except _broken() as error:
-            raise _broke_off(server.host, model) from error
-    raise _broke_off(server.host, model)
+            raise call.failure or _broke_off(server.host, model) from error
+    raise call.failure or _broke_off(server.host, model)
+
+
+def _bytes(told: int | None) -> int:
+    """Bytes of a layer as Ollama tells them; 0 for what no file has."""
+    return told if told is not None and 0 <= told < 2**53 else 0
 
 
 def _broken() -> tuple[type[Exception], ...]:
@@ -64,9 +74,8 @@ def _broke_off(host: str, model: str) -> ServiceUnavailable:
 
 
 def _refused(host: str, model: str, reason: str) -> AmemError:
-    said = " ".join(reason.split())[:200]
-    if "manifest" in said and any(sign in said for sign in ("not exist", "not found", "unknown")):
+    if "manifest" in reason and any(sign in reason for sign in ("not exist", "not found", "unknown")):
         return MissingModel(
             f"Ollama finds no model {model}", hint="names look like llama3.2 or qwen3:4b; check this one"
         )
-    return ServiceUnavailable(f"Ollama at {host} could not pull {model}: {said}", hint=_GOES_ON, passing=True)
+    return ServiceUnavailable(f"Ollama at {host} could not pull {model}: {reason}", hint=_GOES_ON, passing=True)

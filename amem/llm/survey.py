@@ -10,7 +10,7 @@ from amem.llm.choose import choose
 from amem.llm.litellm_errors import KEY_HINT
 from amem.llm.names import is_ollama
 from amem.llm.ollama_models import models, window
-from amem.llm.ollama_server import OllamaServer
+from amem.ollama_server import OllamaServer
 
 if TYPE_CHECKING:
     from amem.llm.ollama_models import OllamaModel
@@ -66,7 +66,7 @@ def _problem(model: str, settings: Settings, served: tuple[OllamaModel, ...] | N
 
 def _not_served(name: str, settings: Settings, served: tuple[OllamaModel, ...] | None) -> AmemError | None:
     host = settings.ollama_host
-    server = OllamaServer(host, timeout=None)
+    server = OllamaServer(host)
     if served is None:
         return server.absent()
     if not any(each.called(name) for each in served):

@@ -6,6 +6,11 @@ import threading
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from amem.errors import ServiceUnavailable
+
+#: Tokens of one call that no model reads or writes.
+_MOST_TOKENS = 1_000_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
@@ -43,6 +48,17 @@ def _tally(
     for rung, count in theirs:
         counts[rung] = counts.get(rung, 0) + sign * count
     return tuple(sorted((rung, count) for rung, count in counts.items() if count))
+
+
+def counted(who: str, tokens: object) -> int:
+    """Tokens as a server tells them; 0 where it does not. Raises ServiceUnavailable for a count that cannot be one."""
+    if tokens is None:
+        return 0
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= _MOST_TOKENS:
+        raise ServiceUnavailable(
+            f"{who} tells of a number of tokens that cannot be one", hint="see what listens there: no model answers so"
+        )
+    return tokens
 
 
 class Usage:

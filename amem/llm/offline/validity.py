@@ -19,6 +19,8 @@ _OPEN = re.compile(
     r"|\d{1,2}月|\d{1,2}[日号]|(?:周|星期|礼拜)[一二三四五六日天]|[春夏秋冬][天季]",
     re.IGNORECASE,
 )
+#: Characters before a time among which its preposition is looked for.
+_NEARBY = 200
 #: With these nothing is stated: it may be so, or may have been so.
 _PERHAPS = re.compile(
     r"\b(?:if|unless|maybe|perhaps|probably|possibly|might)\b|如果|假如|要是|也许|可能|大概|好像|或许", re.IGNORECASE
@@ -52,21 +54,23 @@ def holds_from(text: str, said: datetime) -> datetime | None:
     if _PERHAPS.search(text):
         return None
     found: set[Span] = set()
-    rest = text
+    named: list[tuple[int, int]] = []
     for each in mentions(text, said.date()):
-        before = text[: each.start]
+        # What makes it an end or an aim stands right before it.
+        nearby = max(0, each.start - _NEARBY)
+        before = text[nearby : each.start]
         if each.span is None or _BEFORE.search(before) or _AFTER.match(text, each.end):
             return None
         preposition = _PREPOSITION.match(text, each.start)
         bare = preposition.end() if preposition else each.start
-        if _CAME_TO_BE.search(text[:bare]) or _BORN_ZH.match(text, each.end):
+        if _CAME_TO_BE.search(text[nearby:bare]) or _BORN_ZH.match(text, each.end):
             return None
         found.add(each.span)
-        rest = rest[: each.start] + " " * (each.end - each.start) + rest[each.end :]
+        named.append((each.start, each.end))
     if len(found) != 1:
         return None
     (span,) = found
-    if span.unit != "day" and _OPEN.search(rest):
+    if span.unit != "day" and _OPEN.search(_without(text, named)):
         return None
     today = said.date()
     try:
@@ -74,3 +78,10 @@ def holds_from(text: str, said: datetime) -> datetime | None:
     except OverflowError:
         past = False
     return datetime.combine(span.first, time(), tzinfo=said.tzinfo) if past else None
+
+
+def _without(text: str, named: list[tuple[int, int]]) -> str:
+    """Return the text with white space in the place of these parts, which follow each other."""
+    ends = [0, *(end for _, end in named)]
+    starts = [*(start for start, _ in named), len(text)]
+    return " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))

@@ -8,12 +8,13 @@ from amem.llm.offline.facts.chinese_people import KIN_ZH
 
 _NONE = r"(?!(?:none|no|nil|not|n/a|unknown)\b|无|没有|暂无|未知)"
 _LABEL = re.compile(
-    r"(?P<before>(?:^|[.!?\n])\s*)(?:[-*•] )?(?:(?:my|(?P<whose>[^\W\d_][\w-]*)['’]s) )?(?:known |food |drug |severe )*"
+    r"(?P<before>(?:^|[.!?\n])[^\S\n]*)(?:[-*•] )?(?:(?:my|(?P<whose>[^\W\d_][\w-]*)['’]s) )?"
+    r"(?:known |food |drug |severe )*"
     rf"allerg(?:y|ies) ?[:：] ?+{_NONE}(?P<list>[^\n.;!?]+)",
     re.IGNORECASE,
 )
 _LABEL_ZH = re.compile(
-    r"(?P<before>(?:^|[。！？\n])\s*)(?:[-*•] )?(?:我的?)?(?:食物|药物)?过敏(?:原|源|史|物)?\s?"
+    r"(?P<before>(?:^|[。！？\n])[^\S\n]*)(?:[-*•] )?(?:我的?)?(?:食物|药物)?过敏(?:原|源|史|物)?\s?"
     rf"[:：]\s*+{_NONE}(?P<list>[^\n。；！？]+)"
 )
 _COMMAS = re.compile(r",? and |\s*[,;、]\s*")

@@ -54,7 +54,7 @@ def _labels(names: tuple[str, ...]) -> re.Pattern[str]:
     """Matches "New vet for Zhima in Lisbon:" where a sentence begins with it."""
     listed = "|".join(map(re.escape, names))
     return re.compile(
-        rf"(?P<before>(?:^|[.!?] |[。！？\n])\s*)(?:[-*•] )?(?:(?:my|our|new|我的|新)\s?){{0,2}}(?P<name>{listed})"
+        rf"(?P<before>(?:^|[.!?] |[。！？\n])[^\S\n]*)(?:[-*•] )?(?:(?:my|our|new|我的|新)\s?){{0,2}}(?P<name>{listed})"
         r"(?: (?:for|of) (?P<whose>[^\W\d_][\w'’-]*)(?: ?\([^()\n]{1,30}\))?)?(?: in [^\W\d_][\w-]*)?"
         r"\s*[:：]\s*(?=\S)",
         re.IGNORECASE,

@@ -7,26 +7,26 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, Cancelled, MissingModel, ServiceUnavailable
-from amem.llm.breakable import BreakableCalls
+from amem.server_call import ServerCalls, late, quoted
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator
+
+    from amem.server_call import Bounds, ServerCall
 
 #: A server that is there accepts a connection long before this; one that is busy still does.
 _CONNECT_SECONDS = 5.0
 
 
 class OllamaServer:
-    """The server at `host`. `timeout` is how many seconds it may be silent; None means for ever.
-
-    Each call has a connection of its own, so that it can be broken off alone and none is left open.
+    """The server at `host`. Each call has a connection of its own, so that it can be broken off alone and none is left
+    open.
     """
 
-    def __init__(self, host: str, *, timeout: float | None) -> None:
+    def __init__(self, host: str) -> None:
         self.host = host
-        self._timeout = timeout
-        self._calls = BreakableCalls()
+        self._calls = ServerCalls()
         self._lock = threading.Lock()
         self._encryption: ssl.SSLContext | None = None
 
@@ -35,8 +35,8 @@ class OllamaServer:
         self._calls.break_off()
 
     @contextmanager
-    def call(self, model: str) -> Iterator[Any]:
-        """A client of the ``ollama`` package for one call about `model`.
+    def call(self, model: str, bounds: Bounds) -> Iterator[tuple[Any, ServerCall]]:
+        """A client of the ``ollama`` package for one call about `model` within `bounds`, and the call.
 
         Whatever it raises leaves the block as ServiceUnavailable, MissingModel or, when the call was broken off,
         Cancelled.
@@ -44,11 +44,12 @@ class OllamaServer:
         import httpx
         import ollama
 
-        with self._calls.begin() as call:
-            limits = httpx.Timeout(self._timeout, connect=min(self._timeout or _CONNECT_SECONDS, _CONNECT_SECONDS))
+        with self._calls.begin(f"ollama/{model}", bounds) as call:
+            silence = bounds.silence or bounds.seconds
+            limits = httpx.Timeout(silence, connect=min(silence or _CONNECT_SECONDS, _CONNECT_SECONDS))
             client: Any = ollama.Client(self.host, timeout=limits, verify=self._verified(), **call.httpx_options)
             try:
-                yield client
+                yield client, call
             except (
                 ollama.ResponseError,
                 httpx.HTTPError,
@@ -56,19 +57,14 @@ class OllamaServer:
                 ValueError,
                 TypeError,
                 AttributeError,
+                RecursionError,
             ) as error:
-                if call.broken:
-                    raise Cancelled(f"the call to ollama/{model} was called off") from error
-                raise self._meaning(error, model) from error
+                nobody = isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError))
+                if call.failure is not None and (not nobody or isinstance(call.failure, Cancelled)):
+                    raise call.failure from error
+                raise self._meaning(error, model, silence) from error
             finally:
                 client.close()
-
-    def silent(self, model: str) -> ServiceUnavailable:
-        """The error of a model that took longer than it may."""
-        return ServiceUnavailable(
-            f"ollama/{model} did not answer within {self._timeout:g} seconds",
-            hint="raise llm_timeout (AMEM_LLM_TIMEOUT) or take a smaller model",
-        )
 
     def broke_off(self, model: str) -> ServiceUnavailable:
         """The error of an answer without an end."""
@@ -90,7 +86,7 @@ class OllamaServer:
             f"no Ollama answers at {self.host}", hint="start it with `ollama serve`, or set ollama_host (OLLAMA_HOST)"
         )
 
-    def _meaning(self, error: Exception, model: str) -> AmemError:
+    def _meaning(self, error: Exception, model: str, silence: float | None) -> AmemError:
         import httpx
         import ollama
 
@@ -99,10 +95,10 @@ class OllamaServer:
         if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError)):
             return self.absent()
         if isinstance(error, httpx.TimeoutException):
-            return self.silent(model)
+            return late(f"ollama/{model}", silence or _CONNECT_SECONDS)
         if isinstance(error, httpx.HTTPError):
             return self.broke_off(model)
-        # json's, pydantic's and the package's own errors about a body that is not Ollama's
+        # json's, pydantic's and the package's own errors about a body that is not Ollama's, or is nested too deeply
         return ServiceUnavailable(
             f"what listens at {self.host} does not answer like Ollama", hint="check ollama_host (OLLAMA_HOST)"
         )
@@ -118,7 +114,7 @@ class OllamaServer:
             )
         # An error in the middle of a stream has no status of its own: the runner behind the server died.
         in_passing = status < 0 or status == 429 or status >= 500
-        reason = " ".join(str(error.error).split())[:200] or status
+        reason = quoted(error.error) or status
         return ServiceUnavailable(
             f"Ollama at {self.host} could not answer with {model}: {reason}",
             hint=f"see Ollama's log, or try `ollama run {model}`",

@@ -1,0 +1,54 @@
+"""A note four times as long takes about four times the work, whatever it is made of."""
+
+from __future__ import annotations
+
+from time import process_time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from amem import AgenticMemorySystem
+from amem.testing import HashEmbedder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(300)]
+
+SHORT, LONG = 4_000, 16_000
+#: Four times the length may take so many times the work: far below the sixteen of a square, far above what noise makes.
+_MOST = 9
+TEXTS: dict[str, Callable[[int], str]] = {
+    "one gap": lambda n: "tea" + " " * n + "is hot",
+    "many gaps": lambda n: ("tea" + " " * 50) * (n // 53),
+    "empty lines": lambda n: "tea" + "\n" * n + "is hot",
+    "blank lines": lambda n: "tea" + " \n" * (n // 2) + "is hot",
+    "no space": lambda n: "x" * n,
+    "digits": lambda n: "1" * n,
+    "Chinese ones": lambda n: "一" * n,
+    "dates": lambda n: "2026-01-02 " * (n // 11),
+    "links": lambda n: "[a](b)" * (n // 6),
+    "enumeration commas": lambda n: "、" * n,
+    "brackets": lambda n: "(((" * (n // 3),
+    "emoji": lambda n: "🦊" * n,
+    "English": lambda n: "I moved the long run from Sunday to Saturday because of the heat. " * (n // 66),
+    "Chinese": lambda n: "我把长跑从周日改到了周六，因为天气太热。" * (n // 20),
+}
+
+
+@pytest.mark.parametrize("name", list(TEXTS))
+def test_adding_a_longer_text_takes_work_in_proportion(name: str) -> None:
+    # A ratio of the processor's time, not a time: other work on the machine changes both.
+    text = TEXTS[name]
+    with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder(64)) as memory:
+        memory.add("Warm up: " + text(500))
+    short, long = min(work(text(SHORT)) for _ in range(3)), min(work(text(LONG)) for _ in range(2))
+    assert long < _MOST * max(short, 0.05)
+
+
+def work(text: str) -> float:
+    """Seconds of processor that adding the text takes."""
+    with AgenticMemorySystem(llm_backend="offline", embedder=HashEmbedder(64)) as memory:
+        start = process_time()
+        memory.add(text)
+        return process_time() - start
