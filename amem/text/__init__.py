@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from amem.text.hashtags import hashtags
 from amem.text.normal import normalize
+from amem.text.quotes import Quotes
 from amem.text.scripts import cjk_share, is_cjk, written_in_cjk
 from amem.text.searched import asked_terms, search_terms
 from amem.text.sentences import sentences
@@ -13,6 +14,7 @@ from amem.text.typed import Typed, typed_words
 
 __all__ = [
     "FTS5_TOKENIZE",
+    "Quotes",
     "Typed",
     "asked_terms",
     "cjk_share",

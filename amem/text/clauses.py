@@ -35,7 +35,8 @@ class Clause:
 
 _BREAK = re.compile(
     # Not within a number or an hour.
-    r"\s*(?:[;()…，；：（）—–]|[,:](?!\d))+\s*(?:(?:and|but|or|so|because|since|although|though|while|who|which|whose|where|if)\b)?"
+    # White space is taken from where it begins, so that a long run of it is looked at once.
+    r"(?:(?<!\s)\s*+|(?<=\s))(?:[;()…，；：（）—–]|[,:](?!\d))+\s*(?:(?:and|but|or|so|because|since|although|though|while|who|which|whose|where|if)\b)?"
     r"|\b(?:and|but|or|so|because|since|although|though|while|whereas|when|whenever|after|before|if|whether|unless|who"
     r"|which|whose|where|without)\b"
     # "That" begins what somebody baked, not what somebody does not think.
