@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,9 +19,68 @@ if TYPE_CHECKING:
 SCOPES = ("user_id", "agent_id", "session_id")
 
 
-def whose(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """The ids under `SCOPES` in a note's metadata, as text; '' for one that it does not have."""
-    return {name: "" if metadata.get(name) is None else str(metadata[name]) for name in SCOPES}
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose notes: those of one user, agent and session. '' stands for notes without such an id, None leaves it open.
+
+    A note is of the scope that `of` reads from its metadata, and meets only notes of the same one: nothing links,
+    rewrites, merges, overturns or counts a note for another's. A caller sees the notes of a scope that may leave ids
+    open; since notes meet as they do, all that went into those is of that scope, too (docs/adr: one scope, one memory).
+    """
+
+    user_id: str | None = None
+    agent_id: str | None = None
+    session_id: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in SCOPES:
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, str):
+                raise InvalidInput(
+                    f"{name} must be text, not {type(value).__name__}", hint="leave it out to ask for all"
+                )
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, Any]) -> Scope:
+        """That of a note with this metadata; an id that another program keeps as a number is the same id."""
+        return cls(*("" if metadata.get(name) is None else str(metadata[name]) for name in SCOPES))
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """The ids it names, as metadata holds them."""
+        return {name: value for name in SCOPES if (value := getattr(self, name))}
+
+    def naming(self, name: str) -> str:
+        """How a conversation's or a source's name is kept, so that the same name means another in another scope."""
+        return self.named(name) + self._ending
+
+    def named(self, name: str) -> str:
+        """Such a name as it was given."""
+        return name.removesuffix(self._ending)
+
+    @property
+    def _ending(self) -> str:
+        return f" {json.dumps(self.ids, ensure_ascii=False)}" if self.ids else ""
+
+    def holds(self, metadata: Mapping[str, Any]) -> bool:
+        """Whether a note with this metadata is within it."""
+        return self.covers(Scope.of(metadata))
+
+    def and_(self, other: Scope) -> Scope:
+        """What is within both. Raises InvalidInput where that can be nothing."""
+        for name in SCOPES:
+            one, more = getattr(self, name), getattr(other, name)
+            if one is not None and more not in (None, one):
+                raise InvalidInput(f"the {name} {more!r} is not that of this memory", hint=f"leave {name} out")
+        return Scope(*(getattr(other, name) if getattr(self, name) is None else getattr(self, name) for name in SCOPES))
+
+    def covers(self, other: Scope) -> bool:
+        """Whether all notes of the other scope are within it."""
+        return all(getattr(self, name) in (None, getattr(other, name)) for name in SCOPES)
+
+
+#: All notes of a collection, whosever they are, and those that say of nobody that they are his.
+EVERYONE, NOBODY = Scope(), Scope("", "", "")
 
 
 class MemoryType(StrEnum):

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from amem.border import bordered
 from amem.conversation.chat_learning import ChatLearning
 from amem.conversation.extractive import NAMES_NO_MODEL
 from amem.conversation.forgetting import meant
@@ -22,7 +24,6 @@ from amem.conversation.rules import load_rules
 from amem.conversation.taught import taught
 from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, NoteNotFound, NothingToUndo
 from amem.protocols import ChatModel
-from amem.query import Query
 from amem.storage.chats import Learning, Turn, TurnState
 from amem.text.tokens import tokens
 
@@ -72,6 +73,7 @@ class _Saying:
         return self.rules is not None
 
 
+@partial(bordered, constructor=False)
 class Assistant:
     """A chat that remembers.
 
@@ -158,7 +160,6 @@ class Assistant:
         that cannot be read, and StorageError when the turn cannot be stored.
         """
         check_asked(text, self._memory.settings.max_note_chars)
-        Query(text)  # refuses what is no text before anything is stored
         return self._stream(text, stopped)
 
     def _stream(self, text: str, stopped: Event | None) -> Generator[Piece, None, None]:

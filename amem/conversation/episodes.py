@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.conversation.rules import Rules
     from amem.conversation.segment import Episode
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Scope
     from amem.protocols import Analyst
     from amem.settings import Settings
     from amem.storage import Session, Store
@@ -66,8 +66,16 @@ class EpisodeNotes:
         summary = self._fallback().extract(Passage(tuple(each for each in heard if each.content))).summary
         return _bare_summary(messages) if not summary.strip() or rules.forbids(summary) else summary
 
-    def draft(self, episode: Episode, left: Sequence[Message], conversation: str, actor: str, rules: Rules) -> Drafted:
-        """A note that sums up what is `left` of the episode in a line, by rules."""
+    def draft(
+        self,
+        episode: Episode,
+        left: Sequence[Message],
+        conversation: str,
+        scope: Scope,
+        actor: str,
+        rules: Rules,
+    ) -> Drafted:
+        """A note of the scope that sums up what is `left` of the episode in a line, by rules."""
         messages = episode.messages
         summary = self.summary(messages, left, rules)
         at = next((message.at for message in messages if message.at is not None), None)
@@ -76,7 +84,7 @@ class EpisodeNotes:
             "messages": len(messages),
             "began": str(episode.why),
         }
-        fields = {"kind": Kind.EPISODE, "conversation_id": conversation, "metadata": {"episode": about}}
+        fields = {"kind": Kind.EPISODE, "conversation_id": conversation, "metadata": {"episode": about, **scope.ids}}
         new = NewNote(summary, at, fields=fields)
         note = take_in(new, actor=actor, settings=self._settings, clock=self._clock).note
         return Drafted(note, self._analysed(note))
@@ -88,7 +96,7 @@ class EpisodeNotes:
         """
         note = drafted.note
         note.enrichment = Enrichment.PENDING if waits else Enrichment.DONE
-        note.metadata = {"episode": {**note.metadata["episode"], "first": first, "last": last}}
+        note.metadata = note.metadata | {"episode": {**note.metadata["episode"], "first": first, "last": last}}
         self._vectorizer.keep(session, drafted.vectors)
         # What people said in it is as good as what they say in a note; what it leaves out is a matter of summing up.
         return session.notes.insert(
@@ -118,7 +126,7 @@ class EpisodeNotes:
         """Fill the note in by rules, and embed it; an embedder that is down costs the vector for now, not the note."""
         analyst = self._fallback()
         default_zone = zone(self._settings.timezone)
-        analysis = analyst.analyze(draft_of(note, default_zone), self._vocabulary)
+        analysis = analyst.analyze(draft_of(note, default_zone), self._vocabulary.of(note))
         fill_in(note, analysis, ("kind",), default_zone)  # the facts are those of the notes that it sums up
         note.analyst, note.enrichment = analyst.name, Enrichment.DONE
         try:

@@ -9,23 +9,29 @@ from amem.receipt import Cost
 
 if TYPE_CHECKING:
     from amem.message import Message
-    from amem.note import Enrichment
+    from amem.note import Enrichment, Scope
     from amem.receipt import Queued, Receipt
 
 
 @dataclass(frozen=True, slots=True)
 class Lot:
-    """Stored messages that are learnt from together, with their sources' ids and ordinals.
+    """Stored messages that are learnt from together, with their sources' ids and ordinals, and whose they are.
 
-    `note` is their episode's, whose job `owner` holds; without one nobody else can be learning from them.
+    `conversation` is its name as it is kept (see `Scope.naming`), `called` as it was given. `note` is their episode's,
+    whose job `owner` holds; without one nobody else can be learning from them.
     """
 
     messages: tuple[Message, ...]
     ids: tuple[str, ...]
     ordinals: tuple[int, ...]
     conversation: str
+    scope: Scope
     note: str | None = None
     owner: str = ""
+
+    @property
+    def called(self) -> str:
+        return self.scope.named(self.conversation)
 
 
 @dataclass(frozen=True, slots=True)

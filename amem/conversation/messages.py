@@ -9,6 +9,7 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from amem import checks
 from amem.clock import local_time, parse_time
 from amem.errors import InvalidInput, NoteTooLong
 from amem.message import Message, Role
@@ -68,8 +69,10 @@ def check_asked(text: Any, most: int) -> None:
 
 def check_name(conversation: Any) -> None:
     """Raise InvalidInput for what cannot be a conversation's name; None asks for one to be made up."""
-    if conversation is not None and not (isinstance(conversation, str) and _is_text(conversation)):
-        raise InvalidInput(f"{str(conversation)[:80]!r} cannot name a conversation", hint="give text, or leave it out")
+    if conversation is not None and not (isinstance(conversation, str) and checks.is_text(conversation)):
+        raise InvalidInput(
+            f"{checks.shown(conversation)} cannot name a conversation", hint="give text, or leave it out"
+        )
 
 
 def name_conversation(messages: Sequence[Message]) -> str:
@@ -119,7 +122,7 @@ def _message(item: Message | Mapping[str, Any], number: int, zone: tzinfo) -> Me
         return replace(item, role=_role(item.role, number), at=_time(item.at, number, zone))
     if not isinstance(item, Mapping):
         raise _unusable(number, f"it is a {type(item).__name__}, neither a mapping nor a Message")
-    unknown = sorted(str(key) for key in item.keys() - _KEYS.keys())
+    unknown = sorted(checks.shown(key) for key in item.keys() - _KEYS.keys())
     if unknown:
         raise _unusable(number, f"unknown {', '.join(unknown)}", hint=f"a message has {', '.join(_KEYS)}")
     values: dict[str, Any] = {}
@@ -137,16 +140,18 @@ def _message(item: Message | Mapping[str, Any], number: int, zone: tzinfo) -> Me
 
 def _role(value: Any, number: int) -> Role:
     try:
-        return Role(value)
+        return Role(checks.text("its role", value))
     except ValueError:
-        raise _unusable(number, f"its role is {value!r}", hint=f"the roles are {', '.join(Role)}") from None
+        raise _unusable(number, f"its role is {checks.shown(value)}", hint=f"the roles are {', '.join(Role)}") from None
 
 
 def _time(value: Any, number: int, zone: tzinfo) -> datetime | None:
     if value is None:
         return None
     if not isinstance(value, str | datetime):
-        raise _unusable(number, f"its time is {value!r}", hint="use ISO 8601 (2026-03-01T09:30) or a datetime")
+        raise _unusable(
+            number, f"its time is {checks.shown(value)}", hint="use ISO 8601 (2026-03-01T09:30) or a datetime"
+        )
     try:
         parse_time(value, zone)  # refuses what lies before the year 1 or after 9999 elsewhere on earth
         return local_time(value, zone)
@@ -161,17 +166,13 @@ def _checked(message: Message, number: int) -> Message:
             continue
         if not isinstance(value, str):
             raise _unusable(number, f"its {name} must be text, not {type(value).__name__}")
-        if not _is_text(value):
+        if not checks.is_text(value):
             raise _unusable(number, f"its {name} holds characters that are not text")
         if len(value) > LONGEST:
             what = f"its {name} has {len(value):,} characters; the limit is {LONGEST:,}"
             raise _unusable(number, what, hint="amem import splits long text")
     speaker = " ".join(message.speaker.split())[:200] if message.speaker else None
     return replace(message, content=without_recalled(message.content), speaker=speaker or None)
-
-
-def _is_text(value: str) -> bool:
-    return "\x00" not in value and not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _parts(message: Message) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from amem.analysis import Procedure
     from amem.message import Message
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Scope
     from amem.retrieval import Hit
     from amem.storage import Store
 
@@ -44,9 +44,9 @@ class Known:
     notes: tuple[tuple[str, MemoryNote], ...] = ()
 
 
-def known_procedures(store: Store, finder: Finder, said: Sequence[Message]) -> Known:
-    """The remembered procedures that a passage may be about, under the handles p1, p2, ...; none when search fails."""
-    wanted = Filter(kinds=(Kind.PROCEDURE,))
+def known_procedures(store: Store, finder: Finder, said: Sequence[Message], scope: Scope) -> Known:
+    """The scope's procedures that a passage may be about, under the handles p1, p2, ...; none when search fails."""
+    wanted = Filter(kinds=(Kind.PROCEDURE,), whose=scope)
     text = " ".join(message.content for message in said)[:_ASKED_WITH].strip()
     with store.read() as session:
         if not text or not session.notes.count(wanted):

@@ -23,11 +23,11 @@ from amem.conversation.segment import segment
 from amem.conversation.takebacks import NAMED_WITHIN
 from amem.conversation.teaching import EXTRACT_JOB, Teacher
 from amem.conversation.transcript import Transcript
-from amem.conversation.withdrawn import only_takes_back, without_taken_back
+from amem.conversation.withdrawn import only_takes_back, sum_up_again, without_taken_back
 from amem.errors import AmemError, Cancelled, InvalidInput
 from amem.llm.showing import EARLIER
 from amem.message import Role
-from amem.note import Enrichment
+from amem.note import NOBODY, Enrichment, Scope
 from amem.storage.costs import LEARNING, REMEMBER
 from amem.writing.waiting import LEASE_SECONDS, EnrichReport, leased
 
@@ -85,6 +85,7 @@ class Learner:
         messages: Sequence[Message | Mapping[str, Any]],
         *,
         conversation: str | None = None,
+        scope: Scope = NOBODY,
         actor: str = "user",
         wait: bool = True,
         earlier: Sequence[Message | Mapping[str, Any]] = (),
@@ -95,7 +96,8 @@ class Learner:
     ) -> RememberReport:
         """Store what was said and learn from it; messages that are remembered already are left out.
 
-        `conversation` names it (None: named after its messages); with its name a conversation can be continued.
+        `conversation` names it (None: named after its messages); with its name a conversation can be continued. What
+        is stored and learnt is of the `scope`: a conversation of that name in another one is another conversation.
         `earlier` messages give context and are not stored. With ``wait=False`` learning is left to `work`. With
         ``episodes=False`` all messages are one passage without an episode note, as a chat learns turn by turn; with
         ``extract=False`` there are only episode notes. `replaces` is the operation of an earlier, degraded
@@ -118,7 +120,7 @@ class Learner:
         self._vectorizer.check()
         name = conversation or name_conversation(taken)
         keep = self._keep_episodes if episodes else self._keep_passage
-        operation, lots = keep(taken, name, actor, rules, extract=extract, again=replaces is not None)
+        operation, lots = keep(taken, name, scope, actor, rules, extract=extract, again=replaces is not None)
         known = len(taken) - sum(len(lot.messages) for lot in lots)
         report = RememberReport(operation, name, tuple(lot.note for lot in lots if lot.note is not None), known=known)
         if operation is None or not extract:
@@ -167,6 +169,10 @@ class Learner:
         with self._store.read() as session:
             return [message_of(source) for source in Transcript(session).of(note)]
 
+    def sum_up_again(self, episodes: Sequence[str], rules: Rules, operation: int) -> None:
+        """Write the notes of these episodes anew, by rules, as a part of `operation`."""
+        sum_up_again(self._store, self._notes, episodes, rules, operation)
+
     def work(
         self,
         owner: str = "",
@@ -214,10 +220,19 @@ class Learner:
         return [replace(message, content=rules.without_secrets(message.content)) for message in taken]
 
     def _keep_episodes(
-        self, messages: Sequence[Message], conversation: str, actor: str, rules: Rules, *, extract: bool, again: bool
+        self,
+        messages: Sequence[Message],
+        called: str,
+        scope: Scope,
+        actor: str,
+        rules: Rules,
+        *,
+        extract: bool,
+        again: bool,
     ) -> tuple[int | None, list[Lot]]:
         """One commit: every new message, a note for each episode of them, and a job on each to learn from it."""
-        ids = source_ids(messages, conversation)
+        conversation = scope.naming(called)
+        ids = _ids(messages, conversation, scope)
         while True:
             with self._store.read() as session:
                 transcript = Transcript(session)
@@ -236,7 +251,7 @@ class Learner:
                 # That something does not count is no news by itself: it is done, once, and makes no note.
                 if not only_takes_back(episode.messages):
                     summed = [left[id] for _, id in mine]
-                    passages.append((mine, self._notes.draft(episode, summed, conversation, actor, rules)))
+                    passages.append((mine, self._notes.draft(episode, summed, called, scope, actor, rules)))
                 elif any(id not in places for _, id in mine):
                     passages.append((mine, None))
             if not passages:
@@ -244,10 +259,10 @@ class Learner:
             with self._store.write() as session:
                 if Transcript(session).remembered(ids, in_episodes=True) != told:
                     continue  # another process is remembering the same conversation
-                operation = _begin(session, actor, sum(len(mine) for mine, _ in passages), conversation)
+                operation = _begin(session, actor, sum(len(mine) for mine, _ in passages), called)
                 lots = []
                 for mine, draft in passages:
-                    lot, keys = _put(session, mine, conversation, operation)
+                    lot, keys = _put(session, mine, conversation, scope, operation)
                     if draft is None:
                         lots.append(lot)
                         continue
@@ -261,10 +276,19 @@ class Learner:
                 return operation, lots
 
     def _keep_passage(
-        self, messages: Sequence[Message], conversation: str, actor: str, rules: Rules, *, extract: bool, again: bool
+        self,
+        messages: Sequence[Message],
+        called: str,
+        scope: Scope,
+        actor: str,
+        rules: Rules,
+        *,
+        extract: bool,
+        again: bool,
     ) -> tuple[int | None, list[Lot]]:
         """One commit: every new message; with `again` those that were learnt from before count as new."""
-        ids = source_ids(messages, conversation)
+        conversation = scope.naming(called)
+        ids = _ids(messages, conversation, scope)
         with self._store.write() as session:
             transcript = Transcript(session)
             told = frozenset[str]() if again else transcript.remembered(ids, in_episodes=False)
@@ -274,15 +298,15 @@ class Learner:
             fresh = [(message, id) for message, id in zip(messages, ids, strict=True) if id not in told]
             if not fresh:
                 return None, []
-            operation = _begin(session, actor, len(fresh), conversation)
-            lot, _ = _put(session, fresh, conversation, operation)
+            operation = _begin(session, actor, len(fresh), called)
+            lot, _ = _put(session, fresh, conversation, scope, operation)
         return operation, [lot]
 
     def _before(self, lot: Lot, given: Sequence[Message], lots: Sequence[Lot]) -> tuple[Message, ...]:
         """What was said before the lot: what the caller gave and this call holds, else what is stored."""
         with self._store.read() as session:
             if given:
-                before = list(without_forgotten(session, given, source_ids(given, lot.conversation)))
+                before = list(without_forgotten(session, given, _ids(given, lot.conversation, lot.scope)))
                 for other in lots[-EARLIER:]:  # each holds a message at least
                     before += other.messages
             else:
@@ -330,7 +354,7 @@ def _begin(session: Session, actor: str, count: int, conversation: str) -> int:
 
 
 def _put(
-    session: Session, messages: Sequence[tuple[Message, str]], conversation: str, operation: int
+    session: Session, messages: Sequence[tuple[Message, str]], conversation: str, scope: Scope, operation: int
 ) -> tuple[Lot, list[int]]:
     """Store messages after those the conversation has; those stored before keep their places."""
     transcript = Transcript(session)
@@ -344,15 +368,21 @@ def _put(
             places[id] = last
         keys.append(session.sources.put(source_of(message, id, conversation, places[id]), operation))
     said = tuple(message for message, _ in messages)
-    return Lot(said, tuple(ids), tuple(places[id] for id in ids), conversation), keys
+    return Lot(said, tuple(ids), tuple(places[id] for id in ids), conversation, scope), keys
+
+
+def _ids(messages: Sequence[Message], conversation: str, scope: Scope) -> list[str]:
+    return [scope.naming(id) for id in source_ids(messages, conversation)]
 
 
 def _lot_of(session: Session, note: str) -> Lot:
     sources = Transcript(session).of(note)
+    scope = session.notes.scopes_of([note])[note]
     return Lot(
         tuple(message_of(source) for source in sources),
         tuple(source.id for source in sources),
         tuple(source.ordinal or 0 for source in sources),
         next((source.conversation for source in sources if source.conversation), ""),
+        scope,
         note,
     )

@@ -15,6 +15,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from amem.border import checked
 from amem.errors import InvalidInput
 from amem.message import Message, Role
 from amem.text import index_terms, query_terms
@@ -54,6 +55,7 @@ class Episode:
     why: Began
 
 
+@checked
 def segment(
     messages: Sequence[Message],
     *,

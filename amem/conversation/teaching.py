@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from amem.message import Message
     from amem.note import MemoryNote
     from amem.protocols import Analyst
+    from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.storage import Session, Store
     from amem.truth.predicates import Predicates
@@ -103,7 +104,7 @@ class Teacher:
         lot = replace(lot, messages=tuple(_without_orders(message) for message in lot.messages))
         # What the system says is no part of the conversation: nobody is asked to learn from it.
         heard = tuple(message for message in lot.messages if message.content and message.role is not Role.SYSTEM)
-        known = known_procedures(self._store, self._finder, heard)
+        known = known_procedures(self._store, self._finder, heard, lot.scope)
         language = language_of(" ".join(message.content for message in heard))
         passage = Passage(heard, earlier, known.shown, rules.told_in(language))
         before = spent_by(self._analyst())
@@ -153,7 +154,7 @@ class Teacher:
         again: int,
     ) -> Lesson:
         """Write down what was admitted; then ask the model about all of the new notes, `again` times more at most."""
-        cause = f"learnt from {lot.note or lot.conversation}"
+        cause = f"learnt from {lot.note or lot.called}"
         with self._store.write() as session:
             if lot.note is not None and (gone := _lost(session, lot)):
                 return Lesson(made_by, Enrichment.PENDING, dropped=(gone,))
@@ -170,7 +171,7 @@ class Teacher:
 
         retracted: list[str] = []
 
-        def take_back_at_once(session: Session) -> None:
+        def take_back_at_once(session: Session, _: Sequence[Receipt] = ()) -> None:
             # In one commit with what is learnt: nobody is ever told what its speaker has taken back meanwhile.
             retracted.extend(self._take_back(session, lot, own))
 
@@ -240,8 +241,9 @@ class Teacher:
         place = lot.ordinals[_position(lot.messages, first)]
         told = {
             "speaker": first.speaker or self._settings.user_name,
-            "conversation_id": lot.conversation,
+            "conversation_id": lot.called,
             "ordinal": place,
+            **lot.scope.ids,
         }
         return NewNote(
             content, first.at, fields=fields | told, sources=self._sources(lot, messages), derived_from=lot.note

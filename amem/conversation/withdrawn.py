@@ -80,6 +80,26 @@ def any_taken_back(session: Session, lot: Lot) -> bool:
     return without_taken_back(lot.messages, later) != lot.messages
 
 
+def sum_up_again(store: Store, notes: EpisodeNotes, ids: Sequence[str], rules: Rules, operation: int) -> None:
+    """Have the notes of these episodes say, by rules, what their messages still do."""
+    for id in ids:
+        with store.read() as session:
+            note = session.notes.get_many([id], history=False, usage=False).get(id)
+            transcript = Transcript(session)
+            sources = transcript.of(id) if note is not None else []
+            said = tuple(message_of(source) for source in sources)
+            heard = without_forgotten(session, said, [source.id for source in sources])
+            last = max((source.ordinal or 0 for source in sources), default=0)
+            talk = next((source.conversation for source in sources if source.conversation), "")
+            later = transcript.after(talk, last, NAMED_WITHIN)
+        if note is None or not sources:
+            continue
+        draft = notes.rewritten(note, notes.summary(said, without_taken_back(heard, later), rules))
+        with store.write() as session:
+            own = session.begin("extract", draft.note.analyst, f"summed up again: {id[:8]}", parent=operation)
+            notes.rewrite(session, draft, own, draft.note.analyst)
+
+
 def renew_summaries(store: Store, notes: EpisodeNotes, lot: Lot, rules: Rules, operation: int) -> None:
     """Have the notes of episodes say no more what people take back in the lot, but for those that a person worded."""
     renewed = []

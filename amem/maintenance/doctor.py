@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.clock import start_of_day, zone
-from amem.errors import AmemError, InvalidInput
+from amem.errors import AmemError, InvalidInput, StorageCorrupt
 from amem.index.chroma_folder import look_at
 from amem.ledger import day_of
+from amem.maintenance.due import ASTRAY
 from amem.maintenance.index import embed_missing
+from amem.maintenance.shift import ACTOR
+from amem.note import Status
+from amem.storage.database import FILE_NAME
 from amem.storage.disagreements import leaning
+from amem.storage.purging import owed
+from amem.storage.rows import time_text
+from amem.visible import visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +32,12 @@ if TYPE_CHECKING:
 
 #: Seconds that a repair waits for Chroma to be rebuilt: 100,000 notes take three minutes.
 _CHROMA_SECONDS = 1_800.0
+#: So many of the database's problems are named.
+_NAMED = 50
+
+
+#: What a group and all others may do with a file.
+_OTHERS = 0o077
 
 
 class Checked(Protocol):
@@ -70,15 +85,17 @@ def examine(
     rules: Callable[[Path], object],
     predicates: Callable[[Path], object],
     language: Callable[[], Advised | None],
+    finish_purges: Callable[[], str],
 ) -> list[Finding]:
     """Check database, index, models, a user's own files and what waits.
 
     `folder` is the collection's, None in memory; `rules` and `predicates` read a home's own files of these names;
-    `language` says what is wrong where the model cannot read the notes. With `repair`, embed what lacks a vector, write
-    the cache anew, and bring Chroma in step.
+    `language` says what is wrong where the model cannot read the notes, `finish_purges` does what purges owe and says
+    why it can't. With `repair`, do that, embed what lacks a vector, write the cache anew, and bring Chroma in step.
     """
     return [
         *_database(store),
+        *_purges(store, finish_purges, repair=repair),
         *_embedder(vectorizer, settings, language),
         *_model(settings),
         *_cross_encoder(settings),
@@ -88,22 +105,62 @@ def examine(
         *_vectors(store, dense, vectorizer, repair=repair),
         *([] if folder is None else [_chroma(store, dense, folder, repair=repair)]),
         *_waiting(store, settings),
+        *_modes(settings, folder, repair=repair),
+        *_clock(store, repair=repair),
+        *_ids(store),
         *_links(store),
         *_truth(store),
     ]
 
 
 def _database(store: Store) -> Iterator[Finding]:
-    problems = store.check()
+    try:
+        problems = store.check()
+    except StorageCorrupt as error:
+        problems = [str(error)]
     where = str(store.folder or "in memory")
-    for problem in problems:
-        yield Finding("error", "database", problem, "restore the collection from a copy")
+    for problem in problems[:_NAMED]:
+        yield Finding("error", "database", problem, "restore a backup: amem backup --restore FILE")
+    if len(problems) > _NAMED:
+        yield Finding("error", "database", f"and {len(problems) - _NAMED:,} more")
     if not problems:
         with store.read() as session:
             counts = f"{session.notes.count():,} notes, {session.links.count():,} links"
         yield Finding("ok", "database", f"{where}: {counts}, no damage found")
     if store.read_only:
-        yield Finding("warning", "database", f"{where} is read-only", "check the folder's permissions")
+        yield Finding("warning", "database", f"{where} is read-only", "check the folder's permissions and free space")
+
+
+def _clock(store: Store, *, repair: bool) -> Iterator[Finding]:
+    """Notes that took their time from a clock that stood in the future: they would pass for newer than all to come."""
+    with store.read() as session:
+        ahead = session.notes.recorded_after(session.now + ASTRAY)
+    if not ahead:
+        return
+    what = f"{len(ahead):,} note{'s' * (len(ahead) != 1)} recorded by a clock that stood in the future"
+    if not repair:
+        yield Finding("warning", "clock", what, "amem doctor --repair gives those without a time of their own today's")
+        return
+    with store.write() as session:
+        now = time_text(session.now)
+        operation = session.begin("mend", ACTOR, what)
+        mended = [id for id in ahead if session.notes.change(id, {"at": now, "timestamp": now}, operation)]
+    yield Finding("ok", "clock", f"{what}: dated today ({len(mended)}), amem undo {operation} takes it back")
+
+
+def _purges(store: Store, finish: Callable[[], str], *, repair: bool) -> Iterator[Finding]:
+    """Text that was purged and may still be in a file."""
+    with store.read() as session:
+        due = owed(session)
+    if due is None:
+        return
+    if not repair:
+        what = f"files may still hold what operation {due.operation} purged"
+        yield Finding("warning", "purge", what, "amem doctor --repair or amem maintain rids them of it")
+    elif problem := finish():
+        yield Finding("error", "purge", f"files still hold what operation {due.operation} purged: {problem}")
+    else:
+        yield Finding("ok", "purge", f"no file holds any more what operation {due.operation} purged")
 
 
 def _embedder(vectorizer: Vectorizer, settings: Settings, language: Callable[[], Advised | None]) -> Iterator[Finding]:
@@ -281,6 +338,40 @@ def _chats(store: Store, settings: Settings) -> Iterator[Finding]:
     if settings.chat_learning == "night" and today:
         what += f", {today} of them until the day is over"
     yield Finding("ok", "chats", what, "amem work does it in time, amem enrich now")
+
+
+def _modes(settings: Settings, folder: Path | None, *, repair: bool) -> Iterator[Finding]:
+    """Files with notes or keys that other users of the machine may open; with `repair`, not any more."""
+    if os.name != "posix":
+        return
+    held = [] if folder is None else [folder, *(folder / f"{FILE_NAME}{end}" for end in ("", "-wal", "-shm"))]
+    if settings.api_key is not None:
+        held += [settings.home / name for name in (".env", "config.toml")]
+    for path in held:
+        if not path.exists() or not (mode := stat.S_IMODE(path.stat().st_mode)) & _OTHERS:
+            continue
+        if not repair:
+            what = f"other users of this machine may open {path} (mode {mode:o})"
+            yield Finding("warning", "modes", what, "amem doctor --repair keeps it to you")
+            continue
+        try:
+            path.chmod(mode & ~_OTHERS)
+        except OSError as error:
+            yield Finding(
+                "error", "modes", f"{path} cannot be kept to you: {error.strerror}", "change its mode by hand"
+            )
+        else:
+            yield Finding("ok", "modes", f"{path} is yours alone now")
+
+
+def _ids(store: Store) -> Iterator[Finding]:
+    """Ids that an earlier amem took and this one refuses."""
+    with store.read() as session:
+        found = [visible_name(id) for id, status in session.notes.disguised() if status != Status.DELETED]
+    if found:
+        what = f"{len(found)} note{'s have ids' if len(found) > 1 else ' has an id'} with control characters"
+        some = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
+        yield Finding("warning", "ids", f"{what}: {some}", "amem delete takes such an id as it is shown here")
 
 
 def _links(store: Store) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from amem.clock import start_of_day
 from amem.maintenance.cycle import CYCLES
 from amem.storage import tables
-from amem.storage.rows import read_time
+from amem.storage.rows import read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 NIGHT = timedelta(hours=3)
 #: A cycle is due so many nights after the last run that did its work.
 NIGHTS: Mapping[str, int] = {"nightly": 1, "weekly": 7, "monthly": 30}
+#: What is recorded as later than this from now was recorded by a clock that stood wrong.
+ASTRAY = timedelta(days=1)
 
 
 def due(session: Session, zone: tzinfo) -> str | None:
@@ -37,7 +39,11 @@ def upcoming(session: Session, zone: tzinfo) -> dict[str, datetime]:
     for place, cycle in enumerate(CYCLES):
         # A longer cycle does the work of the shorter ones.
         last = session.runs.last(CYCLES[place:])
-        began = _first_note(session) if last is None else last.finished_at
+        began = None if last is None else last.finished_at
+        if began is None or _astray(session, began):
+            began = _first_note(session)
+        if began is not None and _astray(session, began):
+            began = session.now
         if began is not None:
             found[cycle] = _night(began, zone) + timedelta(days=NIGHTS[cycle])
     return found
@@ -45,11 +51,18 @@ def upcoming(session: Session, zone: tzinfo) -> dict[str, datetime]:
 
 def quiet_since(session: Session) -> datetime | None:
     """When the collection was last written to or talked with; None when never."""
+    latest = time_text(session.now + ASTRAY)
     times = [
-        session.connection.execute(select(table.c.at).order_by(key.desc()).limit(1)).scalar_one_or_none()
+        session.connection.execute(
+            select(table.c.at).where(table.c.at <= latest).order_by(key.desc()).limit(1)
+        ).scalar_one_or_none()
         for table, key in ((tables.operations, tables.operations.c.id), (tables.turns, tables.turns.c.key))
     ]
     return max((at for at in map(read_time, times) if at is not None), default=None)
+
+
+def _astray(session: Session, moment: datetime) -> bool:
+    return moment > session.now + ASTRAY
 
 
 def _first_note(session: Session) -> datetime | None:

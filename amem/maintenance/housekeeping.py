@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.errors import Cancelled, EmbedderMismatch
+from amem.errors import AmemError, Cancelled, EmbedderMismatch
 from amem.maintenance.index import reindex
 from amem.maintenance.shift import ACTOR, PhaseReport
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from amem.maintenance.shift import Shift
     from amem.storage import Store
     from amem.vectorizer import Vectorizer
@@ -45,6 +47,21 @@ class ReembedPhase:
             shift.tell(done, of)
 
         return PhaseReport({"reembedded": reindex(self._store, self._vectorizer, ACTOR, progress=heard)})
+
+
+class PurgePhase:
+    """Finishes what purges owe: files that could not be rewritten then."""
+
+    name = "purges"
+
+    def __init__(self, finish: Callable[[], str]) -> None:
+        self._finish = finish
+
+    def run(self, shift: Shift) -> PhaseReport:
+        """Raises AmemError where it still can't be done: the run goes on and says so, the next one tries again."""
+        if not shift.dry_run and (problem := self._finish()):
+            raise AmemError(f"files still hold purged text: {problem}")
+        return PhaseReport()
 
 
 class TidyPhase:

@@ -46,8 +46,10 @@ def wording(
 ) -> str:
     """What is so at `now` of the one subject and predicate of these intervals, as a clause: no capital, no full stop.
 
-    Where nothing is so any more, what was so last, and that it ended.
+    Where nothing is so any more, what was so last, and that it ended; '' for no intervals at all.
     """
+    if not found:
+        return ""
     holding = [each for each in found if each.at(now)]
     said = holding or [max(found, key=lambda each: (each.until is None, each.until or now))]
     objects = list(dict.fromkeys(each.object for each in said))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput
+from amem.note import Scope
 from amem.text import normalize
 from amem.writing.intake import believe, take_in
 
@@ -42,6 +43,7 @@ def admit(
         try:
             intake = take_in(item, actor=actor, settings=settings, clock=clock)
             _refuse_unknown(intake, store, settings, brought, named)
+            _refuse_across(intake, store)
             intake.note.facts = canon.given(intake.note.facts, intake.note.speaker)
             if intake.named:
                 _refuse_taken_id(intake, store, named.setdefault(intake.note.id, intake))
@@ -72,6 +74,19 @@ def _refuse_unknown(
             raise InvalidInput(f"no source {id!r} is stored", hint="give new sources in `gathers`")
     if intake.sources and intake.source is None:
         intake.reliability = believe([kinds[id] for id in intake.sources] + [s.kind for s in intake.gathers], settings)
+
+
+def _refuse_across(intake: Intake, store: Store) -> None:
+    """Refuse a note that is to be linked to, or derived from, one of another user, agent or session."""
+    ids = [*intake.links, *([] if intake.derived_from is None else [intake.derived_from])]
+    if not ids:
+        return
+    with store.read() as session:
+        scopes = session.notes.scopes_of(ids)
+    own = Scope.of(intake.note.metadata)
+    for id, scope in scopes.items():
+        if scope != own:
+            raise InvalidInput(f"{id[:8]} is a note of another user, agent or session", hint="leave that link out")
 
 
 def _refuse_taken_id(intake: Intake, store: Store, first: Intake) -> None:

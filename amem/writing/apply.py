@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from amem.analysis import Evolution
 from amem.errors import StaleNote
 from amem.note import Link, LinkType, Status
 from amem.receipt import Evolved, Queued
@@ -12,7 +13,7 @@ from amem.storage.rows import plain
 from amem.writing.conflict.opinions import from_links
 from amem.writing.conflict.settling import Settled
 from amem.writing.guards import plan
-from amem.writing.neighbours import NEAR_DUPLICATE
+from amem.writing.neighbours import NEAR_DUPLICATE, Shown
 from amem.writing.steps import ANALYSED, BY_RULES, with_hashtags
 
 if TYPE_CHECKING:
@@ -104,6 +105,9 @@ def write_down(
 ) -> Outcome:
     """What was thought of a stored note: its free fields as one operation, below it what evolved and was overturned."""
     note, shown, evolution = thought.note, thought.shown, thought.evolution
+    if any(each.id not in session.notes.keys_of([each.id]) for each in shown.notes.values()):
+        # Whatever it says may quote what was destroyed.
+        shown, evolution = Shown([], {}, {}), Evolution(dropped=("what evolves: a note that was shown is purged",))
     vectorizer.keep(session, thought.vectors)
     owned = session.notes.owned_fields([note.id, *(each.id for each in shown.notes.values())])
     planned = plan(evolution, shown.notes, owned, settings)

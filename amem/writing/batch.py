@@ -12,9 +12,10 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
+from amem.note import Scope
 from amem.writing.neighbours import Candidate, best, sharing, unknown_cosines
 from amem.writing.steps import ANALYSED, PREVIOUS_TURNS, draft_of, fill_in
-from amem.writing.vocabulary import BatchVocabulary
+from amem.writing.vocabulary import BatchVocabularies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +70,7 @@ class Batch:
         self._canon = canon
         self._settings = settings
         self._stored: dict[int, NDArray[np.float32]] = {}
+        self._scopes: dict[int, Scope] = {}
         self._seen = 0
         self.started = 0.0
         self._ahead: Future[tuple[dict[bytes, NDArray[np.float32]], set[bytes]]] | None = None
@@ -105,6 +107,7 @@ class Batch:
         """Say that the entry's note has a key now, so that those after it see it as a neighbour."""
         if entry.vector is not None:
             self._stored[key] = entry.vector
+            self._scopes[key] = Scope.of(entry.intake.note.metadata)
 
     def candidates(self, session: Session, entry: Entry) -> list[Candidate]:
         """The notes, of the collection and of this batch so far, that the entry's note is held against."""
@@ -124,7 +127,9 @@ class Batch:
         """The nearest notes, of the collection and of this batch so far, however many were looked for."""
         if entry.vector is None:
             return []
-        return entry.near + [Candidate(key, float(entry.vector @ other)) for key, other in self._stored.items()]
+        scope = Scope.of(entry.intake.note.metadata)
+        with_it = [key for key, held in self._scopes.items() if held == scope]
+        return entry.near + [Candidate(key, float(entry.vector @ self._stored[key])) for key in with_it]
 
     def cosines(self, entry: Entry, keys: Sequence[int]) -> list[float]:
         """How alike the entry's note and these are; nan where one has no vector."""
@@ -148,13 +153,14 @@ class Batch:
                 known.setdefault(source.id, entry.intake.note.id)
 
     def _analyse(self, session: Session, analyst: Analyst, frequencies: FrequencyCache) -> None:
-        vocabulary = BatchVocabulary(session, frequencies)
+        vocabularies = BatchVocabularies(session, frequencies)
         turns = _Turns(session)
         default_zone = zone(self._settings.timezone)
         for entry in self.entries:
             if entry.existing is not None:
                 continue
             note = entry.intake.note
+            vocabulary = vocabularies.of(note)
             try:
                 entry.analysis = analyst.analyze(draft_of(note, default_zone, turns.before(entry.intake)), vocabulary)
             except Exception as error:  # whatever an analyst does, the note is kept
@@ -185,14 +191,18 @@ class Batch:
 
     def _find_nearest(self) -> None:
         self._dense.refresh()
-        embedded = [entry for entry in self.entries if entry.vector is not None]
         wanted = max(self._settings.neighbours, self._settings.conflict_neighbours)
-        if not embedded or wanted == 0:
-            return
-        matrix = np.stack([entry.vector for entry in embedded if entry.vector is not None])
-        found = self._dense.search_many(matrix, wanted)
-        for entry, (keys, cosines) in zip(embedded, found, strict=True):
-            entry.near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
+        embedded: dict[Scope, list[Entry]] = {}
+        for entry in self.entries:
+            if entry.vector is not None and wanted:
+                embedded.setdefault(Scope.of(entry.intake.note.metadata), []).append(entry)
+        with self._store.read() as session:
+            meeting = {scope: session.notes.met_by(scope) for scope in embedded}
+        for scope, entries in embedded.items():
+            matrix = np.stack([entry.vector for entry in entries if entry.vector is not None])
+            found = self._dense.search_many(matrix, wanted, allowed=meeting[scope])
+            for entry, (keys, cosines) in zip(entries, found, strict=True):
+                entry.near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
 
 
 class _Turns:
@@ -200,16 +210,18 @@ class _Turns:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._recent: dict[str, deque[str]] = {}
+        self._recent: dict[tuple[Scope, str], deque[str]] = {}
 
     def before(self, intake: Intake) -> tuple[str, ...]:
         note = intake.note
         if note.conversation_id is None or note.ordinal is None:
             return ()
-        recent = self._recent.get(note.conversation_id)
+        scope = Scope.of(note.metadata)
+        recent = self._recent.get((scope, note.conversation_id))
         if recent is None:
-            stored = self._session.notes.previous_turns(note.conversation_id, note.ordinal, PREVIOUS_TURNS)
-            recent = self._recent[note.conversation_id] = deque(stored, maxlen=PREVIOUS_TURNS)
+            with self._session.within(scope):
+                stored = self._session.notes.previous_turns(note.conversation_id, note.ordinal, PREVIOUS_TURNS)
+            recent = self._recent[scope, note.conversation_id] = deque(stored, maxlen=PREVIOUS_TURNS)
         before = tuple(recent)
         recent.append(f"{note.speaker}: {note.content}" if note.speaker else note.content)
         return before

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from amem import checks
 from amem.errors import InvalidInput, NoteNotFound, StaleNote
-from amem.note import Link, LinkType, MemoryNote, Status
+from amem.note import EVERYONE, SCOPES, Link, LinkType, MemoryNote, Scope, Status
 from amem.query import Filter
 from amem.storage import redo, rollback, undo
 from amem.storage.rows import VERSIONED, plain
 from amem.writing.actors import is_person
 from amem.writing.apply import readdress
 from amem.writing.conflict.corrections import stand_again, stand_by
-from amem.writing.conflict.mending import mend
+from amem.writing.conflict.mending import mend, release, take_again
 from amem.writing.conflict.standing import free
 from amem.writing.fields import as_timestamp, clean, labels
+from amem.writing.intake import scope_of
 from amem.writing.steps import ENRICH_JOB
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ _EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "overturned", "en
 
 
 class Editor:
-    """Changes notes of one collection, each call one operation that can be undone (but for purge)."""
+    """Changes notes of one collection, each call one operation that can be undone."""
 
     def __init__(
         self, store: Store, vectorizer: Vectorizer, reweigher: Reweigher, canon: Canon, settings: Settings
@@ -53,7 +56,7 @@ class Editor:
         A note object brings its own changed fields and the version it was read at (StaleNote when that moved). A note
         with another text waits for an analyst again. Raises UnknownField and InvalidInput; nothing has changed then.
         """
-        id = target if isinstance(target, str) else target.id
+        id = target if isinstance(target, str) else checks.text("id", target.id)
         with self._store.read() as session:
             now = session.notes.get_many([id]).get(id)
         if now is None:
@@ -61,7 +64,7 @@ class Editor:
         expect = None
         if isinstance(target, MemoryNote):
             fields = _changed(target, now) | dict(fields)
-            expect = target.version
+            expect = checks.whole("version", target.version)
             if expect != now.version:
                 raise StaleNote(
                     f"note {id[:8]} changed since it was read (version {now.version}, not {expect})",
@@ -77,12 +80,18 @@ class Editor:
         changes = {name: value for name, value in changes.items() if value != plain(name, getattr(now, name))}
         if not changes and not self._relinks(id, links):
             return 0
+        if "metadata" in changes and scope_of(values["metadata"]) != Scope.of(now.metadata):
+            raise InvalidInput(
+                f"note {id[:8]} cannot become another user's, agent's or session's",
+                hint=f"add it anew with {', '.join(SCOPES)} as they should be, and delete this one",
+            )
         vectors = self._embedded(now, values)
         with self._store.write() as session:
             self._vectorizer.keep(session, vectors)
             names = sorted((changes.keys() | ({"links"} if links is not None else set())) - {"at"})
             operation = session.begin("update", actor, f"changed {', '.join(names)}")
-            session.notes.change(id, changes, operation, expect=expect, edited=is_person(actor))
+            person = is_person(actor)
+            session.notes.change(id, changes, operation, expect=expect, edited=person, given=not person)
             if "content" in changes:
                 session.jobs.put(ENRICH_JOB, id, operation)
             readdress(session, id, self._vectorizer)
@@ -92,16 +101,22 @@ class Editor:
 
     def delete(self, id: str, actor: str) -> bool:
         """Hide a note until it is restored; False when there is none."""
-        return self._set(id, "delete", actor, {"status": str(Status.DELETED)})
+        return self.delete_all([id], actor) == 1
 
     def delete_all(self, ids: Sequence[str], actor: str) -> int:
-        """Hide notes, as one operation; returns how many there were to hide."""
+        """Hide notes, as one operation; returns how many there were to hide.
+
+        What they had taken the place of stands again, so that something answers.
+        """
+        self._reweigher.refresh()
         with self._store.write() as session:
-            known = list(session.notes.get_many(ids, history=False, usage=False))
+            known = session.notes.get_many(ids, history=False, usage=False)
             if known:
                 operation = session.begin("delete", actor, f"{len(known)} notes" if len(known) > 1 else "")
                 for id in known:
                     session.notes.change(id, {"status": str(Status.DELETED)}, operation)
+                freed = release(session, list(known.values()), operation)
+                self._reweigher.settle(session, freed, parent=operation)
         return len(known)
 
     def restore(self, id: str, actor: str) -> bool:
@@ -117,6 +132,8 @@ class Editor:
                 return False
             put_away = note.status is not Status.DELETED
             operation = session.begin("restore", actor)
+            if not put_away:
+                take_again(session, id, operation)
             if note.status is Status.SUPERSEDED:
                 stand_again(session, note, operation, actor)
             elif note.superseded_by is not None:
@@ -131,17 +148,6 @@ class Editor:
     def pin(self, id: str, pinned: bool, actor: str) -> bool:
         """Keep a note from ever fading (or let it fade again); False when there is none."""
         return self._set(id, "pin" if pinned else "unpin", actor, {"pinned": pinned})
-
-    def purge(self, ids: Sequence[str], actor: str) -> int:
-        """Destroy notes for good, with their history, and rewrite the file without them; returns how many."""
-        with self._store.write() as session:
-            known = list(session.notes.keys_of(ids))
-            if known:
-                session.begin("purge", actor, f"{len(known)} destroyed for good")
-                session.notes.purge(known)
-        if known:
-            self._store.shrink()
-        return len(known)
 
     def link(self, source: str, target: str, type: str, reason: str, actor: str) -> Link:
         """Link two notes. Raises NoteNotFound, or InvalidInput for an unknown type, a self-link or a second link."""
@@ -213,13 +219,16 @@ class Editor:
                 proposed = {each["by"] for each in after if each not in before}
                 stand_by(session, item.note, operation, proposed)
 
-    def undo(self, operation: int | None, actor: str) -> UndoReport:
-        """Take back an operation and what it set off. Raises NothingToUndo, OperationNotFound, InvalidInput."""
-        return self._reverse(lambda session: undo(session, actor, operation))
+    def undo(self, operation: int | None, actor: str, *, scope: Scope = EVERYONE) -> UndoReport:
+        """Take back an operation and what it set off. Raises NothingToUndo, OperationNotFound, InvalidInput.
 
-    def redo(self, undone_by: int | None, actor: str) -> UndoReport:
-        """Do again what was undone last, or by this undo. Raises NothingToUndo, OperationNotFound, InvalidInput."""
-        return self._reverse(lambda session: redo(session, actor, undone_by))
+        None is the newest; in any case only one that touched nothing outside the scope.
+        """
+        return self._reverse(lambda session: undo(session, actor, operation), scope)
+
+    def redo(self, undone_by: int | None, actor: str, *, scope: Scope = EVERYONE) -> UndoReport:
+        """Do again what was undone last, or by this undo. Raises and is bound as `undo`."""
+        return self._reverse(lambda session: redo(session, actor, undone_by), scope)
 
     def rollback(self, id: str, version: int, actor: str) -> tuple[str, ...]:
         """Set a note back to an earlier version, as a new one; returns the fields that changed."""
@@ -228,11 +237,12 @@ class Editor:
             readdress(session, id, self._vectorizer)
         return fields
 
-    def _reverse(self, reverse: Callable[[Session], UndoReport]) -> UndoReport:
+    def _reverse(self, reverse: Callable[[Session], UndoReport], scope: Scope) -> UndoReport:
         self._reweigher.refresh()
         with self._store.write() as session:
-            report = reverse(session)
-            mend(session, report, self._reweigher)
+            with session.within(scope):
+                report = reverse(session)
+            report = replace(report, settled=mend(session, report, self._reweigher))
             # Most of what is taken back changed no text: only that some notes were made, or linked.
             moved = dict.fromkeys(id for id, field in report.reverted if self._vectorizer.reads([field]))
             for note in session.notes.get_many(list(moved), history=False, usage=False, deleted=True).values():

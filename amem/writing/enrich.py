@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from amem.errors import Cancelled, NoteNotFound, StorageError
-from amem.note import Enrichment, Status
+from amem.note import Enrichment, Scope, Status
 from amem.receipt import Cost, Receipt
 from amem.storage.costs import ADD
 from amem.writing.ahead import ahead
@@ -284,7 +284,7 @@ class Enricher:
 
     def _commit(self, thought: Thought, task: Task) -> tuple[Outcome, Enrichment]:
         note = thought.note
-        with self._store.write() as session:
+        with self._store.write() as session, session.within(Scope.of(note.metadata)):
             now = session.notes.get_many([note.id], history=False, deleted=True).get(note.id)
             if now is None:
                 return Outcome(dropped=[_DELETED]), Enrichment.PENDING

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from amem import checks
 from amem.clock import parse_time, zone
 from amem.errors import EmptyNote, InvalidInput, NoteTooLong, UnknownField
 from amem.note import Fact, Kind, Layer
@@ -32,7 +33,7 @@ _KEPT_BY_AMEM = frozenset(
 
 def clean_content(value: Any, settings: Settings) -> str:
     """The content of a note. Raises EmptyNote, NoteTooLong or InvalidInput."""
-    text = _text("content", value)
+    text = checks.text("content", value)
     if not text.strip():
         raise EmptyNote("a note cannot be empty", hint="give it some text")
     if len(text) > settings.max_note_chars:
@@ -60,10 +61,10 @@ def as_timestamp(value: Any, settings: Settings) -> tuple[str, datetime]:
 def labels(name: str, value: Any) -> list[str]:
     """A list of short texts: trimmed, none empty, none twice but for case."""
     if isinstance(value, str) or not isinstance(value, list | tuple | set | frozenset):
-        raise InvalidInput(f"{name} must be a list of texts, not {value!r}")
+        raise InvalidInput(f"{name} must be a list of texts, not {checks.shown(value)}")
     found: dict[str, str] = {}
     for each in value:
-        label = " ".join(_text(name, each).split())
+        label = " ".join(checks.text(name, each).split())
         if not label:
             continue
         if len(label) > _LONGEST_LABEL:
@@ -83,16 +84,8 @@ def _cleaner(name: str) -> Callable[[str, Any, Settings], Any]:
         ) from None
 
 
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be text, not {type(value).__name__}")
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
-        raise InvalidInput(f"{name} holds characters that are not text (NUL or half of a surrogate pair)")
-    return value
-
-
 def _line(name: str, value: Any, settings: Settings) -> str:
-    text = _text(name, value).strip()
+    text = checks.text(name, value).strip()
     if len(text) > _LONGEST_CONTEXT:
         raise InvalidInput(f"{name} has {len(text)} characters; at most {_LONGEST_CONTEXT} are allowed")
     return text
@@ -106,9 +99,13 @@ def _labels(name: str, value: Any, settings: Settings) -> list[str]:
     return labels(name, value)
 
 
+def _ids(name: str, value: Any, settings: Settings) -> list[str]:
+    return [checks.identifier(f"one of the {name}", each) for each in labels(name, value)]
+
+
 def _facts(name: str, value: Any, settings: Settings) -> list[Fact]:
     if isinstance(value, str) or not isinstance(value, list | tuple):
-        raise InvalidInput(f"{name} must be a list of (subject, predicate, object), not {value!r}")
+        raise InvalidInput(f"{name} must be a list of (subject, predicate, object), not {checks.shown(value)}")
     return list(dict.fromkeys(_fact(name, each, settings) for each in value))
 
 
@@ -122,34 +119,26 @@ def _fact(name: str, value: Any, settings: Settings) -> Fact:
         times = {each: _moment(each, value.get(each), settings) for each in _FACT_TIMES}
         value = (value["subject"], value["predicate"], value["object"])
     if isinstance(value, str) or not isinstance(value, list | tuple) or len(value) != 3:
-        raise InvalidInput(f"one of the {name} is not a subject, a predicate and an object: {given!r}")
-    subject, predicate, object_ = (" ".join(_text(name, each).split()) for each in value)
+        raise InvalidInput(f"one of the {name} is not a subject, a predicate and an object: {checks.shown(given)}")
+    subject, predicate, object_ = (" ".join(checks.text(name, each).split()) for each in value)
     # Of what ended it need not be known what it was: "Ana quit her job".
     if not subject or not predicate or (holds and not object_):
-        raise InvalidInput(f"one of the {name} lacks its subject, predicate or object: {given!r}")
+        raise InvalidInput(f"one of the {name} lacks its subject, predicate or object: {checks.shown(given)}")
     if max(map(len, (subject, predicate, object_))) > _LONGEST_LABEL:
         raise InvalidInput(f"a part of one of the {name} is too long; at most {_LONGEST_LABEL} characters are allowed")
     return Fact(subject, predicate, object_, holds, **times)
 
 
 def _share(name: str, value: Any, settings: Settings) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-        raise InvalidInput(f"{name} must be a number from 0 to 1, not {value!r}")
-    return float(value)
+    return checks.number(name, value, 0.0, 1.0)
 
 
 def _flag(name: str, value: Any, settings: Settings) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidInput(f"{name} must be true or false, not {value!r}")
-    return value
+    return checks.flag(name, value)
 
 
 def _whole(name: str, value: Any, settings: Settings) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 2**63:
-        raise InvalidInput(f"{name} must be a whole number, not {value!r}")
-    return value
+    return None if value is None else checks.whole(name, value)
 
 
 def _moment(name: str, value: Any, settings: Settings) -> datetime | None:
@@ -157,29 +146,25 @@ def _moment(name: str, value: Any, settings: Settings) -> datetime | None:
 
 
 def _kind(name: str, value: Any, settings: Settings) -> Kind:
-    try:
-        return Kind(value)
-    except ValueError:
-        raise InvalidInput(f"there is no kind {value!r}", hint=f"the kinds are {', '.join(Kind)}") from None
+    return checks.member(name, value, Kind)
 
 
 def _layer(name: str, value: Any, settings: Settings) -> Layer:
-    try:
-        return Layer(value)
-    except ValueError:
-        raise InvalidInput(f"there is no layer {value!r}", hint=f"the layers are {', '.join(Layer)}") from None
+    return checks.member(name, value, Layer)
 
 
 def _metadata(name: str, value: Any, settings: Settings) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        raise InvalidInput(f"{name} must be a dictionary with text keys, not {value!r}")
+        raise InvalidInput(f"{name} must be a dictionary with text keys, not {checks.shown(value)}")
     try:
         kept: dict[str, Any] = json.loads(json.dumps(value, allow_nan=False))
+    except RecursionError:
+        raise InvalidInput(f"{name} is nested too deeply") from None
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"{name} must be JSON-ready: {error}") from error
     if not _same(kept, value):
         raise InvalidInput(f"{name} must be JSON-ready: tuples and non-text keys would change on the way")
-    _text(name, json.dumps(kept, ensure_ascii=False))
+    checks.text(name, json.dumps(kept, ensure_ascii=False))
     return kept
 
 
@@ -198,7 +183,7 @@ _CLEANERS: Mapping[str, Callable[[str, Any, Settings], Any]] = {
     "keywords": _labels,
     "tags": _labels,
     "entities": _labels,
-    "links": _labels,
+    "links": _ids,
     "facts": _facts,
     "context": _line,
     "category": _line,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
+from amem.border import fitting
 from amem.clock import COMPACT, Clock, zone
 from amem.errors import InvalidInput
-from amem.note import SCOPES, MemoryNote, Source
+from amem.note import SCOPES, MemoryNote, Scope, Source
 from amem.writing.fields import as_timestamp, clean, clean_content
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class NewNote:
     """What a caller wants remembered. `fields` are note fields already known; analysis fills in the rest.
 
     Among the fields may be the ids that say whose the note is, by which a Filter finds it: `user_id`, `agent_id`,
-    `session_id`. They are kept in its metadata.
+    `session_id`. They are kept in its metadata, and the note meets only notes with the same ones (`amem.note.Scope`).
 
     `gathers` are raw inputs that the note sums up (an episode's messages): stored, once for each id, and attached in
     the note's own transaction. `sources` are ids of sources that the note came from, too: stored already, or gathered
@@ -77,11 +78,14 @@ class Intake:
 def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Settings, clock: Clock) -> Intake:
     """Check one item and make its note. Raises InvalidInput and its kin; nothing has been stored then."""
     new = _as_new_note(item)
+    fitting(new)
     given = dict(new.fields)
     time = given.pop("timestamp", None) if new.time is None else new.time
     id = given.pop("id", None)
-    if id is not None and (not isinstance(id, str) or not id.strip() or len(id) > 200):
-        raise InvalidInput(f"an id must be a short text, not {id!r}")
+    if id is not None:
+        checks.identifier("an id", id)
+    for each in filter(None, (new.source, *new.gathers)):
+        checks.identifier("the id of a source", each.id)
     recalls, last_access = _use_so_far(given, settings)
     history = given.pop("evolution_history", None)
     if history and isinstance(given.setdefault("metadata", {}), dict):
@@ -89,6 +93,7 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
         given["metadata"] = {"evolution_history": history} | given["metadata"]
     _take_scopes(given)
     values = clean(given, settings)
+    scope = scope_of(values.get("metadata") or {})
     links = tuple(values.pop("links", ()))
     now = clock.now()
     if time is None:
@@ -107,17 +112,48 @@ def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Se
     filled = frozenset(name for name, value in values.items() if value not in (None, "", [], {}))
     return Intake(
         note=note,
-        source=new.source,
+        source=None if new.source is None else _own(new.source, scope),
         given=filled,
         links=links,
         reliability=_reliability([new.source] if new.source is not None else new.gathers, actor, settings),
         recalls=recalls,
         last_access=last_access,
         named=id is not None,
-        gathers=tuple(new.gathers),
-        sources=tuple(new.sources),
+        gathers=tuple(_own(source, scope) for source in new.gathers),
+        sources=tuple(scope.naming(id) for id in new.sources),
         derived_from=new.derived_from,
     )
+
+
+def scope_of(metadata: Mapping[str, Any]) -> Scope:
+    """Whose a note with this metadata is. Raises InvalidInput for an id that is neither text nor a whole number."""
+    for name in SCOPES:
+        value = metadata.get(name)
+        if isinstance(value, str):
+            _id(name, value)
+        elif value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise InvalidInput(f"{name} must be text, not {checks.shown(value)}", hint="leave it out if there is none")
+    return Scope.of(metadata)
+
+
+def named_scope(**ids: str | None) -> Scope:
+    """That of notes added with these ids, of which None is none. Raises InvalidInput for an id that is empty."""
+    return Scope.of(open_scope(**ids).ids)
+
+
+def open_scope(**ids: str | None) -> Scope:
+    """The notes with these ids, whatever the others are. Raises InvalidInput for an id that is empty."""
+    return Scope(**{name: _id(name, value) for name, value in ids.items() if value is not None})
+
+
+def _id(name: str, value: Any) -> str:
+    return checks.identifier(name, checks.name(name, value))
+
+
+def _own(source: Source, scope: Scope) -> Source:
+    """The source as it is kept for the scope: another's of the same id or conversation is another source."""
+    conversation = None if source.conversation is None else scope.naming(source.conversation)
+    return replace(source, id=scope.naming(source.id), conversation=conversation) if scope.ids else source
 
 
 def _take_scopes(given: dict[str, Any]) -> None:
@@ -127,10 +163,11 @@ def _take_scopes(given: dict[str, Any]) -> None:
         return
     metadata = given.get("metadata") or {}
     for name, value in ids.items():
-        ids[name] = checks.name(name, value)
+        ids[name] = _id(name, value)
         if isinstance(metadata, dict) and metadata.get(name, value) != value:
             raise InvalidInput(
-                f"{name} is {value!r}, and the metadata says {metadata[name]!r}", hint="give one of them"
+                f"{name} is {checks.shown(value)}, and the metadata says {checks.shown(metadata[name])}",
+                hint="give one of them",
             )
     # What is no dictionary is refused with the other fields.
     given["metadata"] = {**metadata, **ids} if isinstance(metadata, dict) else metadata
@@ -139,8 +176,8 @@ def _take_scopes(given: dict[str, Any]) -> None:
 def _use_so_far(given: dict[str, Any], settings: Settings) -> tuple[int, datetime | None]:
     """A-Mem's counters, taken out of `given`: uses, and when the last one was."""
     recalls = given.pop("retrieval_count", None) or 0
-    if isinstance(recalls, bool) or not isinstance(recalls, int) or not 0 <= recalls < 2**31:
-        raise InvalidInput(f"retrieval_count must be a whole number of at least 0, not {recalls!r}")
+    if checks.whole("retrieval_count", recalls, least=0) >= 2**31:
+        raise InvalidInput(f"retrieval_count must be less than {2**31:,}, not {checks.shown(recalls)}")
     last = given.pop("last_accessed", None)
     return recalls, as_timestamp(last, settings)[1] if last else None
 

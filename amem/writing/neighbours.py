@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from amem.analysis import Neighbour
 from amem.clock import local_time
-from amem.note import Kind, Status
+from amem.note import Kind, Scope, Status
 from amem.rendering import text_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Nearest(Protocol):
     def refresh(self) -> None: ...
 
     def search_many(
-        self, matrix: NDArray[np.float32], k: int
+        self, matrix: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
     ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
 
     def cosines(self, vector: NDArray[np.float32], keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
@@ -62,9 +62,9 @@ def unknown_cosines(keys: Sequence[int]) -> list[float]:
 def sharing(
     session: Session, names: Sequence[str], cosines: Callable[[Sequence[int]], Sequence[float]], own: int = -1
 ) -> list[Candidate]:
-    """Notes that share rare ones of these names and keywords, those that share most first, whatever their meaning.
+    """Notes of the session's scope that share rare ones of these names and keywords, those that share most first.
 
-    `own` is the key of the new note itself, where it is stored.
+    They do so whatever their meaning. `own` is the key of the new note itself, where it is stored.
 
     Between two languages, or two ways to say a thing, a name in common is often all that connects two notes.
     """
@@ -114,14 +114,16 @@ class Shown:
 def show(session: Session, candidates: Sequence[Candidate], of: MemoryNote) -> Shown:
     """The candidates as an analyst may see them, each under a handle of its own.
 
-    Only active notes are shown, and none that sums up an episode or a topic: it repeats what was said, so it is near to
-    every note made of that, which is linked to it already.
+    Only active notes of the same scope are shown, and none that sums up an episode or a topic: it repeats what was
+    said, so it is near to every note made of that, which is linked to it already.
     """
     found = session.notes.bare([each.key for each in candidates])
-    shown = Shown([], {}, {})
+    shown, scope = Shown([], {}, {}), Scope.of(of.metadata)
     for each in candidates:
         note, owned = found.get(each.key, (None, {}))
         if note is None or note.id == of.id or note.status is not Status.ACTIVE:
+            continue
+        if Scope.of(note.metadata) != scope:
             continue
         if "episode" in note.metadata or note.kind is Kind.TOPIC:
             continue

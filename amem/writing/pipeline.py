@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Evolution
 from amem.clock import zone
-from amem.note import Enrichment, Link, LinkType
+from amem.note import Enrichment, Link, LinkType, Scope
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
 from amem.writing.admission import admit
@@ -27,7 +27,7 @@ from amem.writing.guards import Plan, plan
 from amem.writing.neighbours import show
 from amem.writing.steps import ENRICH_JOB, analysis_of, draft_of, with_hashtags
 from amem.writing.successors import with_places
-from amem.writing.vocabulary import BatchVocabulary, FrequencyCache
+from amem.writing.vocabulary import BatchVocabularies, FrequencyCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from amem.writing.enrich import Enricher
     from amem.writing.intake import Intake, NewNote
     from amem.writing.neighbours import Nearest
+    from amem.writing.vocabulary import BatchVocabulary
 
 _log = logging.getLogger("amem")
 
@@ -53,7 +54,7 @@ class _Run:
     """What all batches of one call share: who writes and why, by which analyst, and the operation once there is one.
 
     `became` says, for the id of each item that turned out a duplicate, which note it is. `at_last` is called in the
-    transaction of each batch once all of it is written.
+    transaction of each batch once all of it is written, with the batch's receipts.
     """
 
     actor: str
@@ -61,7 +62,7 @@ class _Run:
     cause: str
     analyst: Analyst
     parent: int | None = None
-    at_last: Callable[[Session], None] | None = None
+    at_last: Callable[[Session, Sequence[Receipt]], None] | None = None
     operation: int | None = None
     became: dict[str, str] = field(default_factory=dict)
 
@@ -121,7 +122,7 @@ class Pipeline:
         wait: bool = True,
         progress: Callable[[int, int], None] | None = None,
         on_refused: Callable[[int, AmemError], None] | None = None,
-        at_last: Callable[[Session], None] | None = None,
+        at_last: Callable[[Session, Sequence[Receipt]], None] | None = None,
     ) -> list[Receipt]:
         """Store the items in order, as one operation; one receipt for each item that was accepted.
 
@@ -175,10 +176,14 @@ class Pipeline:
         with self._store.write() as session:
             self._vectorizer.keep(session, batch.vectors())
             batch.catch_up(session)
-            vocabulary = BatchVocabulary(session, self._frequencies)
-            receipts = [self._write(session, entry, batch, vocabulary, run) for entry in batch.entries]
+            vocabularies = BatchVocabularies(session, self._frequencies)
+            receipts = []
+            for entry in batch.entries:
+                note = entry.intake.note
+                with session.within(Scope.of(note.metadata)):
+                    receipts.append(self._write(session, entry, batch, vocabularies.of(note), run))
             if run.at_last is not None:
-                run.at_last(session)
+                run.at_last(session, receipts)
         each = (perf_counter() - batch.started) / len(batch.entries)
         return [
             replace(receipt, cost=Cost(embedded=int(entry.fresh), seconds=each))
@@ -270,6 +275,10 @@ class Pipeline:
             session.usage.carry_over(key, intake.recalls, time_text(intake.last_access or session.now))
         if intake.source is not None:
             session.sources.attach(key, session.sources.put(intake.source, operation), operation)
+        # A link may be made before its target comes; one that turns out to lead to another's note ends then.
+        for link in session.links.around([intake.note.id]) if intake.named else ():
+            if session.links.leads_across(link.source, link.target):
+                session.links.remove(link.source, link.target, link.type, operation)
         for target in intake.links:
             link = Link(intake.note.id, target, LinkType.RELATED, "given with the note", 1.0, run.actor, session.now)
             session.links.put(link, operation)

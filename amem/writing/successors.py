@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.note import Fact
+from amem.note import Fact, Scope
 from amem.text import normalize
 from amem.truth.intervals import intervals, same_value
 from amem.truth.subjects import USER, WE, canonical_subject, subject_key
@@ -29,9 +29,10 @@ _MOST = 40
 def with_places(session: Session, note: MemoryNote, predicates: Predicates) -> list[Fact]:
     """The note's facts, and what follows from those that say who succeeds whom."""
     facts = list(note.facts)
-    for fact in note.facts:
-        if fact.predicate == SUCCEEDED_BY and fact.holds:
-            facts += [each for each in _taken(session, fact, note, predicates) if each not in facts]
+    with session.within(Scope.of(note.metadata)):
+        for fact in note.facts:
+            if fact.predicate == SUCCEEDED_BY and fact.holds:
+                facts += [each for each in _taken(session, fact, note, predicates) if each not in facts]
     return facts
 
 

@@ -19,7 +19,7 @@ from amem.analysis import Evolution
 from amem.clock import zone
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.llm.usage import Spent
-from amem.note import Status
+from amem.note import Scope, Status
 from amem.protocols import BatchAnalyst
 from amem.receipt import Cost
 from amem.writing.neighbours import Candidate, Shown, best, sharing, show, unknown_cosines
@@ -114,7 +114,7 @@ class Thinker:
         started = perf_counter()
 
         def question(analyst: Analyst) -> Analysis:
-            return analyst.analyze(thought.draft, self._vocabulary)
+            return analyst.analyze(thought.draft, self._vocabulary.of(thought.note))
 
         thought.analysis, thought.analyst = self._ask(thought, "analysis", question, stand_in)
         if thought.analysis is not None:
@@ -131,7 +131,8 @@ class Thinker:
             owned = session.notes.owned_fields([id])[id]
             previous: tuple[str, ...] = ()
             if note.conversation_id is not None and note.ordinal is not None:
-                previous = tuple(session.notes.previous_turns(note.conversation_id, note.ordinal, PREVIOUS_TURNS))
+                with session.within(Scope.of(note.metadata)):
+                    previous = tuple(session.notes.previous_turns(note.conversation_id, note.ordinal, PREVIOUS_TURNS))
         return Thought(note, draft_of(note, zone(self._settings.timezone), previous), owned=owned)
 
     def _take_over(self, thought: Thought, analysis: Analysis) -> None:
@@ -139,7 +140,7 @@ class Thinker:
         note, reasons = thought.note, dict(analysis.unusable)
         reasons = {name: reason for name, reason in reasons.items() if name not in thought.owned}
         if reasons:
-            by_rules = self._fallback().analyze(thought.draft, self._vocabulary)
+            by_rules = self._fallback().analyze(thought.draft, self._vocabulary.of(note))
             analysis = replace(analysis, **{name: getattr(by_rules, name) for name in reasons})
         thought.analysis = analysis
         fill_in(note, analysis, thought.owned, zone(self._settings.timezone), self._canon)
@@ -164,7 +165,7 @@ class Thinker:
             return
 
         def question(analyst: Analyst) -> Evolution:
-            return analyst.evolve(thought.draft, analysis, neighbours, self._vocabulary)
+            return analyst.evolve(thought.draft, analysis, neighbours, self._vocabulary.of(thought.note))
 
         evolution, thought.evolver = self._ask(thought, "evolution", question, stand_in)
         thought.evolution = evolution or Evolution()
@@ -175,7 +176,7 @@ class Thinker:
         return isinstance(self._analyst(), BatchAnalyst)
 
     def think_together(self, ids: Sequence[str], again: int) -> list[Thought]:
-        """All of analysis of several stored notes in one call, for an analyst that can (`BatchAnalyst`).
+        """All of analysis of several stored notes of one scope in one call, for an analyst that can (`BatchAnalyst`).
 
         Each is held against the same old notes, and none against another of them: they were said together. `again`
         bounds the further calls for answers that are of no use; a model that fails is stood in for by the rules, note
@@ -206,7 +207,8 @@ class Thinker:
         before = spent_by(analyst)
         drafts = [thought.draft for thought in thoughts]
         try:
-            return analyst.analyze_all(drafts, first.shown.neighbours, self._vocabulary, again=again)
+            vocabulary = self._vocabulary.of(first.note)
+            return analyst.analyze_all(drafts, first.shown.neighbours, vocabulary, again=again)
         except Cancelled:
             raise
         except Exception as error:  # whatever an analyst does, the notes are kept
@@ -224,7 +226,7 @@ class Thinker:
         fallback = self._fallback()
         analysis = None if described is None else described.analysis
         if analysis is None:
-            analysis = fallback.analyze(thought.draft, self._vocabulary)
+            analysis = fallback.analyze(thought.draft, self._vocabulary.of(thought.note))
             if described is not None:
                 missing = {name: LEFT_OUT for name in ("keywords", "context", "tags") if name not in thought.owned}
                 analysis = replace(analysis, unusable=tuple(missing.items()))
@@ -238,7 +240,8 @@ class Thinker:
             thought.spent += Spent(rungs=((OFFLINE, 1),))
             if thought.shown.neighbours and thought.analysis is not None:
                 neighbours = thought.shown.neighbours
-                thought.evolution = fallback.evolve(thought.draft, thought.analysis, neighbours, self._vocabulary)
+                vocabulary = self._vocabulary.of(thought.note)
+                thought.evolution = fallback.evolve(thought.draft, thought.analysis, neighbours, vocabulary)
 
     def _show_the_same(self, thoughts: Sequence[Thought]) -> None:
         """Have every thought see the same old notes under the same handles: the best of those that are near to any."""
@@ -250,7 +253,7 @@ class Thinker:
             if vector is None or thought.note.status is not Status.ACTIVE:
                 continue  # one that was taken back meanwhile changes nothing around it
             vectors[thought.note.id] = vector
-            by_rules = self._fallback().analyze(thought.draft, self._vocabulary)
+            by_rules = self._fallback().analyze(thought.draft, self._vocabulary.of(thought.note))
             nearest = self._nearest(thought, vector, (*by_rules.entities, *by_rules.keywords), together)
             for each, rank in zip(nearest, range(len(nearest)), strict=True):
                 # The first of every note before the second of any.
@@ -328,11 +331,14 @@ class Thinker:
         self._dense.refresh()
         # More than wanted, since the note itself is stored already and is its own nearest.
         wanted = max(self._settings.neighbours, self._settings.conflict_neighbours)
-        keys, cosines = self._dense.search_many(vector[np.newaxis], wanted + len(exclude))[0]
+        scope = Scope.of(thought.note.metadata)
+        with self._store.read() as session:
+            meeting = session.notes.met_by(scope)
+        keys, cosines = self._dense.search_many(vector[np.newaxis], wanted + len(exclude), allowed=meeting)[0]
         nearest = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
         most = self._settings.neighbours
         thought.cosines = partial(self._cosines, vector)
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(scope):
             out = session.notes.keys_of(exclude)
             own = out.get(thought.note.id, -1)
             named = sharing(session, names, thought.cosines, own) if most else []

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from amem.note import NOBODY, Scope
 from amem.text import index_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from amem.note import MemoryNote
     from amem.storage import Session, Store
 
 #: Document frequencies only weigh words, so they may lag behind a growing collection by this share.
@@ -35,11 +37,19 @@ class FrequencyCache:
 
 
 class StoreVocabulary:
-    """The ``Vocabulary`` of what is stored, read anew at each question: a model thinks too long to hold a snapshot."""
+    """The ``Vocabulary`` of what is stored, read anew at each question: a model thinks too long to hold a snapshot.
 
-    def __init__(self, store: Store, cache: FrequencyCache) -> None:
+    Its tags are those of one scope; how rare a word is, is counted among all notes, and tells nothing of any.
+    """
+
+    def __init__(self, store: Store, cache: FrequencyCache, scope: Scope = NOBODY) -> None:
         self._store = store
         self._cache = cache
+        self._scope = scope
+
+    def of(self, note: MemoryNote) -> StoreVocabulary:
+        """The vocabulary of the scope that the note is of."""
+        return StoreVocabulary(self._store, self._cache, Scope.of(note.metadata))
 
     @property
     def total(self) -> int:
@@ -51,16 +61,33 @@ class StoreVocabulary:
             return self._cache.look_up(session, terms, session.notes.count())
 
     def tags(self) -> Mapping[str, int]:
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(self._scope):
             return session.text.tags()
 
 
-class BatchVocabulary:
-    """The ``Vocabulary`` of one batch: what is stored, plus what the batch has brought so far."""
+class BatchVocabularies:
+    """What is stored, plus what a batch has brought so far: a vocabulary for each scope that its notes are of."""
 
     def __init__(self, session: Session, cache: FrequencyCache) -> None:
         self._session = session
         self._cache = cache
+        self._held: dict[Scope, BatchVocabulary] = {}
+
+    def of(self, note: MemoryNote) -> BatchVocabulary:
+        """That of the scope that the note is of."""
+        scope = Scope.of(note.metadata)
+        if scope not in self._held:
+            self._held[scope] = BatchVocabulary(self._session, self._cache, scope)
+        return self._held[scope]
+
+
+class BatchVocabulary:
+    """The ``Vocabulary`` of one batch in one scope; see `StoreVocabulary` for what is counted among all notes."""
+
+    def __init__(self, session: Session, cache: FrequencyCache, scope: Scope) -> None:
+        self._session = session
+        self._cache = cache
+        self._scope = scope
         self._stored_total = session.notes.count()
         self._stored_tags: Mapping[str, int] | None = None
         self._added = 0
@@ -77,7 +104,8 @@ class BatchVocabulary:
 
     def tags(self) -> Mapping[str, int]:
         if self._stored_tags is None:
-            self._stored_tags = self._session.text.tags()
+            with self._session.within(self._scope):
+                self._stored_tags = self._session.text.tags()
         stored = self._stored_tags
         return {**stored, **{tag: stored.get(tag, 0) + n for tag, n in self._tags.items()}} if self._tags else stored
 

@@ -177,7 +177,7 @@ def test_many_chats_begin_with_hi_and_each_is_remembered_whole(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("messages", "words"),
     [
-        ([{"role": "user", "content": "x", "tool_calls": []}], "message 1 .* unknown tool_calls"),
+        ([{"role": "user", "content": "x", "tool_calls": []}], "message 1 .* unknown 'tool_calls'"),
         ([say("fine"), say("x", "narrator")], "message 2 .* role is 'narrator'"),
         ([{"role": "user", "content": ["x"]}], "content must be text"),
         ([say("x", at="yesterday")], "cannot read 'yesterday' as a time"),

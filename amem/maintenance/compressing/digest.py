@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.llm.offline.gist import gist_of
 from amem.llm.offline.reading import read
-from amem.note import Enrichment, Kind, MemoryNote
+from amem.note import Enrichment, Kind, MemoryNote, Scope
 from amem.rendering import holding_text
 from amem.text import written_in_cjk
 
@@ -45,7 +45,7 @@ def digest_of(
         kind=Kind.EPISODE,
         importance=max(note.importance for note in parts),
         conversation_id=conversations.pop() if len(conversations) == 1 else None,
-        metadata={MARK: len(parts)},
+        metadata={MARK: len(parts), **Scope.of(parts[0].metadata).ids},
         enrichment=Enrichment.DONE,
         analyst=by,
     )

@@ -6,6 +6,8 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from amem.note import Scope
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -16,7 +18,14 @@ LEAST, MOST = 3, 12
 
 
 def groups_of(notes: Sequence[MemoryNote]) -> list[tuple[MemoryNote, ...]]:
-    """Groups of LEAST to MOST notes, each note in one at most and oldest first; the rest is left as it is."""
+    """Groups of LEAST to MOST notes of one scope, each in one at most and oldest first; the rest is left as it is."""
+    scopes: defaultdict[Scope, list[MemoryNote]] = defaultdict(list)
+    for note in notes:
+        scopes[Scope.of(note.metadata)].append(note)
+    return [group for some in scopes.values() for group in _of_one_scope(some)]
+
+
+def _of_one_scope(notes: Sequence[MemoryNote]) -> list[tuple[MemoryNote, ...]]:
     conversations: defaultdict[str, list[MemoryNote]] = defaultdict(list)
     for note in notes:
         if note.conversation_id is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from amem.maintenance.merging.groups import groups_of
 from amem.maintenance.merging.merged import merged
 from amem.maintenance.merging.same import difference, may_merge, may_say_the_same
 from amem.maintenance.shift import ACTOR, PhaseReport, Reason
-from amem.note import Link, LinkType, MemoryNote, Status
+from amem.note import Link, LinkType, MemoryNote, Scope, Status
 from amem.storage.chunks import chunks
 from amem.storage.costs import MERGING
 
@@ -47,7 +48,7 @@ class Nearest(Protocol):
     def refresh(self) -> None: ...
 
     def search_many(
-        self, matrix: NDArray[np.float32], k: int
+        self, matrix: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
     ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
 
     def vectors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
@@ -257,7 +258,7 @@ class MergePhase:
         if not len(asked):
             return set()
         pairs: set[tuple[int, int]] = set()
-        for key, (keys, cosines) in zip(asked.tolist(), self._dense.search_many(matrix, _NEAREST), strict=True):
+        for key, (keys, cosines) in zip(asked.tolist(), self._nearest(asked, matrix), strict=True):
             close = [other for other in keys[cosines >= self._settings.merge_cosine].tolist() if other != key]
             pairs.update((min(key, other), max(key, other)) for other in close)
             rows = self._dense.vectors(np.array(close, dtype=np.int64))
@@ -265,6 +266,19 @@ class MergePhase:
                 if rows[one] @ rows[other] >= self._settings.merge_cosine:
                     pairs.add((min(close[one], close[other]), max(close[one], close[other])))
         return pairs
+
+    def _nearest(
+        self, asked: NDArray[np.int64], matrix: NDArray[np.float32]
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """For each of these notes (by key, with its vector) the nearest of its own scope."""
+        with self._store.read() as session:
+            scopes = [Scope.of(json.loads(held)) for (held,) in _metadata(session, asked.tolist())]
+            meeting = {scope: session.notes.met_by(scope) for scope in dict.fromkeys(scopes)}
+        found: dict[int, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
+        for scope, allowed in meeting.items():
+            places = [place for place, each in enumerate(scopes) if each == scope]
+            found |= zip(places, self._dense.search_many(matrix[places], _NEAREST, allowed=allowed), strict=True)
+        return [found[place] for place in range(len(asked))]
 
     def _write(self, shift: Shift, planned: Sequence[_Planned], last: int, *, before: int) -> list[_Planned]:
         """Merge what is still as it was read; the others wait for the next night."""
@@ -281,6 +295,11 @@ class MergePhase:
             counts = {"consolidated": before + sum(len(each.parts) for each in written)}
             shift.mark(session, {"done": last, "counts": counts})
         return written
+
+
+def _metadata(session: Session, keys: Sequence[int]) -> list[tuple[str]]:
+    held = session.notes.columns(keys, ("metadata",))
+    return [held[key] for key in keys]
 
 
 def _in_time(one: MemoryNote, other: MemoryNote) -> tuple[MemoryNote, MemoryNote]:
@@ -321,7 +340,7 @@ def _carry_over(session: Session, id: str, key: int, parts: dict[str, int], oper
     """Links, sources, witnesses and uses of the parts, for the merged note, too."""
     for link in session.links.around(list(parts)):
         source, target = (id if end in parts else end for end in (link.source, link.target))
-        if source != target:
+        if source != target and not session.links.leads_across(source, target):
             session.links.put(replace(link, source=source, target=target), operation)
     sources = {source.id for found in session.sources.of(list(parts)).values() for source in found}
     for source_key, _ in sorted(session.sources.keys_of(sorted(sources)).values()):

@@ -13,7 +13,7 @@ from amem.clock import local_time
 from amem.llm.offline.lexicon import lexicon
 from amem.maintenance.merging.times import moves_with_the_day
 from amem.maintenance.merging.wording import Said, Wording, covers, reordered, said, turned_round
-from amem.note import Enrichment, Kind, MemoryType, Status, whose
+from amem.note import Enrichment, Kind, MemoryType, Scope, Status
 from amem.text import normalize
 from amem.truth.subjects import subject_key
 
@@ -52,7 +52,7 @@ def difference(one: MemoryNote, other: MemoryNote, days: float) -> str:
     first, second = said(one.content), said(other.content)
     if normalize(one.speaker or "") != normalize(other.speaker or ""):
         return "another speaker"
-    if whose(one.metadata) != whose(other.metadata):
+    if Scope.of(one.metadata) != Scope.of(other.metadata):
         return "another user, agent or session"
     if one.kind.memory_type is not other.kind.memory_type or (Kind.QUESTION in (one.kind, other.kind)) != (
         one.kind is other.kind is Kind.QUESTION

@@ -10,7 +10,7 @@ import numpy as np
 
 from amem.llm.offline.lexicon import lexicon
 from amem.maintenance.topics.known import known_topics
-from amem.note import Kind, LinkType, Status
+from amem.note import Kind, LinkType, Scope, Status
 from amem.storage import text_hash
 from amem.text import index_terms, normalize, query_terms, written_in_cjk
 
@@ -35,7 +35,9 @@ class Nearest(Protocol):
 
     def refresh(self) -> None: ...
 
-    def search(self, vector: NDArray[np.float32], k: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]: ...
+    def search(
+        self, vector: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]: ...
 
     def cosines(self, vector: NDArray[np.float32], keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
 
@@ -91,24 +93,26 @@ class Declared:
         found: dict[str, set[str]] = {}
         for known in topics:
             words = Words.of(known.mark)
-            mine = self._of(words, list(keys))
+            mine = self._of(words, list(keys), known.scope)
             with self._store.read() as session:
                 mine -= session.links.taken_away(known.id, LinkType.PART_OF)
             if mine:
                 found[known.id] = mine
         return found
 
-    def all_of(self, mark: Mark) -> set[str]:
-        """Every note of the collection that belongs to a topic of these words."""
+    def all_of(self, mark: Mark, scope: Scope) -> set[str]:
+        """Every note of the scope that belongs to a topic of these words."""
         words = Words.of(mark)
         vector = self._vector(words)
         self._dense.refresh()
-        near = self._dense.search(vector, _NEAREST)[0].tolist()
+        with self._store.read() as session:
+            allowed = session.notes.met_by(scope)
+        near = self._dense.search(vector, _NEAREST, allowed=allowed)[0].tolist()
         with self._store.read() as session:
             keys = dict.fromkeys([*near, *_holding(session, words.labels)])
-        return self._of(words, list(keys))
+        return self._of(words, list(keys), scope)
 
-    def _of(self, words: Words, keys: Sequence[int]) -> set[str]:
+    def _of(self, words: Words, keys: Sequence[int], scope: Scope) -> set[str]:
         if not keys:
             return set()
         vector = self._vector(words)
@@ -119,7 +123,7 @@ class Declared:
         found: set[str] = set()
         for key, cosine in zip(keys, cosines, strict=True):
             note = notes[key][0] if key in notes else None
-            if note is None or not _may_belong(note):
+            if note is None or not _may_belong(note) or Scope.of(note.metadata) != scope:
                 continue
             if words.named_by(note) or words.spoken_of_by(note, cosine):
                 found.add(note.id)

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from amem.errors import AmemError, Cancelled, StorageError
+from amem.errors import AmemError, Cancelled, StaleNote, StorageError
 from amem.maintenance.shift import ACTOR
 from amem.maintenance.topics.known import notes_of
 from amem.maintenance.topics.modelled import written
@@ -14,7 +14,7 @@ from amem.maintenance.topics.naming import labels, title
 from amem.maintenance.topics.overturned import overturned
 from amem.maintenance.topics.page import Page, cited_ids, compose, is_chinese, render
 from amem.maintenance.topics.topic import KEY, Mark, fingerprint
-from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Status
+from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Scope, Status
 from amem.rendering import holding_text
 from amem.storage.rows import plain, time_text
 from amem.text import normalize
@@ -50,6 +50,7 @@ class Draft:
     labels: tuple[str, ...]
     members: frozenset[str]
     mark: Mark
+    scope: Scope
     made_by: str = ACTOR
 
 
@@ -70,10 +71,11 @@ class Keeper:
         known: Known | None,
         mark: Mark | None = None,
         *,
+        scope: Scope,
         taken: Sequence[str] = (),
         ask: bool = True,
     ) -> Draft | None:
-        """What a topic of these notes should be, None when it is that already.
+        """What a topic of these notes, all of that scope, should be, None when it is that already.
 
         A new one is named by its `mark`, or by what its notes share and unlike
         those `taken`; None when they share nothing that could name it. May `ask` a model; holds no transaction then.
@@ -83,7 +85,7 @@ class Keeper:
             members = [note.id for note in notes]
             ever = session.links.ever_to(known.id, LinkType.PART_OF) if known is not None else set()
             former = sorted(ever - set(members))
-            gone = overturned(session, members, former)
+            gone = overturned(session, members, former, scope)
             held = mark if mark is not None or known is None else known.mark
             chinese = is_chinese(notes, held.name if held is not None and held.declared else "")
             found = labels(session, notes, chinese=chinese)
@@ -107,7 +109,7 @@ class Keeper:
         text = render(page, short.__getitem__, self._settings.max_note_chars)
         mark = replace(held or Mark(name), name=name if held and held.declared else page.title, seen=seen)
         shown = tuple(found[:_KEYWORDS])
-        return Draft(known, mark.name, text, page.summary, shown, frozenset(members), mark, made_by)
+        return Draft(known, mark.name, text, page.summary, shown, frozenset(members), mark, scope, made_by)
 
     def _written(self, page: Page, known: Known | None, notes: Sequence[MemoryNote]) -> tuple[Page, str]:
         """The page as a model writes it, where there is one; the rules' own when that fails."""
@@ -131,8 +133,10 @@ class Keeper:
     def put(self, session: Session, draft: Draft, vectors: Vectors, operation: int) -> str:
         """Store a draft with its `vectors`; returns the id of the topic's note.
 
-        Raises StaleNote when the topic is no longer what it was drafted from.
+        Raises StaleNote when the topic is no longer what it was drafted from, or one of its notes is destroyed.
         """
+        if len(session.notes.keys_of(sorted(draft.members))) < len(draft.members):
+            raise StaleNote(f"a note of the topic {draft.name} was purged meanwhile", hint="try again")
         self._vectorizer.keep(session, vectors)
         if draft.known is None:
             id = self._insert(session, draft, operation)
@@ -152,7 +156,7 @@ class Keeper:
             at=session.now,
             kind=Kind.TOPIC,
             layer=Layer.LONG_TERM,
-            metadata={KEY: draft.mark.to_metadata()},
+            metadata={KEY: draft.mark.to_metadata(), **draft.scope.ids},
             enrichment=Enrichment.DONE,
             analyst=draft.made_by,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.maintenance.topics.topic import Mark, mark_of
-from amem.note import Kind, LinkType, MemoryNote, Status
+from amem.note import Kind, LinkType, MemoryNote, Scope, Status
 from amem.query import Filter
 
 if TYPE_CHECKING:
@@ -32,9 +32,17 @@ class Known:
     def id(self) -> str:
         return self.note.id
 
+    @property
+    def scope(self) -> Scope:
+        """Whose topic it is; all its notes are of it."""
+        return Scope.of(self.note.metadata)
+
 
 def known_topics(session: Session, *, statuses: Sequence[Status] = (Status.ACTIVE,)) -> list[Known]:
-    """The topics of these statuses, oldest first; of a deleted one the notes that it ever had."""
+    """The topics of these statuses, oldest first; of a deleted one the notes that it ever had.
+
+    Only notes of a topic's own scope are its notes, whatever links there are from before scopes were kept apart.
+    """
     held = topic_notes(session, statuses=statuses)
     members = session.links.leading_to([note.id for note, _, _ in held], LinkType.PART_OF)
     found: list[Known] = []
@@ -42,6 +50,8 @@ def known_topics(session: Session, *, statuses: Sequence[Status] = (Status.ACTIV
         mine = members[note.id]
         if note.status is Status.DELETED:
             mine = dict.fromkeys(session.links.ever_to(note.id, LinkType.PART_OF), "")
+        scopes = session.notes.scopes_of(list(mine))
+        mine = {id: made_by for id, made_by in mine.items() if scopes.get(id) == Scope.of(note.metadata)}
         by_hand = frozenset(id for id, made_by in mine.items() if made_by.split(":")[0] == "user")
         found.append(Known(note, mark, owned, frozenset(mine), by_hand))
     return found

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem.maintenance.topics.known import notes_of
 from amem.maintenance.topics.page import MOST_GONE, Gone, line_of, statement_of
-from amem.note import LinkType, Status
+from amem.note import LinkType, Scope, Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _DEEP = 4
 
 
-def overturned(session: Session, members: Sequence[str], former: Sequence[str]) -> list[Gone]:
+def overturned(session: Session, members: Sequence[str], former: Sequence[str], scope: Scope) -> list[Gone]:
     """What is no longer so, the newest first; `former` are notes that belonged to the topic and are not active now.
 
     The parts of a merged note were not overturned: what they said is said by it.
@@ -39,15 +39,17 @@ def overturned(session: Session, members: Sequence[str], former: Sequence[str]) 
     followed = [each.by for note in marked for each in note.overturned if each.by]
     notes = {note.id: note for note in marked}
     notes |= notes_of(session, [*successors, *successors.values(), *retracted, *followed])
+    notes = {id: note for id, note in notes.items() if Scope.of(note.metadata) == scope}
     found = [
         Gone(statement_of(notes[old]), statement_of(notes[new]))
         for old, new in successors.items()
         if old in notes and new in notes
     ]
-    found += [Gone(statement_of(notes[id]), None) for id in retracted]
+    found += [Gone(statement_of(notes[id]), None) for id in retracted if id in notes]
     found += [
         Gone(line_of(note, each.text), statement_of(notes[each.by]) if each.by in notes else None)
         for note in marked
+        if note.id in notes
         for each in note.overturned
     ]
     newest = {id: note.at.isoformat() if note.at is not None else "" for id, note in notes.items()}

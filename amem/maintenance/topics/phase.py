@@ -14,7 +14,7 @@ from amem.maintenance.topics.known import known_topics, notes_of
 from amem.maintenance.topics.naming import core, labels
 from amem.maintenance.topics.page import is_chinese
 from amem.maintenance.topics.web import communities, joining, neighbours
-from amem.note import LinkType, Status
+from amem.note import LinkType, Scope, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,11 +38,11 @@ _GONE = "its notes are gone"
 
 @dataclass(slots=True)
 class _Plan:
-    """What is to be looked at: (what a topic is now, its notes); what is put away, and why."""
+    """What is to be looked at: (what a topic is now, its notes); what is put away, and why; each scope's names."""
 
     drafts: list[tuple[Known | None, list[str]]] = field(default_factory=list)
     archive: list[tuple[Known, str]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
+    names: dict[Scope, list[str]] = field(default_factory=dict)
 
 
 class TopicPhase:
@@ -69,9 +69,12 @@ class TopicPhase:
         for place, (known, members) in enumerate(plan.drafts):
             if shift.cancelled.is_set():
                 break
-            draft = self._keeper.draft(members, known, taken=plan.names, ask=not shift.dry_run)
+            with self._store.read() as session:
+                scope = session.notes.scopes_of(members[:1])[members[0]] if known is None else known.scope
+            names = plan.names.setdefault(scope, [])
+            draft = self._keeper.draft(members, known, scope=scope, taken=names, ask=not shift.dry_run)
             if draft is not None:
-                plan.names.append(draft.name)
+                names.append(draft.name)
                 with suppress(StaleNote):  # somebody is at it: it is looked at again the next time
                     reasons.append(self._put(shift, draft, len(reasons)))
             shift.tell(place + 1, len(plan.drafts))
@@ -104,7 +107,10 @@ class TopicPhase:
         touched = session.notes.ids_changed(shift.since) | (
             session.links.ends_changed(last.started_at, but=ACTION, types=(LinkType.SUPERSEDES,)) if last else set()
         )
-        plan = _Plan(names=[known.mark.name for known in every if known.note.status is not Status.DELETED])
+        plan = _Plan()
+        for known in every:
+            if known.note.status is not Status.DELETED:
+                plan.names.setdefault(known.scope, []).append(known.mark.name)
         # Those of people come from their words, not from links; they keep their notes whatever these are linked to.
         for known in every:
             if known.mark.declared and known.note.status is Status.ACTIVE:

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from amem.note import Kind, Status, whose
+from amem.note import Kind, Scope, Status
 from amem.storage.rows import time_text
 from amem.truth.intervals import same_value
 from amem.writing.conflict.claims import claim_of
@@ -63,10 +63,14 @@ def rivals(
 ) -> list[Rival]:
     """The notes that `note` is weighed against, nearest first, then the holders of its slots; itself is none of them.
 
+    Only notes of its own scope are: where Bo lives says nothing of where Ana does.
+
     `near` are active notes with their cosines; `cosines` gives those of other keys (nan where there is no vector).
     """
     likeness = {each.key: each.cosine for each in near}
-    holders = _holders(session, note, predicates)
+    scope = Scope.of(note.metadata)
+    with session.within(scope):
+        holders = _holders(session, note, predicates)
     far = [key for key in holders if key not in likeness]
     if far:
         likeness |= dict(zip(far, cosines(far), strict=True))
@@ -74,17 +78,11 @@ def rivals(
     for key, (other, owned) in session.notes.bare(list(likeness)).items():
         # A superseded note concerns a new one only where it takes its place in a chain.
         wanted = other.status is Status.ACTIVE or (other.status is Status.SUPERSEDED and key in holders)
-        if wanted and other.id != note.id and states_something(other) and _of_one(note, other):
+        if wanted and other.id != note.id and states_something(other) and Scope.of(other.metadata) == scope:
             cosine = 0.0 if math.isnan(likeness[key]) else likeness[key]
             found.append(as_rival(key, other, owned, cosine))
     order = {key: place for place, key in enumerate(likeness)}
     return sorted(found, key=lambda each: order[each.claim.order])
-
-
-def _of_one(note: MemoryNote, other: MemoryNote) -> bool:
-    """Whether two notes are of the same user and agent: where Bo lives says nothing of where Ana does."""
-    mine, theirs = whose(note.metadata), whose(other.metadata)
-    return all(mine[name] == theirs[name] for name in ("user_id", "agent_id"))
 
 
 def _holders(session: Session, note: MemoryNote, predicates: Predicates) -> dict[int, None]:

@@ -110,8 +110,7 @@ class Corrector:
             if leads_to(session, new, old):
                 # What a person says last holds: what had its place taken by the other stands again.
                 stand_again(session, after, operation, actor)
-            hide(session, before, link, moment, operation)
-            session.notes.own(old, "status", edited=False)
+            hide(session, before, link, moment, operation, by_hand=True)
             flag_what_leans(session, before, after, moment, self._predicates(), operation)
         return link
 
@@ -131,8 +130,7 @@ class Corrector:
         operation: int,
     ) -> None:
         fresh = [each for each in told if each not in note.overturned]
-        session.notes.change(note.id, {"overturned": plain("overturned", told)}, operation)
-        session.notes.own(note.id, "overturned", edited=False)
+        session.notes.change(note.id, {"overturned": plain("overturned", told)}, operation, disowned=True)
         _resolve_doubts(session, note, fresh, successor, operation)
         part = part_of(note, fresh)
         flag_what_leans(session, part, successor, moment, self._predicates(), operation, whole=False)

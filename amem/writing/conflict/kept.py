@@ -14,7 +14,7 @@ from amem.verdict import Conflict, Label, Verdict
 from amem.writing.conflict import reasons, slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from amem.storage import Session
     from amem.truth.intervals import Interval
@@ -39,7 +39,14 @@ def _kept_beside(session: Session, predicates: Predicates) -> Iterator[Conflict]
     owned = or_(*(func.json_extract(notes.edited, f"$.{name}") == "edited" for name in ("status", "overturned")))
     rows = session.connection.execute(select(notes.key, notes.id).where(notes.status == str(Status.ACTIVE), owned))
     kept = {id: key for key, id in rows}
-    evidence = session.facts.about({each.subject for each in session.facts.of(list(kept.values()))}) if kept else []
+    for scope in set(session.notes.scopes_of(list(kept)).values()):
+        with session.within(scope):
+            yield from _kept_within(session, kept, predicates)
+
+
+def _kept_within(session: Session, kept: Mapping[str, int], predicates: Predicates) -> Iterator[Conflict]:
+    """Those of the session's scope."""
+    evidence = session.facts.about({each.subject for each in session.facts.of(list(kept.values()))})
     active = {each.note for each in evidence if each.status is Status.ACTIVE}
     so = [each for each in intervals(evidence, predicates) if each.until is None and active.intersection(each.notes)]
     for one, other in combinations(so, 2):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.note import LinkType, Status
+from amem.note import LinkType, Scope, Status
 from amem.text import normalize, written_in_cjk
 from amem.truth.intervals import same_value
 from amem.writing.conflict.candidates import states_something
@@ -37,7 +37,9 @@ def flag_what_leans(
     """Flag as possibly out of date what leaned on `ended`, which stopped being true at `moment`, wholly or in part."""
     because = ended.id if successor is None else successor.id
     facts = [fact for fact in ended.facts if fact.holds and _overturned(fact, successor, whole=whole)]
-    leaning = [*(_linking(session, ended, moment) if whole else ()), *_hanging(session, facts, predicates, moment)]
+    scope = Scope.of(ended.metadata)
+    hanging = _hanging(session, facts, scope, predicates, moment)
+    leaning = [*(_linking(session, ended, moment) if whole else ()), *hanging]
     for id in dict.fromkeys(leaning):
         if id not in (ended.id, because):
             session.flags.put(id, because, _reason(ended, successor), operation)
@@ -48,6 +50,8 @@ def _linking(session: Session, ended: MemoryNote, moment: datetime) -> Iterator[
     links = [link for link in session.links.to(ended.id) if _rests(link)]
     notes = session.notes.get_many([link.source for link in links], history=False, usage=False)
     for note in notes.values():
+        if Scope.of(note.metadata) != Scope.of(ended.metadata):
+            continue  # a link from before notes of different users were kept apart
         if note.status is Status.ACTIVE and states_something(note) and note.at is not None and note.at < moment:
             yield note.id
 
@@ -57,11 +61,15 @@ def _rests(link: Link) -> bool:
     return link.type in _GROUND or (link.type is LinkType.RELATED and by_person)
 
 
-def _hanging(session: Session, overturned: Sequence[Fact], predicates: Predicates, moment: datetime) -> Iterator[str]:
+def _hanging(
+    session: Session, overturned: Sequence[Fact], scope: Scope, predicates: Predicates, moment: datetime
+) -> Iterator[str]:
     """Active notes with a fact of the same subject that is presumed to have ended with one of these."""
     for fact in overturned:
         hanging = [normalize(name) for name in predicates.hanging_on(fact.predicate)]
-        for each in session.facts.about([fact.subject], hanging) if hanging else ():
+        with session.within(scope):
+            told = session.facts.about([fact.subject], hanging) if hanging else []
+        for each in told:
             if each.holds and each.status is Status.ACTIVE and each.since < moment:
                 yield each.note
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.note import Status
+from amem.note import Scope, Status
 from amem.writing.conflict.candidates import as_rival
 from amem.writing.conflict.settling import Settled, begins
 from amem.writing.neighbours import Candidate, unknown_cosines
@@ -77,7 +77,8 @@ class Reweigher:
         if vector is None:
             return self._settler.rivals(session, note, [], unknown_cosines)
         # One more than wanted, since the note is its own nearest.
-        keys, cosines = self._dense.search_many(vector[np.newaxis], self._settings.conflict_neighbours + 1)[0]
+        wanted, meeting = self._settings.conflict_neighbours + 1, session.notes.met_by(Scope.of(note.metadata))
+        keys, cosines = self._dense.search_many(vector[np.newaxis], wanted, allowed=meeting)[0]
         near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
         return self._settler.rivals(session, note, near, cosines_to(self._dense, vector))
 

@@ -21,9 +21,14 @@ def standing_after(note: MemoryNote, successor: str | None, ended: datetime) -> 
     return {"status": str(Status.SUPERSEDED), "superseded_by": successor, "valid_to": plain("valid_to", end)}
 
 
-def hide(session: Session, note: MemoryNote, link: Link, ended: datetime, operation: int) -> None:
-    """Put the source of `link` in the place of `note`, its target, from `ended` on."""
-    session.notes.change(note.id, standing_after(note, link.source, ended), operation)
+def hide(
+    session: Session, note: MemoryNote, link: Link, ended: datetime, operation: int, *, by_hand: bool = False
+) -> None:
+    """Put the source of `link` in the place of `note`, its target, from `ended` on.
+
+    `by_hand` says that a person wants it so, who may have said before that the note stands.
+    """
+    session.notes.change(note.id, standing_after(note, link.source, ended), operation, disowned=by_hand)
     session.links.put(link, operation)
 
 

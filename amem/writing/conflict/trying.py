@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from amem.clock import zone
-from amem.note import LinkType
+from amem.note import LinkType, Scope
 from amem.storage.disagreements import open_disagreements
 from amem.verdict import Conflict, Label, Verdict
 from amem.writing.conflict.candidates import as_rival
@@ -43,6 +43,7 @@ def try_out(
     text: str,
     time: str | datetime | None,
     speaker: str | None,
+    scope: Scope,
     *,
     store: Store,
     dense: Nearest,
@@ -54,16 +55,18 @@ def try_out(
     clock: Clock,
 ) -> list[Conflict]:
     """The conflicts that adding the text would bring about, the surest first; it stands for the side whose id is ''."""
-    given = {} if speaker is None else {"speaker": speaker}
+    given: dict[str, Any] = {"metadata": scope.ids} | ({} if speaker is None else {"speaker": speaker})
     note = take_in(NewNote(text, time, None, given), actor="user", settings=settings, clock=clock).note
     local = zone(settings.timezone)
-    analysis = rules.analyze(draft_of(note, local), StoreVocabulary(store, FrequencyCache()))
+    analysis = rules.analyze(draft_of(note, local), StoreVocabulary(store, FrequencyCache(), scope))
     fill_in(note, analysis, {"speaker"} if speaker else set(), local, canon)
     note.id = ""
     vectors, _ = vectorizer.embed([vectorizer.text(note)])
     vector = next(iter(vectors.values()))
     dense.refresh()
-    keys, cosines = dense.search_many(vector[np.newaxis], settings.conflict_neighbours)[0]
+    with store.read() as session:
+        meeting = session.notes.met_by(Scope.of(note.metadata))
+    keys, cosines = dense.search_many(vector[np.newaxis], settings.conflict_neighbours, allowed=meeting)[0]
     near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
     with store.read() as session:
         rivals = settler.rivals(session, note, near, cosines_to(dense, vector))
