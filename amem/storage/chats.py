@@ -315,14 +315,18 @@ class Chats:
     def blank(self, sources: Iterable[str]) -> None:
         """Take the text of purged messages (by source id) out of their turns, and with it what was made of it."""
         for id in sources:
-            session, _, rest = id.rpartition(":")
-            session, _, number = session.rpartition(":")
-            if not session or not number.isdigit() or rest not in ("user", "assistant"):
-                continue
-            wanted = select(_SESSIONS.c.key).where(_SESSIONS.c.id == session).scalar_subquery()
-            field = "question" if rest == "user" else "answer"
-            statement = update(_TURNS).where(_TURNS.c.session == wanted, _TURNS.c.number == int(number))
-            self._run(statement.values({field: "", "error": ""}))
+            self.reword(id, "")
+
+    def reword(self, source: str, text: str) -> None:
+        """Have a turn say of a message (by source id) no more than a purge left of it."""
+        session, _, rest = source.rpartition(":")
+        session, _, number = session.rpartition(":")
+        if not session or not number.isdigit() or rest not in ("user", "assistant"):
+            return
+        wanted = select(_SESSIONS.c.key).where(_SESSIONS.c.id == session).scalar_subquery()
+        field = "question" if rest == "user" else "answer"
+        statement = update(_TURNS).where(_TURNS.c.session == wanted, _TURNS.c.number == int(number))
+        self._run(statement.values({field: text, "error": ""}))
 
     def forget(self, note: str) -> None:
         """Take out what turns say about why this (purged) note was recalled; that it was stays."""

@@ -10,7 +10,9 @@ import errno
 import os
 import sqlite3
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -27,19 +29,20 @@ from amem.errors import (
     StorageGone,
     StorageReadOnly,
 )
+from amem.storage.backup import copy_aside, has_log
 from amem.storage.migrations import migrate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from sqlalchemy import Connection
-    from sqlalchemy.engine import ExceptionContext
 
 FILE_NAME = "amem.db"
 BUSY_SECONDS = 60.0
 _CACHE_KIB = 65_536
 _INDEXES = ("note_text", "source_text")
+#: What SQLite says of a file that is not as it wrote it.
+_DAMAGED = ("malformed", "not a database", "corrupt", "vtable constructor failed", "Could not decode to UTF-8")
 #: A full-text index of more pieces than this is worth merging; a step writes so many pages of it.
 _PIECES, _STEP = 4, 64
 
@@ -47,19 +50,23 @@ _PIECES, _STEP = 4, 64
 class Database:
     """Opens (and when needed creates or upgrades) the database of one collection folder; None keeps it in memory.
 
+    `read_only` changes nothing, and no more is possible in a folder that cannot be written to.
+
     Raises StorageReadOnly, StorageBusy, StorageFull, StorageCorrupt or SchemaTooNew.
     """
 
-    def __init__(self, folder: Path | None, *, busy_seconds: float = BUSY_SECONDS) -> None:
+    def __init__(self, folder: Path | None, *, busy_seconds: float = BUSY_SECONDS, read_only: bool = False) -> None:
         self.path = None if folder is None else folder / FILE_NAME
         self._busy_seconds = busy_seconds
         self._write_lock = threading.RLock()
         self._closed = False
         self._file: tuple[int, int] | None = None
-        self.read_only = False
+        self.read_only = self._frozen = False
+        self._full: StorageFull | None = None
+        self._aside: TemporaryDirectory[str] | None = None
         if folder is not None:
-            with self._explained():
-                self._prepare(folder)
+            with explained(self.path):
+                self._prepare(folder, read_only=read_only)
         self._engine = create_engine(
             "sqlite://",
             creator=self._connect,
@@ -67,13 +74,10 @@ class Database:
             **({} if self.path is None else {"pool_size": 4, "max_overflow": -1}),
         )
         event.listen(self._engine, "begin", _begin)
-        if self.path is not None:
-            event.listen(self._engine, "handle_error", _forget_damage)
         try:
-            with self._explained():
-                self._upgrade()
+            self._open()
         except BaseException:
-            self._engine.dispose()
+            self.close()
             raise
         self._file = self._identity()
 
@@ -82,7 +86,7 @@ class Database:
         """A consistent snapshot: everything committed before its first statement, nothing after."""
         self._refuse_when_closed()
         self._refuse_when_gone()
-        with self._explained(), self._in_memory_lock(), self._engine.connect() as connection, connection.begin():
+        with explained(self.path), self._in_memory_lock(), self._connection() as connection, connection.begin():
             yield connection
 
     @contextmanager
@@ -93,11 +97,16 @@ class Database:
         """
         self._refuse_when_closed()
         self._refuse_when_gone()
+        if self._full is not None:
+            raise StorageFull(f"{self._full}; it was opened to be read", hint="free some space and open it again")
         if self.read_only:
             raise StorageReadOnly(
-                f"{self.path} cannot be written to", hint="check the folder's permissions, or copy the collection"
+                f"{self.path} cannot be written to",
+                hint="check the folder's permissions, or copy the collection"
+                if self._frozen
+                else "it was opened to be read only",
             )
-        with self._explained(), self._write_turn(wait), self._engine.connect() as plain:
+        with explained(self.path), self._write_turn(wait), self._connection() as plain:
             connection = plain.execution_options(amem_write=True)
             with self._patience(connection, wait), connection.begin():
                 yield connection
@@ -109,22 +118,24 @@ class Database:
         """
         self._closed = True
         self._engine.dispose()
+        if self._aside is not None:
+            self._aside.cleanup()
 
-    def backup_to(self, target: Path) -> None:
-        """Write a consistent copy of the database to a new file, while others go on reading and writing."""
-        with self._explained(), self.read() as connection:
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """SQLite's own connection in a `read`, for whoever copies the database while others go on writing."""
+        with self.read() as connection:
+            connection.exec_driver_sql("SELECT 1 FROM counter")  # the moment that is copied begins here
             raw = connection.connection.dbapi_connection
             assert isinstance(raw, sqlite3.Connection)
-            _create_private(target)
-            copy = sqlite3.connect(target)
-            try:
-                raw.backup(copy)
-            finally:
-                copy.close()
+            yield raw
 
     def shrink(self) -> None:
-        """Rewrite the file without what was purged, so that no trace of it stays in free pages or the log."""
-        with self._explained(), self._write_lock:
+        """Rewrite the file without what was purged, so that no trace of it stays in free pages or the log.
+
+        Raises StorageFull, as it takes room for a second file, and StorageBusy when others do not stop reading.
+        """
+        with explained(self.path), self._write_lock:
             raw = self._connect() if self.path is not None else None
             if raw is None:
                 return
@@ -133,9 +144,13 @@ class Database:
                 for index in _INDEXES:
                     raw.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")
                 raw.execute("VACUUM")
-                raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                (busy, *_) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             finally:
                 raw.close()
+            if busy:
+                raise StorageBusy(
+                    f"the log of {self.path} is in use: another process is reading", hint="end it, then try again"
+                )
 
     def tidy(self, stop: Callable[[], bool]) -> None:
         """Merge a full-text index that is in many pieces, a step at a time, and renew what the planner knows."""
@@ -180,6 +195,21 @@ class Database:
         return found.st_dev, found.st_ino
 
     @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        """A connection that is closed, not kept, once it met damage.
+
+        It would keep damaged pages in its cache when the file is well again. Its transaction is rolled back before: one
+        that is closed while an error still holds its statements keeps the write lock until they are gone.
+        """
+        with self._engine.connect() as connection:
+            try:
+                yield connection
+            except (DBAPIError, sqlite3.Error) as error:
+                if self.path is not None and isinstance(explain(original(error), None), StorageCorrupt):
+                    connection.invalidate()
+                raise
+
+    @contextmanager
     def _write_turn(self, wait: float | None) -> Iterator[None]:
         """This process's own writers, one after the other."""
         if not self._write_lock.acquire(timeout=-1 if wait is None else wait):
@@ -213,18 +243,21 @@ class Database:
         else:
             yield
 
-    def _prepare(self, folder: Path) -> None:
+    def _prepare(self, folder: Path, *, read_only: bool) -> None:
         assert self.path is not None
         try:
             _make_private(folder)
             if not self.path.exists():
                 _create_private(self.path)
+            elif not self.path.is_file():
+                raise StorageError(f"{self.path} is not a regular file", hint="move it away, or name another --home")
         except PermissionError as error:
             if not self.path.exists():
                 raise explain_folder(error, folder) from error
         except OSError as error:
             raise explain_folder(error, folder) from error
-        self.read_only = not (os.access(self.path, os.W_OK) and os.access(folder, os.W_OK))
+        self._frozen = not (os.access(self.path, os.W_OK) and os.access(folder, os.W_OK))
+        self.read_only = read_only or self._frozen
 
     def _connect(self) -> sqlite3.Connection:
         options: dict[str, Any] = {
@@ -236,10 +269,7 @@ class Database:
         if self.path is None:
             connection = sqlite3.connect(":memory:", **options)
         elif self.read_only:
-            # Without a log to read, "immutable" is what opens a file in a folder where SQLite may not even lock.
-            log = self.path.with_name(self.path.name + "-wal")
-            mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
-            connection = sqlite3.connect(f"file:{quote(str(self.path))}?{mode}", uri=True, **options)
+            connection = sqlite3.connect(self._readable(self.path), uri=True, **options)
         else:
             connection = sqlite3.connect(self.path, **options)
         assert isinstance(connection, sqlite3.Connection)
@@ -250,6 +280,26 @@ class Database:
             raise
         return connection
 
+    def _readable(self, path: Path) -> str:
+        """What to open where nothing may be written: the file, where SQLite can with its log, else a copy of both."""
+        if self._aside is None and self._frozen and not has_log(path):
+            # This opens a file in a folder where SQLite may not even lock; in any other folder it would hide what other
+            # processes write.
+            return f"file:{quote(str(path))}?mode=ro&immutable=1"
+        if self._aside is None:
+            beside = f"file:{quote(str(path))}?mode=ro"
+            try:
+                with closing(sqlite3.connect(beside, uri=True)) as trial:
+                    trial.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+                return beside
+            except sqlite3.OperationalError:  # the log needs an index beside it, and that cannot be made
+                self._aside = TemporaryDirectory(prefix="amem-")
+            try:
+                copy_aside(path, Path(self._aside.name))
+            except OSError as error:
+                raise explain_folder(error, Path(self._aside.name)) from error
+        return f"file:{quote(str(Path(self._aside.name) / path.name))}"
+
     def _tune(self, connection: sqlite3.Connection) -> None:
         if not self.read_only and self.path is not None:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -258,6 +308,21 @@ class Database:
         connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
         connection.execute("PRAGMA temp_store=MEMORY")
         connection.execute("PRAGMA secure_delete=FAST")
+
+    def _open(self) -> None:
+        """Bring the schema up to date; where the disk is full, open to be read only what needs no upgrade."""
+        try:
+            with explained(self.path):
+                self._upgrade()
+        except StorageFull as error:
+            self._engine.dispose()
+            self.read_only = self._frozen = True
+            self._full = error
+            try:
+                with explained(self.path):
+                    self._upgrade()
+            except StorageError:
+                raise error from None
 
     def _upgrade(self) -> None:
         with self._write_lock:
@@ -269,16 +334,16 @@ class Database:
             finally:
                 connection.close()
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except DBAPIError as error:
-            raise explain(error.orig, self.path) from error
-        except sqlite3.Error as error:
-            raise explain(error, self.path) from error
-        except UnicodeEncodeError as error:
-            raise InvalidInput("half of a surrogate pair is not text", hint="give valid Unicode") from error
+
+@contextmanager
+def explained(path: Path | None) -> Iterator[None]:
+    """Raise what SQLite or the disk complain of as StorageError or its kin; `path` is the database it is about."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        raise explain(original(error), path) from error
+    except UnicodeEncodeError as error:
+        raise InvalidInput("half of a surrogate pair is not text", hint="give valid Unicode") from error
 
 
 def explain_folder(error: OSError, folder: Path) -> StorageError:
@@ -290,6 +355,11 @@ def explain_folder(error: OSError, folder: Path) -> StorageError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return StorageFull(f"no space left for {folder}", hint="free some space and try again")
     return StorageError(f"cannot create {folder}: {error.strerror}", hint="name another --home")
+
+
+def original(error: DBAPIError | sqlite3.Error) -> BaseException | None:
+    """SQLite's own error, which SQLAlchemy wraps."""
+    return error.orig if isinstance(error, DBAPIError) else error
 
 
 def explain(error: BaseException | None, path: Path | None) -> StorageError:
@@ -304,9 +374,9 @@ def explain(error: BaseException | None, path: Path | None) -> StorageError:
         )
     if "readonly" in text or "unable to open" in text:
         return StorageReadOnly(f"{where} cannot be opened for writing: {text}", hint="check the folder's permissions")
-    if "malformed" in text or "not a database" in text or "corrupt" in text:
+    if any(each in text for each in _DAMAGED):
         return StorageCorrupt(
-            f"{where} is damaged: {text}", hint="restore it from a copy (amem copy makes them); do not delete it"
+            f"{where} is damaged: {text}", hint="restore a backup (amem backup --restore FILE); do not delete it"
         )
     return StorageError(f"{where}: {text}", hint="run amem doctor")
 
@@ -314,12 +384,6 @@ def explain(error: BaseException | None, path: Path | None) -> StorageError:
 def _begin(connection: Connection) -> None:
     writing = connection.get_execution_options().get("amem_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-
-def _forget_damage(context: ExceptionContext) -> None:
-    """Drop connections that read damaged pages: they would keep them in their cache when the file is well again."""
-    if isinstance(explain(context.original_exception, None), StorageCorrupt):
-        context.is_disconnect = True
 
 
 def _make_private(folder: Path) -> None:

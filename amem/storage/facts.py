@@ -6,12 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, bindparam, column, delete, func, insert, select
+from sqlalchemy import Select, bindparam, column, delete, func, insert, select, text
 
 from amem.note import Status
 from amem.rendering import fallen
 from amem.storage import tables
 from amem.storage.chunks import chunks
+from amem.storage.filters import in_scope, scope_values
 from amem.storage.listed import listed
 from amem.storage.prepared import Prepared
 from amem.storage.rows import read_moment, read_time, time_text
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnClause, ColumnElement
+    from sqlalchemy import ColumnClause, ColumnElement, Executable
 
     from amem.note import Fact, MemoryNote, Overturned
     from amem.storage.session import Session
@@ -52,6 +53,7 @@ def _evidence() -> Select[Any]:
                 (successor.c.id == _NOTES.c.superseded_by) & (successor.c.status != str(Status.DELETED)),
             )
         )
+        .where(text(in_scope()))
         .order_by(_NOTES.c.key, _FACTS.c.place)
     )
 
@@ -76,6 +78,7 @@ def _holders() -> Select[Any]:
             (_NOTES.c.status == str(Status.ACTIVE))
             | ((_NOTES.c.status == str(Status.SUPERSEDED)) & _NOTES.c.superseded_by.is_not(None))
         )
+        .where(text(in_scope()))
     )
 
 
@@ -90,7 +93,7 @@ def _stated(column: ColumnElement[str]) -> Select[Any]:
         select(since, _FACTS.c.note, _FACTS.c.place, _FACTS.c.subject, _FACTS.c.predicate, _FACTS.c.object)
         .add_columns(_FACTS.c.subject_key, _FACTS.c.object_key)
         .select_from(_FACTS.join(_NOTES, _NOTES.c.key == _FACTS.c.note))
-        .where(column.in_(_values("names")), _FACTS.c.predicate_key.in_(_values("predicates")))
+        .where(column.in_(_values("names")), _FACTS.c.predicate_key.in_(_values("predicates")), text(in_scope()))
         .order_by(since.desc(), _FACTS.c.note.desc())
         .limit(bindparam("limit"))
     )
@@ -115,11 +118,12 @@ _UNENDED = (
 )
 # On the path of every search.
 _STATED = (_stated(_FACTS.c.subject_key), _stated(_FACTS.c.object_key))
+_THERE = (
+    "EXISTS (SELECT 1 FROM facts CROSS JOIN notes ON notes.key = facts.note WHERE {0} = json_each.value"
+    f" AND predicate_key IN (SELECT asked.value FROM json_each(:predicates) AS asked) AND {in_scope()})"
+)
 _KNOWN = Prepared(
-    "SELECT value FROM json_each(:names) WHERE EXISTS (SELECT 1 FROM facts WHERE subject_key = json_each.value"
-    " AND predicate_key IN (SELECT asked.value FROM json_each(:predicates) AS asked))"
-    " OR EXISTS (SELECT 1 FROM facts WHERE object_key = json_each.value"
-    " AND predicate_key IN (SELECT asked.value FROM json_each(:predicates) AS asked))"
+    f"SELECT value FROM json_each(:names) WHERE {_THERE.format('subject_key')} OR {_THERE.format('object_key')}"
 )
 
 
@@ -150,7 +154,7 @@ class Holder:
 
 
 class Facts:
-    """The facts of one transaction. Those of deleted notes are not there until the notes are restored."""
+    """The facts of one transaction, in its scope. Those of deleted notes are not there until the notes are restored."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -169,27 +173,27 @@ class Facts:
         """
         asked = {"names": json.dumps([subject_key(subject) for subject in subjects])}
         if predicates is None:
-            return [evidence_of(row) for row in self._run(_ABOUT, asked).mappings()]
+            return [evidence_of(row) for row in self._scoped(_ABOUT, asked).mappings()]
         asked["predicates"] = json.dumps(list(predicates))
-        return [evidence_of(row) for row in self._run(_ABOUT_THAT, asked).mappings()]
+        return [evidence_of(row) for row in self._scoped(_ABOUT_THAT, asked).mappings()]
 
     def stating(self, predicates: Collection[str]) -> list[Evidence]:
         """All that notes state of anybody in these (folded) words, oldest arrival first."""
-        return [
-            evidence_of(row) for row in self._run(_STATING, {"predicates": json.dumps(list(predicates))}).mappings()
-        ]
+        asked = {"predicates": json.dumps(list(predicates))}
+        return [evidence_of(row) for row in self._scoped(_STATING, asked).mappings()]
 
     def of(self, keys: Sequence[int]) -> list[Evidence]:
         """All that these notes state."""
         return [
             evidence_of(row)
             for some in chunks([int(key) for key in keys])
-            for row in self._run(_EVIDENCE.where(_FACTS.c.note.in_(some))).mappings()
+            for row in self._scoped(_EVIDENCE.where(_FACTS.c.note.in_(some)), {}).mappings()
         ]
 
     def known(self, names: Collection[str], predicates: Collection[str]) -> set[str]:
         """Those of these (keyed) names that are subject or object of a fact of one of these (folded) predicates."""
-        found = _KNOWN.rows(self._session, names=listed(names), predicates=listed(predicates))
+        scope = scope_values(self._session.scope)
+        found = _KNOWN.rows(self._session, names=listed(names), predicates=listed(predicates), **scope)
         return {name for (name,) in found}
 
     def stated(self, names: Collection[str], predicates: Collection[str], limit: int) -> list[Stated]:
@@ -198,7 +202,9 @@ class Facts:
         At most `limit` with a name as their subject, and as many with one as their object.
         """
         asked = {"names": json.dumps(list(names)), "predicates": json.dumps(list(predicates)), "limit": limit}
-        rows = {(note, place): (since, *row) for each in _STATED for since, note, place, *row in self._run(each, asked)}
+        rows = {
+            (note, place): (since, *row) for each in _STATED for since, note, place, *row in self._scoped(each, asked)
+        }
         latest = sorted(rows, key=lambda at: (rows[at][0], at[0], -at[1]), reverse=True)
         return [Stated(at[0], *rows[at][1:]) for at in latest]
 
@@ -218,14 +224,20 @@ class Facts:
             asked["object"] = subject_key(object)
         return [
             Holder(key, value, bool(holds), since, replaced)
-            for key, value, holds, since, replaced in self._run(statement, asked)
+            for key, value, holds, since, replaced in self._scoped(statement, asked)
         ]
 
     def subjects(self, limit: int = 1000) -> dict[str, int]:
         """Every subject as it was first written, and how many facts there are of it; most first."""
         count = func.count()
         statement = select(func.min(_FACTS.c.subject), count).group_by(_FACTS.c.subject_key)
-        return {name: n for name, n in self._run(statement.order_by(count.desc(), _FACTS.c.subject_key).limit(limit))}
+        if self._session.is_shared:
+            statement = statement.join(_NOTES, _NOTES.c.key == _FACTS.c.note).where(text(in_scope()))
+        ordered = statement.order_by(count.desc(), _FACTS.c.subject_key).limit(limit)
+        return {name: n for name, n in self._scoped(ordered, {})}
+
+    def _scoped(self, statement: Executable, asked: Mapping[str, Any]) -> Any:
+        return self._run(statement, {**asked, **scope_values(self._session.scope)})
 
 
 def fact_rows(key: int, note: MemoryNote) -> list[dict[str, Any]]:

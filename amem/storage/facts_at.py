@@ -42,7 +42,7 @@ def told_at(session: Session, subjects: Sequence[str], moment: datetime) -> list
     return [
         evidence_of(_with_note(fact, row, then, settled))
         for row in sorted(notes, key=lambda row: row["key"])
-        if row["status"] != Status.DELETED
+        if row["status"] != Status.DELETED and session.scope.holds(json.loads(row["metadata"]))
         for fact in _facts_of(row)
         if fact["subject_key"] in wanted
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, and_, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, TextClause, and_, func, literal_column, or_, select, text
 
 from amem.note import SCOPES, LinkType, Status
 from amem.storage import tables
@@ -14,16 +14,17 @@ from amem.storage.rows import time_text
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from amem.note import Scope
     from amem.query import Filter
 
 #: Whole numbers of fewer digits fit into SQLite's.
 _DIGITS = 19
 
 
-def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
+def conditions(wanted: Filter) -> list[ColumnElement[bool] | TextClause]:
     """Conditions a row of ``notes`` must all meet."""
     notes = tables.notes.c
-    found: list[ColumnElement[bool]] = []
+    found: list[ColumnElement[bool] | TextClause] = []
     statuses = wanted.statuses
     if wanted.known_at is not None:
         found.append(notes.recorded_at <= time_text(wanted.known_at))
@@ -53,6 +54,9 @@ def conditions(wanted: Filter) -> list[ColumnElement[bool]]:
     if wanted.until is not None:
         found.append(notes.at < time_text(wanted.until))
     found += [_metadata(key, value) for key, value in wanted.metadata.items()]
+    if wanted.whose is not None:
+        found += [_scope(name, value) for name, value in wanted.whose.ids.items()]
+        found += [_nobodys(name) for name in SCOPES if getattr(wanted.whose, name) == ""]
     found += [_scope(name, value) for name in SCOPES if (value := getattr(wanted, name)) is not None]
     return found
 
@@ -78,11 +82,29 @@ def _then(name: str, known_at: datetime | None) -> ColumnElement[Any]:
     return tables.notes.c[name] if known_at is None else field_at(name, known_at)
 
 
+def in_scope(notes: str = "notes") -> str:
+    """A condition that a row of ``notes`` (under this alias) is within the scope that `scope_values` gives.
+
+    In SQL what `amem.note.Scope.holds` is in Python.
+    """
+    held = "coalesce(CAST(json_extract({0}.metadata, '$.{1}') AS TEXT), '')"
+    return " AND ".join(f"(:{name} IS NULL OR {held.format(notes, name)} = :{name})" for name in SCOPES)
+
+
+def scope_values(scope: Scope) -> dict[str, str | None]:
+    """The parameters of `in_scope`."""
+    return {name: getattr(scope, name) for name in SCOPES}
+
+
 def _scope(name: str, value: str) -> ColumnElement[bool]:
     # Written out, as the index on it is (0004_scopes.sql); an id that another program keeps as a number is the same id.
     held: ColumnElement[Any] = literal_column(f"json_extract(notes.metadata, '$.{name}')")
     whole = value.isdecimal() and value.isascii() and str(int(value)) == value and len(value) < _DIGITS
     return held.in_([value, int(value)] if whole else [value])
+
+
+def _nobodys(name: str) -> TextClause:
+    return text(f"coalesce(json_extract(notes.metadata, '$.{name}'), '') = ''")
 
 
 def _metadata(key: str, value: Any) -> ColumnElement[bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, select, text, update
+from sqlalchemy import func, insert, select
 
 from amem.errors import NoteNotFound
 from amem.note import Status
@@ -19,10 +19,18 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _FLAGS, _NOTES, _OPS = tables.flags, tables.notes, tables.operations
+#: Of the rows about one note and one cause the last holds whose operation stands: it raises the flag or dismisses it.
+_SAID, _BY = _FLAGS.alias(), _OPS.alias()
+_LAST = (
+    select(func.max(_SAID.c.id))
+    .select_from(_SAID.join(_BY, _BY.c.id == _SAID.c.operation))
+    .where(_BY.c.undone_by.is_(None))
+    .group_by(_SAID.c.note, _SAID.c.because)
+)
 _DECIDED = (
     select(_NOTES.c.id, _FLAGS.c.because)
-    .select_from(_FLAGS.join(_NOTES, _NOTES.c.key == _FLAGS.c.note).join(_OPS, _OPS.c.id == _FLAGS.c.dismissed_by))
-    .where(_OPS.c.undone_by.is_(None))
+    .select_from(_FLAGS.join(_NOTES, _NOTES.c.key == _FLAGS.c.note).join(_OPS, _OPS.c.id == _FLAGS.c.operation))
+    .where(_FLAGS.c.dismissed == 1, _OPS.c.undone_by.is_(None))
 )
 
 
@@ -39,7 +47,7 @@ class Flag:
 
 
 class Flags:
-    """The flags of one transaction. What an undone operation flagged is not flagged; what it dismissed, is."""
+    """The flags of one transaction: raised and dismissed by operations, of which only those that stand count."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -48,36 +56,20 @@ class Flags:
     def put(self, id: str, because: str, reason: str, operation: int) -> None:
         """Flag a note. One that a person has dismissed for the same cause stays dismissed."""
         key = self._session.notes.keys_of([id])[id]
-        row = {"note": key, "because": because, "reason": reason, "operation": operation}
-        self._run(
-            text(
-                "INSERT INTO flags (note, because, reason, at, operation) VALUES (:note, :because, :reason, :at,"
-                " :operation) ON CONFLICT (note, because) DO UPDATE SET reason = :reason, at = :at,"
-                " operation = :operation, dismissed_by = NULL WHERE dismissed_by IS NULL OR dismissed_by IN"
-                " (SELECT id FROM operations WHERE undone_by IS NOT NULL)"
-            ).bindparams(bindparam("at", time_text(self._session.now))),
-            row,
-        )
+        last = _LAST.where(_SAID.c.note == key, _SAID.c.because == because)
+        if not self._run(select(_FLAGS.c.dismissed).where(_FLAGS.c.id.in_(last))).scalar_one_or_none():
+            self._add(key, because, reason, operation, dismissed=False)
 
     def open(self, id: str | None = None) -> list[Flag]:
         """Flags of active notes (or of this one) that stand and are not dismissed, oldest first."""
-        made, dismissed = _OPS.alias(), _OPS.alias()
+        key = select(_NOTES.c.key).where(_NOTES.c.id == id).scalar_subquery()
+        last = _LAST if id is None else _LAST.where(_SAID.c.note == key)
         statement = (
             select(_FLAGS, _NOTES.c.id.label("note_id"))
-            .select_from(
-                _FLAGS.join(_NOTES, _NOTES.c.key == _FLAGS.c.note)
-                .join(made, made.c.id == _FLAGS.c.operation)
-                .outerjoin(dismissed, dismissed.c.id == _FLAGS.c.dismissed_by)
-            )
-            .where(
-                _NOTES.c.status == str(Status.ACTIVE),
-                made.c.undone_by.is_(None),
-                _FLAGS.c.dismissed_by.is_(None) | dismissed.c.undone_by.is_not(None),
-            )
+            .select_from(_FLAGS.join(_NOTES, _NOTES.c.key == _FLAGS.c.note))
+            .where(_NOTES.c.status == str(Status.ACTIVE), _FLAGS.c.dismissed == 0, _FLAGS.c.id.in_(last))
             .order_by(_FLAGS.c.id)
         )
-        if id is not None:
-            statement = statement.where(_NOTES.c.id == id)
         return [
             Flag(row["id"], row["note_id"], row["because"], row["reason"], read_moment(row["at"]), row["operation"])
             for row in self._run(statement).mappings()
@@ -105,6 +97,11 @@ class Flags:
         key = self._session.notes.keys_of([id]).get(id)
         if key is None:
             raise NoteNotFound(f"no note {id!r}")
-        standing = [flag.id for flag in self.open(id) if because is None or flag.because in because]
-        self._run(update(_FLAGS).where(_FLAGS.c.id.in_(standing)).values(dismissed_by=operation))
+        standing = [flag for flag in self.open(id) if because is None or flag.because in because]
+        for flag in standing:
+            self._add(key, flag.because, flag.reason, operation, dismissed=True)
         return len(standing)
+
+    def _add(self, key: int, because: str, reason: str, operation: int, *, dismissed: bool) -> None:
+        row = {"note": key, "because": because, "reason": reason, "operation": operation, "dismissed": int(dismissed)}
+        self._run(insert(_FLAGS), row | {"at": time_text(self._session.now)})

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_c
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.columns import keys_from
-from amem.storage.filters import conditions
+from amem.storage.filters import conditions, in_scope, scope_values
 from amem.storage.listed import among, listed
 from amem.storage.prepared import Prepared
 from amem.text import index_terms, search_terms
@@ -45,7 +45,8 @@ _FREQUENCIES = Prepared(
 _RARE = text(
     "SELECT held.note FROM term_counts AS used CROSS JOIN note_terms AS held"
     " ON held.role = used.role AND held.term = used.term"
-    " WHERE used.role IN ('entity', 'keyword') AND used.term IN :terms AND +used.notes <= :most"
+    " CROSS JOIN notes ON notes.key = held.note"
+    f" WHERE used.role IN ('entity', 'keyword') AND used.term IN :terms AND +used.notes <= :most AND {in_scope()}"
     " GROUP BY held.note ORDER BY sum(1.0 / used.notes) DESC, held.note DESC LIMIT :limit"
 ).bindparams(bindparam("terms", expanding=True))
 _ROLE = (
@@ -54,6 +55,10 @@ _ROLE = (
     .order_by(_COUNTS.c.notes.desc(), _COUNTS.c.term)
 )
 _ROLE_AND_TERMS = Prepared(_ROLE.where(_COUNTS.c.term.in_(among("terms"))))
+_ROLE_SCOPED = text(
+    "SELECT term, count(*) AS used FROM note_terms CROSS JOIN notes ON notes.key = note_terms.note"
+    f" WHERE role = :role AND status <> 'deleted' AND {in_scope()} GROUP BY term ORDER BY used DESC, term LIMIT :limit"
+)
 #: More tags than this are not shown to an analyst; the most used come first.
 _SHOWN_TAGS = 200
 _TAGS = (
@@ -190,12 +195,17 @@ class FullText:
         folded = sorted({value.casefold() for value in values})
         if not folded:
             return []
-        return list(self._run(_RARE, {"terms": folded, "most": most, "limit": limit}).scalars())
+        asked = {"terms": folded, "most": most, "limit": limit, **scope_values(self._session.scope)}
+        return list(self._run(_RARE, asked).scalars())
 
     def counts(self, role: str, values: Sequence[str] | None = None) -> dict[str, int]:
         """How many notes carry each tag, entity or keyword (case-folded), most used first."""
         if values is None:
-            return {term: n for term, n in self._run(_ROLE, {"role": role})}
+            return (
+                self._of_scope(role)
+                if self._session.is_shared
+                else {term: n for term, n in self._run(_ROLE, {"role": role})}
+            )
         return dict(_ROLE_AND_TERMS.rows(self._session, role=role, terms=listed(each.casefold() for each in values)))
 
     # -- the vocabulary analysts are shown ---------------------------------------------------------------------
@@ -213,7 +223,13 @@ class FullText:
 
     def tags(self) -> Mapping[str, int]:
         """The 200 most used tags and how many notes carry each, most used first."""
-        return {term: n for term, n in self._run(_TAGS)}
+        return (
+            self._of_scope("tag", _SHOWN_TAGS) if self._session.is_shared else {term: n for term, n in self._run(_TAGS)}
+        )
+
+    def _of_scope(self, role: str, limit: int = -1) -> dict[str, int]:
+        asked = {"role": role, "limit": limit, **scope_values(self._session.scope)}
+        return {term: n for term, n in self._run(_ROLE_SCOPED, asked)}
 
     def _active(self, terms: Sequence[str], limit: int) -> list[tuple[int, float]]:
         """The unfiltered fast path: rank in FTS5 alone, then drop the few that are not active."""

@@ -34,9 +34,10 @@ _LINKS = Prepared(
 _DOUBTS = Prepared(
     "SELECT notes.id, flags.reason FROM json_each(:ids) AS asked JOIN notes ON notes.id = asked.value"
     " JOIN flags ON flags.note = notes.key JOIN operations AS made ON made.id = flags.operation"
-    " LEFT JOIN operations AS dismissed ON dismissed.id = flags.dismissed_by"
-    " WHERE made.undone_by IS NULL AND made.at <= :moment"
-    " AND (flags.dismissed_by IS NULL OR dismissed.undone_by IS NOT NULL OR dismissed.at > :moment)"
+    " WHERE flags.dismissed = 0 AND made.undone_by IS NULL AND made.at <= :moment"
+    " AND NOT EXISTS (SELECT 1 FROM flags AS later JOIN operations AS said ON said.id = later.operation"
+    "  WHERE later.note = flags.note AND later.because = flags.because AND later.id > flags.id"
+    "  AND said.undone_by IS NULL AND said.at <= :moment)"
     " ORDER BY flags.id"
 )
 

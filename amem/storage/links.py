@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, or_, select, text
 
+from amem.errors import InvalidInput
 from amem.note import Kind, Link, LinkType, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.listed import listed
 from amem.storage.prepared import Prepared
-from amem.storage.rows import link_of, link_plain, read_time, time_text
+from amem.storage.rows import link_of, link_plain, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,13 +124,24 @@ class Links:
         return None if row is None else link_of(row)
 
     def put(self, link: Link, operation: int) -> bool:
-        """Add a link; False when one of the same ends and type is there already."""
-        after = link_plain(link)
-        row = {"source": link.source, "target": link.target, "type": str(link.type), "operation": operation}
-        if not self._run(_INSERT, row | after).rowcount:
-            return False
-        self._record(link.source, link.target, link.type, operation, None, after)
-        return True
+        """Add a link; False when one of the same ends and type is there already.
+
+        Raises InvalidInput for a link between notes of two scopes.
+        """
+        self.refuse_across(link.source, link.target)
+        return self._put(link.source, link.target, link.type, link_plain(link), operation)
+
+    def refuse_across(self, source: str, target: str) -> None:
+        """Raise InvalidInput for two notes of different users, agents or sessions."""
+        if self.leads_across(source, target):
+            raise InvalidInput(
+                f"{source[:8]} and {target[:8]} are notes of different users, agents or sessions",
+                hint="notes meet only within one user_id, agent_id and session_id",
+            )
+
+    def leads_across(self, source: str, target: str) -> bool:
+        """Whether both notes are there and of different scopes (see `amem.note.Scope`)."""
+        return len(set(self._session.notes.scopes_of([source, target]).values())) > 1
 
     def remove(self, source: str, target: str, type: LinkType, operation: int) -> bool:
         """Take a link away; False when it was not there."""
@@ -140,11 +153,11 @@ class Links:
         return True
 
     def restore(self, source: str, target: str, type: LinkType, held: Mapping[str, Any], operation: int) -> bool:
-        """Put back a link as a recorded change had it."""
-        at = read_time(held["at"])
-        assert at is not None
-        link = Link(source, target, type, held["reason"], held["confidence"], held["made_by"], at)
-        return self.put(link, operation)
+        """Put back a link as a recorded change had it, in its place among the others.
+
+        False for one that is there, or would lead across scopes.
+        """
+        return not self.leads_across(source, target) and self._put(source, target, type, held, operation)
 
     def count(self) -> int:
         """How many links there are."""
@@ -267,7 +280,17 @@ class Links:
             .where(end, func.coalesce(note.c.status, "") != str(Status.DELETED))
             .order_by(_LINKS.c.at, _LINKS.c.key)
         )
-        return [link_of(row) for row in self._run(statement).mappings()]
+        rows = self._run(statement).mappings()
+        read = [self._session.past(f"link {row['key']}", partial(link_of, row)) for row in rows]
+        return [link for link in read if link is not None]
+
+    def _put(self, source: str, target: str, type: LinkType, held: Mapping[str, Any], operation: int) -> bool:
+        row = {"source": source, "target": target, "type": str(type), "operation": operation}
+        added = self._run(_INSERT, {"key": None, **held, **row})
+        if not added.rowcount:
+            return False
+        self._record(source, target, type, operation, None, {**held, "key": added.lastrowid})
+        return True
 
     def _record(
         self,

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import select
 
-from amem.storage import tables
 from amem.storage.prepared import Prepared
 from amem.storage.rows import read_moment, time_text
 from amem.storage.versions import differences
@@ -40,7 +38,8 @@ _LINKED = Prepared(
     "SELECT source, target, type, before, after FROM link_changes WHERE operation = :operation ORDER BY id LIMIT :most"
 )
 _FLAGGED = Prepared(
-    "SELECT n.id FROM flags AS f JOIN notes AS n ON n.key = f.note WHERE f.operation = :operation ORDER BY f.id"
+    "SELECT n.id FROM flags AS f JOIN notes AS n ON n.key = f.note WHERE f.operation = :operation AND NOT f.dismissed"
+    " ORDER BY f.id"
     " LIMIT :most"
 )
 _WITNESSED = Prepared(
@@ -128,8 +127,6 @@ def doings(session: Session, operation: int, *, most: int) -> Doings:
         LinkChange(source, target, type, json.loads(after or before)["reason"], after is not None)
         for source, target, type, before, after in _LINKED.rows(session, **asked)
     )
-    reviews, flags = tables.reviews, (_FLAGGED, _WITNESSED)
-    concerned = select(reviews.c.id).where((reviews.c.operation == operation) | (reviews.c.decided_by == operation))
-    numbers = session.connection.execute(concerned.limit(most)).scalars().all()
-    flagged, witnessed = (tuple(id for (id,) in each.rows(session, **asked)) for each in flags)
+    numbers = session.reviews.concerned([operation])[:most]
+    flagged, witnessed = (tuple(id for (id,) in each.rows(session, **asked)) for each in (_FLAGGED, _WITNESSED))
     return Doings(found, changes, links, tuple(session.reviews.of(numbers)), flagged, witnessed)

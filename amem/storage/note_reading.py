@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Text, bindparam, cast, exists, func, select, text
+import numpy as np
+from sqlalchemy import bindparam, exists, func, select, text
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
-from amem.note import SCOPES, MemoryNote, Status, whose
+from amem.note import SCOPES, MemoryNote, Scope, Status
 from amem.query import Filter
 from amem.storage import tables
 from amem.storage.chunks import chunks
-from amem.storage.filters import conditions
+from amem.storage.filters import conditions, in_scope, scope_values
 from amem.storage.hydrate import complete
 from amem.storage.known import stood
 from amem.storage.listed import among, listed
 from amem.storage.prepared import Prepared
 from amem.storage.rows import from_plain, note_of, time_text
 from amem.text import normalize
+from amem.visible import is_plain_name, visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
+
+    from numpy.typing import NDArray
 
     from amem.note import Overturned
     from amem.storage.session import Session
@@ -43,12 +47,7 @@ _SAME = (
     # What sums an episode up says nothing of its own, even in the very words of one of its messages.
     .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_(None))
     # What two people say in the same words, each says for themselves.
-    .where(
-        *(
-            func.coalesce(cast(func.json_extract(_NOTES.c.metadata, f"$.{name}"), Text), "") == bindparam(name)
-            for name in SCOPES
-        )
-    )
+    .where(text(in_scope()))
     .order_by(_NOTES.c.key)
     .limit(1)
 )
@@ -72,7 +71,14 @@ _TURNS = Prepared(
     " FROM json_each(:keys) AS asked CROSS JOIN notes AS here ON here.key = asked.value"
     " CROSS JOIN notes AS there ON there.conversation_id = here.conversation_id"
     " AND there.ordinal BETWEEN here.ordinal - :reach AND here.ordinal + :reach"
+    f" AND {in_scope('there')}"
 )
+#: By the indexes of 0004_scopes.sql, which hold the few notes that say whose they are.
+_OWNED = " UNION ALL ".join(
+    f"SELECT key FROM notes WHERE json_extract(metadata, '$.{name}') IS NOT NULL" for name in SCOPES
+)
+_ANY_OWNED = Prepared(f"SELECT EXISTS ({_OWNED})")
+_METADATA = Prepared("SELECT id, metadata FROM notes WHERE id IN (SELECT value FROM json_each(:ids))")
 
 # The kinds written out as the index has them (0004_scopes.sql), or SQLite would not use it.
 _PROCEDURES = Prepared("SELECT key FROM notes WHERE kind IN ('procedure', 'code') AND status = 'active' LIMIT :limit")
@@ -118,8 +124,11 @@ class NoteReading:
         usage: bool = True,
         deleted: bool = False,
         known_at: datetime | None = None,
+        past: bool = False,
     ) -> dict[str, MemoryNote]:
         """The notes of these ids that exist, in the order asked for; deleted ones only when asked.
+
+        One that cannot be read raises StorageCorrupt, or is left out with `past` (see `Session.past`).
 
         `history` and `usage` tell whether evolution_history, and usage, trust and stability, are filled in. With
         `known_at` the notes that existed then, as they stood; what is not versioned (links, usage, trust) is today's.
@@ -130,7 +139,12 @@ class NoteReading:
             held[row["key"]] = row
         stands = held if known_at is None else stood(self._session, held, known_at)
         rows = {row["id"]: row for row in stands.values() if deleted or row["status"] != Status.DELETED}
-        found = {id: note_of(rows[id]) for id in ids if id in rows}
+        asked = [id for id in ids if id in rows]
+        if past:
+            read = {id: self._session.past(f"note {id}", partial(note_of, rows[id])) for id in asked}
+            found = {id: note for id, note in read.items() if note is not None}
+        else:
+            found = {id: note_of(rows[id]) for id in asked}
         complete(self._session, found, rows, history=history, usage=usage, known_at=known_at)
         return found
 
@@ -147,7 +161,7 @@ class NoteReading:
             raise InvalidInput(f"cannot order by {order!r}", hint=f"use one of {', '.join(_ORDERS)}")
         statement = select(_NOTES.c.id).where(*conditions(wanted)).order_by(*_ORDERS[order]).limit(limit).offset(offset)
         ids = self._run(statement).scalars().all()
-        return list(self.get_many(ids, history=False, deleted=True, known_at=wanted.known_at).values())
+        return list(self.get_many(ids, history=False, deleted=True, known_at=wanted.known_at, past=True).values())
 
     def count(self, wanted: Filter | None = None) -> int:
         """How many notes pass the filter; None counts all that are not deleted."""
@@ -170,6 +184,22 @@ class NoteReading:
     def keys(self, wanted: Filter) -> list[int]:
         """Integer keys of all notes that pass the filter, ascending."""
         return list(self._run(select(_NOTES.c.key).where(*conditions(wanted)).order_by(_NOTES.c.key)).scalars())
+
+    def any_owned(self) -> bool:
+        """Whether any note says whose it is."""
+        ((found,),) = _ANY_OWNED.rows(self._session)
+        return bool(found)
+
+    def met_by(self, scope: Scope) -> NDArray[np.int64] | None:
+        """Integer keys of the active notes that one of this scope may meet; None where all there are are of it."""
+        with self._session.within(scope):
+            if not self._session.is_shared:
+                return None
+        return np.array(self.keys(Filter(whose=scope)), dtype=np.int64)
+
+    def scopes_of(self, ids: Sequence[str]) -> dict[str, Scope]:
+        """Whose each of these notes is, whatever its status; those that there are."""
+        return {id: Scope.of(json.loads(held)) for id, held in _METADATA.rows(self._session, ids=listed(ids))}
 
     def passes(self, key: int, wanted: Filter) -> bool:
         """Whether this note passes the filter; quick, however many do."""
@@ -195,6 +225,13 @@ class NoteReading:
             for key, id in self._run(select(_NOTES.c.key, _NOTES.c.id).where(_NOTES.c.key.in_(some)))
         }
 
+    def recorded_after(self, moment: datetime) -> list[str]:
+        """Ids of notes, not deleted, that arrived after this moment and are of the time at which they arrived."""
+        late, columns = time_text(moment), _NOTES.c
+        wanted = select(columns.id).where(columns.recorded_at > late, columns.at > late, columns.status != "deleted")
+        same = func.substr(columns.at, 1, 16) == func.substr(columns.recorded_at, 1, 16)
+        return list(self._run(wanted.where(same).order_by(columns.key)).scalars())
+
     def bare(self, keys: Sequence[int]) -> dict[int, tuple[MemoryNote, dict[str, str]]]:
         """Notes by key, without what other tables say of them, each with its owned fields (see `owned_fields`)."""
         return {
@@ -213,7 +250,9 @@ class NoteReading:
 
         Some more than once; none of a note outside any conversation.
         """
-        rows: list[Any] = _TURNS.rows(self._session, keys=listed(int(key) for key in keys), reach=reach)
+        rows: list[Any] = _TURNS.rows(
+            self._session, keys=listed(map(int, keys)), reach=reach, **scope_values(self._session.scope)
+        )
         return rows
 
     def within(self, since: datetime | None, until: datetime | None, limit: int) -> list[int]:
@@ -243,13 +282,19 @@ class NoteReading:
         return counts
 
     def resolve(self, prefix: str, *, deleted: bool = False) -> str:
-        """The one id that is or begins with `prefix`. Raises NoteNotFound or AmbiguousId."""
+        """The one id of the scope that is or begins with `prefix`. Raises NoteNotFound or AmbiguousId.
+
+        An id with control characters, which an earlier amem took, is also found as it is shown.
+        """
         if not prefix:
             raise NoteNotFound("an empty id names no note", hint="amem list shows the ids")
         statement = select(_NOTES.c.id, _NOTES.c.status).where(
-            _NOTES.c.id >= prefix, _NOTES.c.id < prefix + "\U0010ffff"
+            _NOTES.c.id >= prefix, _NOTES.c.id < prefix + "\U0010ffff", text(in_scope())
         )
-        rows = self._run(statement.order_by(_NOTES.c.id).limit(200)).all()
+        found = self._run(statement.order_by(_NOTES.c.id).limit(200), scope_values(self._session.scope)).all()
+        rows = [(str(id), str(status)) for id, status in found]
+        if not rows:
+            rows = [(id, status) for id, status in self.disguised() if visible_name(id).startswith(prefix)]
         ids = [id for id, status in rows if deleted or status != Status.DELETED]
         if prefix in ids:
             return prefix
@@ -259,7 +304,13 @@ class NoteReading:
         if len(ids) > 1:
             some = ", ".join(id[:12] for id in ids[:4])
             raise AmbiguousId(f"{prefix!r} fits {len(ids)} notes: {some}", hint="give more characters")
-        return str(ids[0])
+        return ids[0]
+
+    def disguised(self) -> list[tuple[str, str]]:
+        """Ids of the scope that hold control characters or marks of direction, and each note's status."""
+        statement = select(_NOTES.c.id, _NOTES.c.status).where(text(in_scope())).order_by(_NOTES.c.key)
+        rows = self._run(statement, scope_values(self._session.scope))
+        return [(id, status) for id, status in rows if not is_plain_name(id)]
 
     def shortened(self, ids: Sequence[str], length: int) -> dict[str, str]:
         """For each id its beginning of that length, or all of it where another note begins the same."""
@@ -275,7 +326,7 @@ class NoteReading:
 
         `metadata` says whose the note is: another user's, agent's or session's is no duplicate of it.
         """
-        asked = {"normal": normal_hash(content), **whose(metadata or {})}
+        asked = {"normal": normal_hash(content), **scope_values(Scope.of(metadata or {}))}
         return self._run(_SAME, asked).scalar_one_or_none()
 
     def replaced_by(self, ids: Sequence[str]) -> list[str]:
@@ -328,18 +379,18 @@ class NoteReading:
     def told_before(self, note: MemoryNote, *, since: datetime) -> int | None:
         """Key of the note told last before this one, not before `since`, by the same speaker in the same conversation.
 
-        Deleted ones count as never told.
+        And for the same user, agent and session. Deleted ones count as never told.
         """
         same = ("speaker", "conversation_id")
         statement = (
             select(_NOTES.c.key)
             .where(*(func.coalesce(_NOTES.c[name], "") == (getattr(note, name) or "") for name in same))
             .where(_NOTES.c.at >= time_text(since), _NOTES.c.at <= time_text(note.at or since))
-            .where(_NOTES.c.id != note.id, _NOTES.c.status != str(Status.DELETED))
+            .where(_NOTES.c.id != note.id, _NOTES.c.status != str(Status.DELETED), text(in_scope()))
             .order_by(_NOTES.c.at.desc(), _NOTES.c.key.desc())
             .limit(1)
         )
-        key = self._run(statement).scalar_one_or_none()
+        key = self._run(statement, scope_values(Scope.of(note.metadata))).scalar_one_or_none()
         return None if key is None else int(key)
 
     def unfinished(self) -> list[tuple[str, str]]:
@@ -360,18 +411,19 @@ class NoteReading:
         return list(self._run(statement.order_by(_NOTES.c.key)).scalars())
 
     def previous_turns(self, conversation: str, ordinal: int, count: int) -> list[str]:
-        """Up to `count` earlier notes of the conversation as "speaker: text", oldest first."""
+        """Up to `count` earlier notes of the conversation and scope as "speaker: text", oldest first."""
         statement = (
             select(_NOTES.c.speaker, _NOTES.c.content)
             .where(
                 _NOTES.c.conversation_id == conversation,
                 _NOTES.c.ordinal < ordinal,
                 _NOTES.c.status == str(Status.ACTIVE),
+                text(in_scope()),
             )
             .order_by(_NOTES.c.ordinal.desc())
             .limit(count)
         )
-        rows = self._run(statement).all()
+        rows = self._run(statement, scope_values(self._session.scope)).all()
         return [f"{speaker}: {content}" if speaker else content for speaker, content in reversed(rows)]
 
     def told_by(self, id: str) -> str:

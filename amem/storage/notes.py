@@ -49,13 +49,14 @@ class Notes(NoteReading):
         """
         values = {field: plain(field, getattr(note, field)) for field in VERSIONED}
         seq = self._session.seq
+        owners = dict.fromkeys(sorted(given), "given")
         row = {field: cell(field, value) for field, value in values.items()} | {
             "id": note.id,
             "normal": normal_hash(note.content),
             "reliability": reliability,
             "recorded_at": time_text(note.recorded_at or self._session.now),
             "version": 1,
-            "edited": json.dumps(dict.fromkeys(sorted(given), "given")),
+            "edited": json.dumps(owners),
             "text_hash": text_hash,
             "seq": seq,
             "vector_seq": seq,
@@ -65,7 +66,7 @@ class Notes(NoteReading):
         except IntegrityError as error:
             raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it") from error
         assert key is not None
-        self._record(int(key), 1, operation, {"status": [None, values["status"]]})
+        self._record(int(key), 1, operation, {"status": [None, values["status"]]}, owners)
         self._session.text.put(int(key), note)
         self._put_terms(int(key), note)
         self._session.facts.put(int(key), note)
@@ -79,11 +80,14 @@ class Notes(NoteReading):
         *,
         expect: int | None = None,
         edited: bool = False,
+        given: bool = False,
+        disowned: bool = False,
     ) -> tuple[str, ...]:
         """Set fields to new (plain) values, record the version; returns the fields that really changed.
 
         `expect` is the version the change was based on (StaleNote when it moved); `edited` marks the fields as a
-        person's own. Whoever changes what is embedded also calls `address`.
+        person's own, `given` as filled in by whoever changed them, as `add` does, `disowned` as nobody's. Whoever
+        changes what is embedded also calls `address`.
         """
         row = self._run(_BY_ID, {"wanted": id}).mappings().one_or_none()
         if row is None:
@@ -103,12 +107,13 @@ class Notes(NoteReading):
             return ()
         values: dict[str, Any] = {field: cell(field, value) for field, value in different.items()}
         values["version"] = row["version"] + 1
-        if edited:
-            values["edited"] = json.dumps(json.loads(row["edited"]) | dict.fromkeys(sorted(different), "edited"))
+        owners = _owners(json.loads(row["edited"]), different, edited=edited, given=given, disowned=disowned)
+        if owners:
+            values["edited"] = _owned(row["edited"], owners)
         if "content" in different:
             values["normal"] = normal_hash(different["content"])
         recorded = {field: [before[field], value] for field, value in different.items()}
-        self._record(row["key"], values["version"], operation, recorded)
+        self._record(row["key"], values["version"], operation, recorded, owners)
         if row["status"] == Status.DELETED and "status" in different:
             # Whoever follows the vectors has thrown this one away.
             values["vector_seq"] = self._session.seq
@@ -123,12 +128,23 @@ class Notes(NoteReading):
             self._session.usage.archived(row["key"])
         return tuple(different)
 
-    def own(self, id: str, field: str, *, edited: bool) -> None:
-        """Say whether what a field holds is a person's own word."""
+    def reword(self, id: str, values: Mapping[str, Any], operation: int) -> None:
+        """Set fields to (plain) values as if they had never had others: the version that is recorded tells of none."""
         row = self._run(_BY_ID, {"wanted": id}).mappings().one()
-        owned = {name: by for name, by in json.loads(row["edited"]).items() if name != field}
-        owned |= {field: "edited"} if edited else {}
-        self._run(_UPDATE, {"wanted": row["key"], "seq": self._session.seq, "edited": json.dumps(owned)})
+        cells: dict[str, Any] = {field: cell(field, value) for field, value in values.items()}
+        cells["version"] = row["version"] + 1
+        if "content" in values:
+            cells["normal"] = normal_hash(values["content"])
+        self._record(row["key"], cells["version"], operation, {}, {})
+        self._run(_UPDATE, {"wanted": row["key"], "seq": self._session.seq, **cells})
+        note = note_of({**row, **cells})
+        self._index_again(row["key"], note)
+        self._session.facts.put(row["key"], note)
+
+    def own(self, key: int, owners: Mapping[str, str | None]) -> None:
+        """Say whose words fields are ("given", "edited" or None), where undo and redo set them back."""
+        held = self._run(select(_NOTES.c.edited).where(_NOTES.c.key == key)).scalar_one()
+        self._run(_UPDATE, {"wanted": key, "seq": self._session.seq, "edited": _owned(held, owners)})
 
     def address(self, id: str, text_hash: bytes) -> None:
         """Say which text's vector is the note's own; nothing changes when it is that one already."""
@@ -140,9 +156,9 @@ class Notes(NoteReading):
         )
 
     def corroborate(self, id: str, who: str, operation: int) -> None:
-        """Count that `who` said the same; once for each who, as part of the latest operation that said so."""
+        """Note that `who` said the same; each who counts once, for as long as an operation that said so stands."""
         key = self.keys_of([id])[id]
-        statement = insert(tables.corroborations).prefix_with("OR REPLACE")
+        statement = insert(tables.corroborations).prefix_with("OR IGNORE")
         self._run(statement.values(note=key, who=who, at=time_text(self._session.now), operation=operation))
         self._run(update(_NOTES).where(_NOTES.c.key == key).values(seq=self._session.seq))
 
@@ -174,9 +190,16 @@ class Notes(NoteReading):
                 text = json.dumps(changes, ensure_ascii=False)
                 self._run(update(_VERSIONS).where(_VERSIONS.c.id == version).values(changes=text))
 
-    def _record(self, key: int, version: int, operation: int, changes: Mapping[str, Any]) -> None:
-        row = {"operation": operation, "note": key, "version": version}
-        self._run(_INSERT_VERSION, row | {"changes": json.dumps(changes, ensure_ascii=False)})
+    def _record(
+        self,
+        key: int,
+        version: int,
+        operation: int,
+        changes: Mapping[str, Any],
+        owners: Mapping[str, str | None],
+    ) -> None:
+        texts = {"changes": json.dumps(changes, ensure_ascii=False), "owned": json.dumps(owners) if owners else None}
+        self._run(_INSERT_VERSION, {"operation": operation, "note": key, "version": version, **texts})
 
     def _index_again(self, key: int, note: MemoryNote) -> None:
         """Bring full text and terms in line with a changed note; a deleted note leaves both."""
@@ -194,6 +217,20 @@ class Notes(NoteReading):
         }
         if rows:
             self._run(_INSERT_TERM, [{"role": role, "term": term, "note": key} for role, term in sorted(rows)])
+
+
+def _owners(
+    now: Mapping[str, str], fields: Iterable[str], *, edited: bool, given: bool, disowned: bool
+) -> dict[str, str | None]:
+    """Whose the words of these fields are from now on, where that is said and is news."""
+    if edited or disowned:
+        return dict.fromkeys(sorted(fields), "edited" if edited else None)
+    return dict.fromkeys(sorted(set(fields) - now.keys()), "given") if given else {}
+
+
+def _owned(held: str, owners: Mapping[str, str | None]) -> str:
+    """The owners of a note's fields, as JSON, with these."""
+    return json.dumps({name: by for name, by in (json.loads(held) | owners).items() if by is not None})
 
 
 def _unquoted(told: Iterable[Mapping[str, Any]], id: str) -> list[dict[str, Any]]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, exists, func, or_, select, update
+from sqlalchemy import and_, bindparam, column, exists, func, or_, select, update
 
-from amem.errors import NoteNotFound, OperationNotFound
+from amem.errors import NoteNotFound, OperationNotFound, StorageCorrupt
+from amem.note import EVERYONE
 from amem.storage import tables
 from amem.storage.chunks import chunks
+from amem.storage.filters import in_scope, scope_values
+from amem.storage.listed import listed
+from amem.storage.prepared import Prepared
 from amem.storage.records import Operation, Version
-from amem.storage.rows import read_moment, time_text
+from amem.storage.rows import read_moment, time_text, unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import RowMapping
@@ -22,22 +27,52 @@ if TYPE_CHECKING:
     from amem.storage.session import Session
 
 _OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tables.link_changes, tables.notes
-_REVIEWS = tables.reviews
+_REVIEWS, _DECISIONS = tables.reviews, tables.decisions
 #: Of a version: the proposal that a person accepted with it.
 _ACCEPTED = and_(
-    _REVIEWS.c.note == _VERSIONS.c.note, _REVIEWS.c.decided_by == _VERSIONS.c.operation, _REVIEWS.c.state == "accepted"
+    _REVIEWS.c.note == _VERSIONS.c.note,
+    exists(
+        select(1).where(
+            _DECISIONS.c.review == _REVIEWS.c.id,
+            _DECISIONS.c.operation == _VERSIONS.c.operation,
+            _DECISIONS.c.state == "accepted",
+        )
+    ),
 )
 
 
-#: True for an operation that still has a trace of its own: a version, a link, a witness, a decided review, a flag.
-_LEFT = or_(
-    exists(select(1).where(_VERSIONS.c.operation == _OPS.c.id)),
-    exists(select(1).where(_LINK_CHANGES.c.operation == _OPS.c.id)),
-    exists(select(1).where(tables.corroborations.c.operation == _OPS.c.id)),
-    exists(select(1).where(tables.reviews.c.decided_by == _OPS.c.id)),
-    exists(select(1).where((tables.flags.c.operation == _OPS.c.id) | (tables.flags.c.dismissed_by == _OPS.c.id))),
-)
+#: What carries the operation that did it.
+_TRACES = (_VERSIONS, _LINK_CHANGES, tables.corroborations, _REVIEWS, _DECISIONS, tables.flags)
+#: True for an operation that still has a trace of its own, and for a purge, which nobody takes for undone.
+_LEFT = or_(_OPS.c.action == "purge", *(exists(select(1).where(each.c.operation == _OPS.c.id)) for each in _TRACES))
 
+#: Operations that left a trace on a note of the scope, and what set them off.
+_OF_SCOPE = Prepared(
+    f"WITH RECURSIVE mine AS MATERIALIZED (SELECT key, id FROM notes WHERE {in_scope()}), touched(id) AS ("
+    " SELECT operation FROM versions WHERE note IN (SELECT key FROM mine)"
+    " UNION SELECT operation FROM link_changes WHERE source IN (SELECT id FROM mine)"
+    " UNION SELECT operation FROM corroborations WHERE note IN (SELECT key FROM mine)"
+    " UNION SELECT operation FROM flags WHERE note IN (SELECT key FROM mine)"
+    " UNION SELECT operation FROM reviews WHERE note IN (SELECT key FROM mine)"
+    " UNION SELECT decisions.operation FROM decisions JOIN reviews ON reviews.id = decisions.review"
+    "  WHERE reviews.note IN (SELECT key FROM mine)"
+    " UNION SELECT undone_by FROM operations JOIN touched USING (id) WHERE undone_by IS NOT NULL"
+    " UNION SELECT parent FROM operations JOIN touched USING (id) WHERE parent IS NOT NULL"
+    ") SELECT id FROM touched ORDER BY id DESC"
+)
+#: Whether these operations left one on a note outside the scope.
+_REACHES_OUT = Prepared(
+    "WITH asked AS MATERIALIZED (SELECT value AS id FROM json_each(:ids)), reached(note) AS ("
+    " SELECT note FROM versions WHERE operation IN (SELECT id FROM asked)"
+    " UNION SELECT note FROM corroborations WHERE operation IN (SELECT id FROM asked)"
+    " UNION SELECT note FROM flags WHERE operation IN (SELECT id FROM asked)"
+    " UNION SELECT note FROM reviews WHERE operation IN (SELECT id FROM asked)"
+    " UNION SELECT reviews.note FROM reviews JOIN decisions ON decisions.review = reviews.id"
+    "  WHERE decisions.operation IN (SELECT id FROM asked)"
+    " UNION SELECT notes.key FROM link_changes JOIN notes ON notes.id IN (link_changes.source, link_changes.target)"
+    " WHERE operation IN (SELECT id FROM asked)"
+    f") SELECT EXISTS (SELECT 1 FROM reached JOIN notes ON notes.key = reached.note WHERE NOT ({in_scope()}))"
+)
 _NEWEST = select(func.coalesce(func.max(_OPS.c.id), 0))
 
 
@@ -51,8 +86,10 @@ class Operations:
     def log(
         self, *, since: datetime | None = None, limit: int = 50, actor: str | None = None, tops_only: bool = False
     ) -> list[Operation]:
-        """Operations, newest first."""
+        """Operations, newest first; in a scope those that, with all they set off, touched no other notes."""
         statement = select(_OPS)
+        if self._session.scope != EVERYONE:
+            statement = statement.where(_OPS.c.id.in_(select(column("value")).select_from(func.json_each(self._own()))))
         if since is not None:
             statement = statement.where(_OPS.c.at >= time_text(since))
         if actor is not None:
@@ -67,11 +104,14 @@ class Operations:
         return int(self._run(_NEWEST).scalar_one())
 
     def get(self, id: int) -> Operation:
-        """One operation; raises OperationNotFound."""
+        """One operation (in a scope: one of its own); raises OperationNotFound."""
         row = self._run(select(_OPS).where(_OPS.c.id == id)).mappings().one_or_none()
-        if row is None:
+        if row is None or not self._is_own(id):
             raise OperationNotFound(f"no operation {id}", hint="amem log lists them")
-        return self._described([row])[0]
+        found = self._described([row])
+        if not found:
+            raise self._session.passed_over[f"operation {id}"]
+        return found[0]
 
     def of(self, ids: Sequence[int]) -> list[Operation]:
         """Those of these operations that there are, newest first."""
@@ -97,9 +137,10 @@ class Operations:
         excluding: Sequence[str] = (),
         actor: str | None = None,
         among: Sequence[int] | None = None,
+        below: int | None = None,
     ) -> int | None:
-        """The newest top-level operation (of this actor, `among` at most 1,000) that was not undone and that left
-        something to undo."""
+        """The newest top-level operation (of this actor, `among` at most 1,000, older than `below`) that was not undone
+        and that left something to undo, or is a purge."""
         statement = select(_OPS.c.id).where(_OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None))
         if actions:
             statement = statement.where(_OPS.c.action.in_(actions))
@@ -109,18 +150,41 @@ class Operations:
             statement = statement.where(_OPS.c.actor == actor)
         if among is not None:
             statement = statement.where(_OPS.c.id.in_(among))
+        if self._session.scope != EVERYONE:
+            statement = statement.where(_OPS.c.id.in_(select(column("value")).select_from(func.json_each(self._own()))))
         # Asked one by one, newest first: nearly always the first one is it.
-        below: int | None = None
         while True:
             older = statement if below is None else statement.where(_OPS.c.id < below)
             below = self._run(older.order_by(_OPS.c.id.desc()).limit(1)).scalar_one_or_none()
             if below is None or self.left_something(below):
                 return below
 
+    def _own(self) -> str:
+        """Ids of the operations that touched only notes of the scope, as one parameter."""
+        values = scope_values(self._session.scope)
+        touched = [id for (id,) in _OF_SCOPE.rows(self._session, **values)]
+        return listed(id for id in touched if self._is_own(id))
+
+    def _is_own(self, id: int) -> bool:
+        """Whether the operation and all it set off touched no note outside the session's scope."""
+        if self._session.scope == EVERYONE:
+            return True
+        values = scope_values(self._session.scope)
+        ((out,),) = _REACHES_OUT.rows(self._session, ids=listed(self._concerned(id)), **values)
+        return not out
+
+    def _concerned(self, id: int) -> list[int]:
+        """The operation, all it set off, and what it took back or did again, which may leave no trace of its own."""
+        found = [*self.family(id), *self.undone_by(id)]
+        undoes = self._run(select(_OPS.c.undoes).where(_OPS.c.id == id)).scalar_one()
+        return found if undoes is None else [*found, *self._concerned(undoes)]
+
     def left_something(self, id: int) -> bool:
-        """Whether the operation, or what it set off, changed anything that is still there; purge leaves nothing."""
-        standing = self.standing(id)
-        for part in chunks(standing):
+        """Whether the operation, or what it set off or took back, changed anything that is still there.
+
+        Purge leaves nothing.
+        """
+        for part in chunks([*self.standing(id), *self.undone_by(id)]):
             some = _OPS.c.id.in_(part)
             if self._run(select(_OPS.c.id).where(some, _LEFT).limit(1)).first() is not None:
                 return True
@@ -134,6 +198,17 @@ class Operations:
             some = _OPS.c.id.in_(part)
             undone |= set(self._run(select(_OPS.c.id).where(some, _OPS.c.undone_by.is_not(None))).scalars())
         return [each for each in family if each not in undone]
+
+    def undone_above(self, id: int) -> int | None:
+        """The nearest operation that set this one off, itself or through others, and is undone; None when none is."""
+        parents = select(_OPS.c.parent, _OPS.c.undone_by).where(_OPS.c.id == bindparam("wanted"))
+        above, _ = self._run(parents, {"wanted": id}).one()
+        while above is not None:
+            further, undone_by = self._run(parents, {"wanted": above}).one()
+            if undone_by is not None:
+                return int(above)
+            above = further
+        return None
 
     def taken_back(self, action: str, actor: str, keys: Sequence[int]) -> set[int]:
         """Those of the notes (by key) that an undone operation of this action and actor had changed."""
@@ -192,6 +267,10 @@ class Operations:
         statement = select(func.min(_VERSIONS.c.note)).where(_VERSIONS.c.version == 1, _VERSIONS.c.operation > id)
         key = self._run(statement).scalar_one()
         return None if key is None else int(key)
+
+    def undone_by(self, id: int) -> list[int]:
+        """What this undo took back, newest first."""
+        return list(self._run(select(_OPS.c.id).where(_OPS.c.undone_by == id).order_by(_OPS.c.id.desc())).scalars())
 
     def mark_undone(self, ids: Sequence[int], by: int) -> None:
         """Note that these were taken back by operation `by`."""
@@ -253,20 +332,34 @@ class Operations:
                 .group_by(_LINK_CHANGES.c.operation)
             )
             links |= {operation: n for operation, n in self._run(linked)}
-        return [
-            Operation(
-                id=row["id"],
-                parent=row["parent"],
-                action=row["action"],
-                actor=row["actor"],
-                cause=row["cause"],
-                at=read_moment(row["at"]),
-                undoes=row["undoes"],
-                undone=row["undone_by"] is not None,
-                prompts=row["prompts"],
-                notes=tuple(dict.fromkeys(notes.get(row["id"], ()))),
-                created=tuple(created.get(row["id"], ())),
-                links=links.get(row["id"], 0),
-            )
+        made = [
+            self._session.past(f"operation {row['id']}", partial(_operation, row, notes, created, links))
             for row in rows
         ]
+        return [each for each in made if each is not None]
+
+
+def _operation(
+    row: RowMapping,
+    notes: Mapping[int, Sequence[str]],
+    created: Mapping[int, Sequence[str]],
+    links: Mapping[int, int],
+) -> Operation:
+    try:
+        at = read_moment(row["at"])
+    except StorageCorrupt as error:
+        raise unreadable(f"operation {row['id']}", error) from error
+    return Operation(
+        id=row["id"],
+        parent=row["parent"],
+        action=row["action"],
+        actor=row["actor"],
+        cause=row["cause"],
+        at=at,
+        undoes=row["undoes"],
+        undone=row["undone_by"] is not None,
+        prompts=row["prompts"],
+        notes=tuple(dict.fromkeys(notes.get(row["id"], ()))),
+        created=tuple(created.get(row["id"], ())),
+        links=links.get(row["id"], 0),
+    )

@@ -55,26 +55,32 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """Something undo left alone because later work (`operation`) had changed it since."""
+class Difference:
+    """Something that is not as it was before: `item` is ``note`` (all of it), a field, or a link, flag, witness or
+    proposal with what tells it from others. `why` says so in words: ``changed since by operation 12``.
+    """
 
     note: str
     item: str
-    operation: int | None
+    operation: int
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class UndoReport:
     """What an undo (or redo) did. `operation` is the new log entry, `undone` the one it took back.
 
-    `reverted` holds (note id, field or link) pairs; `kept` lists what later work it would have broken. `passed_over` is
-    a newer maintenance that stands, where no operation was named.
+    `reverted` holds (note id, item) pairs, `kept` what did not go back to what it was, and `settled` what changed
+    beside it, since it follows: a note stands again whose successor is gone, or is overturned by what came meanwhile.
+    What is in neither is exactly as it was. `passed_over` is a newer maintenance that stands, where no operation was
+    named.
     """
 
     operation: int
     undone: int
     reverted: tuple[tuple[str, str], ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[Difference, ...]
+    settled: tuple[Difference, ...] = ()
     passed_over: int | None = None
 
 

@@ -6,7 +6,7 @@ import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import case, exists, func, insert, select
 
 from amem.errors import ReviewNotFound
 from amem.storage import tables
@@ -21,15 +21,24 @@ if TYPE_CHECKING:
 
     from amem.storage.session import Session
 
-_REVIEWS, _NOTES = tables.reviews, tables.notes
-
-
-#: The states in which operations of these actions leave an item.
-_DECISIONS = {"accept": "accepted", "reject": "rejected"}
+_REVIEWS, _NOTES, _DECISIONS, _OPS = tables.reviews, tables.notes, tables.decisions, tables.operations
+#: What became of a proposal: undone with its operation, else what the last decision that stands says, else still open.
+_STATE = case(
+    (exists(select(1).where(_OPS.c.id == _REVIEWS.c.operation, _OPS.c.undone_by.is_not(None))), "withdrawn"),
+    else_=func.coalesce(
+        select(_DECISIONS.c.state)
+        .select_from(_DECISIONS.join(_OPS, _OPS.c.id == _DECISIONS.c.operation))
+        .where(_DECISIONS.c.review == _REVIEWS.c.id, _OPS.c.undone_by.is_(None))
+        .order_by(_DECISIONS.c.id.desc())
+        .limit(1)
+        .scalar_subquery(),
+        "open",
+    ),
+)
 
 
 class Reviews:
-    """The review queue of one transaction; one open item per note, a newer proposal replaces an older one."""
+    """The review queue of one transaction; a newer proposal replaces one for the same note that is open."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -49,11 +58,8 @@ class Reviews:
     ) -> int:
         """Queue a change of plain values {field: (before, after)} for a person; returns the review's id."""
         key = self._session.notes.keys_of([id])[id]
-        self._run(
-            update(_REVIEWS)
-            .where(_REVIEWS.c.note == key, _REVIEWS.c.state == "open")
-            .values(state="replaced", decided_by=operation)
-        )
+        for item in self._read(_NOTES.c.id == id, _STATE == "open"):
+            self.decide(item.id, "replaced", operation)
         now = self._session.now
         statement = insert(_REVIEWS).values(
             note=key,
@@ -65,7 +71,6 @@ class Reviews:
             made_by=made_by,
             created_at=time_text(now),
             expires_at=time_text(now + timedelta(days=days)),
-            state="open",
         )
         review = self._run(statement).lastrowid
         assert review is not None
@@ -73,7 +78,7 @@ class Reviews:
 
     def open(self) -> list[Review]:
         """Items that wait and have not expired, oldest first."""
-        return self._read(_REVIEWS.c.state == "open", _REVIEWS.c.expires_at > time_text(self._session.now))
+        return self._read(_STATE == "open", _REVIEWS.c.expires_at > time_text(self._session.now))
 
     def pairs(self, made_by: str) -> set[frozenset[str]]:
         """Every two notes of which this machine ever proposed that one take the other's place."""
@@ -95,46 +100,20 @@ class Reviews:
         return found[0]
 
     def decide(self, review: int, state: str, operation: int) -> None:
-        """Close an item as accepted, rejected or stale."""
-        self._run(update(_REVIEWS).where(_REVIEWS.c.id == review).values(state=state, decided_by=operation))
+        """Close an item as accepted, rejected or replaced, for as long as the operation stands."""
+        self._run(insert(_DECISIONS).values(review=review, state=state, operation=operation))
 
-    def concerned(self, operations: Sequence[int]) -> set[int]:
-        """Those of these operations that proposed or decided a review."""
+    def concerned(self, operations: Sequence[int]) -> list[int]:
+        """Ids of the items that these operations proposed or decided, oldest first."""
         found: set[int] = set()
         for some in chunks(operations):
-            for column in (_REVIEWS.c.operation, _REVIEWS.c.decided_by):
-                found |= set(self._run(select(column).where(column.in_(some)).distinct()).scalars())
-        return found
-
-    def withdraw(self, operation: int, by: int) -> None:
-        """The part of undo and redo: close what `operation` had proposed, open again what it had decided.
-
-        What is open again remembers by which undo: redoing decides it as before.
-        """
-        self._run(
-            update(_REVIEWS)
-            .where(_REVIEWS.c.operation == operation, _REVIEWS.c.state == "open")
-            .values(state="withdrawn", decided_by=by)
-        )
-        for item in self._read(_REVIEWS.c.decided_by == operation):
-            if item.state == "open":
-                self._decide_again(item.id, operation)
-            elif item.state in ("accepted", "rejected", "withdrawn") and not self._has_open(item.note):
-                self._run(update(_REVIEWS).where(_REVIEWS.c.id == item.id).values(state="open", decided_by=by))
-
-    def _decide_again(self, review: int, undone_by: int) -> None:
-        """Decide an item as the operation did that this undo had taken back."""
-        decided = self._session.operations.get(undone_by).undoes
-        action = "" if decided is None else self._session.operations.get(decided).action
-        if action in _DECISIONS:
-            self.decide(review, _DECISIONS[action], decided or 0)
-
-    def _has_open(self, id: str) -> bool:
-        return bool(self._read(_NOTES.c.id == id, _REVIEWS.c.state == "open"))
+            found |= set(self._run(select(_REVIEWS.c.id).where(_REVIEWS.c.operation.in_(some))).scalars())
+            found |= set(self._run(select(_DECISIONS.c.review).where(_DECISIONS.c.operation.in_(some))).scalars())
+        return sorted(found)
 
     def _read(self, *where: Any) -> list[Review]:
         statement = (
-            select(_REVIEWS, _NOTES.c.id.label("note_id"))
+            select(_REVIEWS, _NOTES.c.id.label("note_id"), _STATE.label("state"))
             .select_from(_REVIEWS.join(_NOTES, _NOTES.c.key == _REVIEWS.c.note))
             .where(*where)
             .order_by(_REVIEWS.c.id)

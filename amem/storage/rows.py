@@ -12,11 +12,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from amem.errors import StorageCorrupt
 from amem.note import Enrichment, Fact, Kind, Layer, Link, LinkType, MemoryNote, Overturned, Status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_SHOWN = 60
 _TIMES = frozenset({"at", "valid_from", "valid_to", "recorded_at"})
 _JSON = frozenset({"keywords", "tags", "entities", "facts", "overturned", "metadata"})
 _ENUMS: Mapping[str, type[StrEnum]] = {
@@ -24,6 +26,12 @@ _ENUMS: Mapping[str, type[StrEnum]] = {
     "layer": Layer,
     "status": Status,
     "enrichment": Enrichment,
+}
+
+_TYPES: Mapping[str, type] = {
+    **dict.fromkeys(("content", "context", "category", "timestamp"), str),
+    **dict.fromkeys(("keywords", "tags", "entities", "facts", "overturned"), list),
+    "metadata": dict,
 }
 
 #: Note fields that are columns of their own and whose changes are versioned.
@@ -40,13 +48,26 @@ def time_text(moment: datetime) -> str:
 
 
 def read_time(text: str | None) -> datetime | None:
-    """The inverse of `time_text`; None stays None."""
-    return None if text is None else datetime.fromisoformat(text)
+    """The inverse of `time_text`; None stays None. Raises StorageCorrupt."""
+    return None if text is None else read_moment(text)
 
 
 def read_moment(text: str) -> datetime:
-    """The inverse of `time_text`, of a time that is always there."""
-    return datetime.fromisoformat(text)
+    """The inverse of `time_text`, of a time that is always there. Raises StorageCorrupt."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except (ValueError, TypeError) as error:
+        raise unreadable("a stored time", f"it is {text!r}") from error
+    if moment.tzinfo is None:
+        raise unreadable("a stored time", f"{text!r} has no zone")
+    return moment
+
+
+def unreadable(what: str, why: object) -> StorageCorrupt:
+    """The error that says which row cannot be read."""
+    return StorageCorrupt(
+        f"{what} cannot be read: {why}", hint="amem doctor names every such row; restore a backup from before"
+    )
 
 
 def plain(field: str, value: Any) -> Any:
@@ -121,25 +142,43 @@ def from_cell(field: str, value: Any) -> Any:
 
 
 def note_of(row: Mapping[Any, Any]) -> MemoryNote:
-    """A note from its row, without what other tables say of it (links, usage, trust, history)."""
-    values = {field: from_plain(field, from_cell(field, row[field])) for field in VERSIONED}
-    return MemoryNote(id=row["id"], recorded_at=read_time(row["recorded_at"]), version=row["version"], **values)
+    """A note from its row, without what other tables say of it (links, usage, trust, history).
+
+    Raises StorageCorrupt.
+    """
+    field = "recorded_at"
+    try:
+        values: dict[str, Any] = {field: read_time(row[field])}
+        for field in VERSIONED:
+            values[field] = from_plain(field, from_cell(field, row[field]))
+            if not isinstance(values[field], _TYPES.get(field, object)):
+                raise TypeError(field)
+    except (ValueError, TypeError, KeyError, AttributeError, StorageCorrupt) as error:
+        raise unreadable(f"note {row['id']}", f"its {field} is {shortened(row[field])}") from error
+    return MemoryNote(id=row["id"], version=row["version"], **values)
+
+
+def shortened(value: Any) -> str:
+    """A value of the database, as it may be shown in an error."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
 def link_of(row: Mapping[Any, Any]) -> Link:
-    """A link from its row."""
-    at = read_time(row["at"])
-    assert at is not None
-    return Link(
-        source=row["source"],
-        target=row["target"],
-        type=LinkType(row["type"]),
-        reason=row["reason"],
-        confidence=row["confidence"],
-        made_by=row["made_by"],
-        at=at,
-        weight=row["weight"],
-    )
+    """A link from its row. Raises StorageCorrupt."""
+    try:
+        return Link(
+            source=row["source"],
+            target=row["target"],
+            type=LinkType(row["type"]),
+            reason=row["reason"],
+            confidence=row["confidence"],
+            made_by=row["made_by"],
+            at=read_moment(row["at"]),
+            weight=row["weight"],
+        )
+    except (ValueError, StorageCorrupt) as error:
+        raise unreadable(f"the link from {row['source']} to {row['target']}", error) from error
 
 
 def link_plain(link: Link) -> dict[str, Any]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import insert, select, update
 
+from amem.errors import StorageCorrupt
+from amem.note import EVERYONE, NOBODY
 from amem.storage import tables
 from amem.storage.chats import Chats
 from amem.storage.costs import Costs
@@ -30,10 +33,14 @@ from amem.storage.usage import Usage
 from amem.storage.vectors import Vectors
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from sqlalchemy import Connection
 
+    from amem.note import Scope
+
+T = TypeVar("T")
 _INSERT = insert(tables.operations)
 _COUNTER = Prepared(select(tables.counter.c.value))
 _COUNT_UP = update(tables.counter).values(value=tables.counter.c.value + 1).returning(tables.counter.c.value)
@@ -47,6 +54,27 @@ class Session:
         self.now = now
         #: The operations that were begun in it of themselves, not set off by others.
         self.begun: list[int] = []
+        #: Rows that a list left out since they cannot be read, and why.
+        self.passed_over: dict[str, StorageCorrupt] = {}
+        #: Whose notes are found by what they say: see `within`.
+        self.scope = EVERYONE
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """In the block, notes are found by their words, facts, tags, turns and sources in this scope alone.
+
+        What is asked for by id or key is there whosever it is: whoever has those found them in the scope.
+        """
+        before, self.scope = self.scope, scope
+        try:
+            yield
+        finally:
+            self.scope = before
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether notes outside the scope may be there, so that what is found has to be held against it."""
+        return self.scope != EVERYONE and (self.scope != NOBODY or self.notes.any_owned())
 
     @cached_property
     def driver(self) -> sqlite3.Connection:
@@ -54,6 +82,14 @@ class Session:
         raw = self.connection.connection.dbapi_connection
         assert isinstance(raw, sqlite3.Connection)
         return raw
+
+    def past(self, what: str, read: Callable[[], T]) -> T | None:
+        """What is read, None where its row cannot be: a list goes on past it and says so afterwards."""
+        try:
+            return read()
+        except StorageCorrupt as error:
+            self.passed_over[what] = error
+            return None
 
     @property
     def counter(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, insert, literal_column, select, true
+from sqlalchemy import bindparam, delete, func, insert, literal_column, select, true, update
 
 from amem.note import Source
 from amem.storage import tables
@@ -132,6 +132,13 @@ class Sources:
             .limit(limit)
         )
         return [read_source(row) for row in self._run(statement).mappings()]
+
+    def reword(self, key: int, text: str) -> None:
+        """Keep another text of a source, as a purge does that takes sentences out of it."""
+        self._run(update(_SOURCES).where(_SOURCES.c.key == key).values(text=text))
+        indexed = tables.source_text
+        self._run(delete(indexed).where(indexed.c.rowid == key))
+        self._run(_INSERT_TEXT, {"rowid": key, "content": " ".join(index_terms(text))})
 
     def purge_of(self, note_key: int) -> None:
         """Destroy the sources that only this note came from, also where a chat keeps their words."""

@@ -38,7 +38,7 @@ _DAY = np.timedelta64(1, "D")
 _LATEST = func.max(tables.notes.c.recorded_at, func.coalesce(tables.usage.c.last_access, ""))
 # As `_statement` has them, for all notes at once.
 _AGREED = (
-    "SELECT held.note AS key, count(*) AS number FROM corroborations AS held"
+    "SELECT held.note AS key, count(DISTINCT held.who) AS number FROM corroborations AS held"
     " JOIN operations ON operations.id = held.operation WHERE operations.undone_by IS NULL GROUP BY held.note"
 )
 _DISPUTED = (
@@ -186,7 +186,7 @@ def _statement() -> Select[Any]:
     notes, used, links = tables.notes, tables.usage, tables.links
     witnesses, operations = tables.corroborations, tables.operations
     agreed = (
-        select(func.count())
+        select(func.count(witnesses.c.who.distinct()))
         .select_from(witnesses.join(operations, operations.c.id == witnesses.c.operation))
         # What was undone counts no more, and counts again when it is redone.
         .where(witnesses.c.note == notes.c.key, operations.c.undone_by.is_(None))

@@ -22,13 +22,13 @@ note_counts = _table("note_counts", "status notes")
 note_terms = _table("note_terms", "role term note")
 term_counts = _table("term_counts", "role term notes")
 links = _table("links", "key source target type reason confidence made_by at operation weight")
-versions = _table("versions", "id operation note version changes")
+versions = _table("versions", "id operation note version changes owned")
 link_changes = _table("link_changes", "id operation source target type before after")
 facts = _table(
     "facts",
     "note place subject predicate object subject_key predicate_key object_key holds valid_from valid_to",
 )
-flags = _table("flags", "id note because reason at operation dismissed_by")
+flags = _table("flags", "id note because reason at operation dismissed")
 runs = _table("runs", "id cycle operation started_at finished_at seq phase progress owner lease_until")
 usage = _table("usage", "note recalls last_access growth since_archived")
 corroborations = _table("corroborations", "note who at operation")
@@ -36,10 +36,8 @@ sources = _table("sources", "key id kind conversation ref speaker at ordinal tex
 note_sources = _table("note_sources", "note source operation gathered")
 spaces = _table("spaces", "id model dimension recipe active")
 vectors = _table("vectors", "key space hash vector")
-reviews = _table(
-    "reviews",
-    "id note operation base_version changes reason confidence made_by created_at expires_at state decided_by",
-)
+reviews = _table("reviews", "id note operation base_version changes reason confidence made_by created_at expires_at")
+decisions = _table("decisions", "id review state operation")
 jobs = _table("jobs", "id kind note operation owner lease_until attempts error")
 spending = _table("spending", "day model calls tokens_in tokens_out")
 sessions = _table("sessions", "key id started_at")

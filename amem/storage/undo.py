@@ -1,61 +1,62 @@
-"""Undo, redo and rollback: recorded changes applied backwards, field by field, never over later work."""
+"""Undo, redo and rollback, exact by construction: everything is what the last operation that stands made of it.
+
+Each change is kept with its operation, and so is each flag, witness, proposal and decision. A field, a link or a flag
+holds what the last of its changes says whose operation is not undone; where none is left, what it was at first.
+So undo says of an operation and of all that it set off that it stands no more, redo that it stands again, and both set
+what these had touched to what follows. Later work is never overwritten, and what it covers goes back with it.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import func, or_, select
 
 from amem.errors import InvalidInput, NothingToUndo
 from amem.note import LinkType, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
-from amem.storage.records import Kept, UndoReport
-from amem.storage.rows import cell, from_cell
-from amem.storage.versions import STANDING, would_roll_back
+from amem.storage.records import Difference, UndoReport
+from amem.storage.rows import from_cell, link_plain
+from amem.storage.versions import would_roll_back
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from sqlalchemy import ColumnElement, RowMapping, TableClause
 
     from amem.storage.session import Session
 
 _REVERSALS = ("undo", "redo")
-#: By these a person says that a note stands, whatever machines make of it.
-_SAID_BY_HAND = ("unsupersede", "restore")
 #: What cannot be taken back: purge leaves nothing to restore, and settings of the collection are not notes.
 _FINAL = ("purge", "reindex")
+#: Settings of the collection are nothing that a bare undo is about.
+_PASSED = ("reindex",)
 #: What nobody asked for: it is taken back by its id only, so that a bare undo is still that of one's own last step on
 #: the morning after.
 _UNASKED = ("maintain", "return")
+#: What is no work on a note, for which it would stay when its making is undone.
+_NOBODYS = (*_REVERSALS, *_UNASKED, "purge")
 _VERSIONS, _NOTES, _OPS, _CHANGED = tables.versions, tables.notes, tables.operations, tables.link_changes
-# Built once: what remembered a long conversation has thousands of operations under it, each with a note and its links.
-_VERSIONS_OF = (
-    select(_VERSIONS.c.changes, _VERSIONS.c.version.label("made"), _NOTES)
-    .select_from(_VERSIONS.join(_NOTES, _NOTES.c.key == _VERSIONS.c.note))
-    .where(_VERSIONS.c.operation == bindparam("wanted"))
-    .order_by(_VERSIONS.c.id.desc())
-)
-_LINKS_OF = select(_CHANGED).where(_CHANGED.c.operation == bindparam("wanted")).order_by(_CHANGED.c.id.desc())
-_LATER = (
-    select(_VERSIONS.c.operation)
-    .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
-    .where(
-        _VERSIONS.c.note == bindparam("wanted"),
-        _VERSIONS.c.operation > bindparam("target"),
-        _OPS.c.parent.is_(None),
-        _OPS.c.undone_by.is_(None),
-        _OPS.c.action.not_in(_REVERSALS),
-    )
-    .order_by(_VERSIONS.c.id.desc())
-    .limit(1)
-)
+_FLAGS, _WITNESSES, _DECISIONS = tables.flags, tables.corroborations, tables.decisions
+#: What tells of a change whether it counts.
+_BY = (_OPS.c.action, _OPS.c.parent, _OPS.c.undone_by)
+#: In a report, a note as a whole.
+_NOTE = "note"
+_SINCE = "changed since by operation {}"
+_WORKED_ON = "worked on since by operation {}"
+_UNDONE = "set before by operation {}, which was undone since"
+_REDONE = "set before by operation {}, which was redone since"
+_APART = "between notes of different users, agents or sessions since; by operation {}"
+_UNMADE = "made by operation {}, which was undone before"
 
 
 def own_last(session: Session, actor: str, among: Sequence[int]) -> int | None:
     """The newest operation of these that this actor asked for and that can be taken back; None when there is none."""
-    return session.operations.newest(excluding=_REVERSALS + _FINAL + _UNASKED, actor=actor, among=among)
+    return session.operations.newest(excluding=_REVERSALS + _PASSED + _UNASKED, actor=actor, among=among)
 
 
 def own_undone(session: Session, actor: str, among: Sequence[int]) -> int | None:
@@ -65,12 +66,12 @@ def own_undone(session: Session, actor: str, among: Sequence[int]) -> int | None
 
 def undo(session: Session, actor: str, operation: int | None = None) -> UndoReport:
     """Take back an operation and all it set off; None means the newest one that a person or agent asked for, never a
-    maintenance.
+    maintenance. In a scope, one that touched no other notes.
 
     Raises NothingToUndo, OperationNotFound, or InvalidInput for what cannot be taken back.
     """
     unasked = session.operations.newest(actions=_UNASKED) if operation is None else None
-    target = session.operations.newest(excluding=_REVERSALS + _FINAL + _UNASKED) if operation is None else operation
+    target = session.operations.newest(excluding=_REVERSALS + _PASSED + _UNASKED) if operation is None else operation
     if target is None:
         hint = "" if unasked is None else f"a maintenance is taken back by its number: amem undo {unasked}"
         raise NothingToUndo("there is nothing left to undo", hint=hint)
@@ -78,7 +79,9 @@ def undo(session: Session, actor: str, operation: int | None = None) -> UndoRepo
     if found.undone:
         raise InvalidInput(f"operation {target} is undone already", hint="amem redo does it again")
     if found.action in _FINAL:
-        raise InvalidInput(f"operation {target} ({found.action}) cannot be undone")
+        before = session.operations.newest(excluding=_REVERSALS + _FINAL + _UNASKED, below=target)
+        hint = "" if before is None else f"amem undo {before} takes back what was done before it"
+        raise InvalidInput(f"operation {target} ({found.action}) cannot be undone; nothing was taken back", hint=hint)
     if found.action in _REVERSALS:
         raise InvalidInput(f"operation {target} is itself an {found.action}", hint="use amem redo, or undo by its id")
     report = _reverse(session, actor, target, "undo")
@@ -96,9 +99,12 @@ def redo(session: Session, actor: str, undone_by: int | None = None) -> UndoRepo
     found = session.operations.get(target)
     if found.action != "undo" or found.undone:
         raise InvalidInput(f"operation {target} is no undo that stands", hint="amem log lists what was undone")
-    report = _reverse(session, actor, target, "redo")
-    session.operations.mark_redone(target)
-    return report
+    above = session.operations.undone_above(found.undoes or 0)
+    if above is not None:
+        raise InvalidInput(
+            f"operation {found.undoes} was a part of operation {above}, which is undone", hint="redo that one first"
+        )
+    return _reverse(session, actor, target, "redo")
 
 
 def rollback(session: Session, actor: str, id: str, version: int) -> tuple[str, ...]:
@@ -108,127 +114,378 @@ def rollback(session: Session, actor: str, id: str, version: int) -> tuple[str, 
     return session.notes.change(id, values, operation)
 
 
+def turn_back(session: Session, operation: int, own: int) -> None:
+    """Change back what an operation changed, as a part of operation `own`, but for what later work has changed."""
+    session.operations.mark_undone([operation], own)
+    work = _Reversal(session, own, [operation], [], redone=False)
+    work.notes()
+    work.links()
+    session.operations.mark_redone(own)
+
+
 def _reverse(session: Session, actor: str, target: int, action: str) -> UndoReport:
     own = session.begin(action, actor, f"{action} of operation {target}", undoes=target)
-    work = _Reversal(session, target, own)
-    family = session.operations.standing(target)
-    reviewed = session.reviews.concerned(family)
-    for operation in family:
-        work.links_of(operation)
-        work.notes_of(operation)
-        if operation in reviewed:
-            session.reviews.withdraw(operation, own)
-    _say_whose_standing(session, action, family)
-    session.operations.mark_undone(family, own)
+    fallen, risen = session.operations.standing(target), session.operations.undone_by(target)
+    session.operations.mark_redone(target)
+    session.operations.mark_undone(fallen, own)
+    work = _Reversal(session, own, fallen, risen, redone=action == "redo")
+    work.notes()
+    work.links()
+    work.changed_meanwhile()
+    work.marks()
     return UndoReport(own, target, tuple(work.reverted), tuple(work.kept()))
 
 
-class _Reversal:
-    """One undo or redo under way: what went back, and what did not because of later work."""
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What an operation made of something; `stands` says that the operation is not undone."""
 
-    def __init__(self, session: Session, target: int, own: int) -> None:
+    operation: int
+    before: Any
+    after: Any
+    stands: bool
+
+
+def _last(history: Sequence[_Change]) -> int | None:
+    """The place of the change that holds: the last that stands."""
+    return next((place for place in reversed(range(len(history))) if history[place].stands), None)
+
+
+def _held(history: Sequence[_Change]) -> Any:
+    """What follows from the changes that stand: what the last of them says, without any what was before the first."""
+    last = _last(history)
+    return history[0].before if last is None else history[last].after
+
+
+class _Reversal:
+    """One undo or redo under way: `fallen` stand no more, `risen` stand again. What went back, and what did not."""
+
+    def __init__(self, session: Session, own: int, fallen: Sequence[int], risen: Sequence[int], *, redone: bool):
         self.reverted: list[tuple[str, str]] = []
         self._session = session
-        self._target = target
+        self._run = session.connection.execute
         self._own = own
-        self._kept: list[Kept] = []
-        self._unmade: set[str] = set()
-        self._stuck: set[str] = set()
+        self._touched = {*fallen, *risen}
+        self._redone = redone
+        #: The operations that the report is about; others only go with them.
+        self._meant = set(risen) if redone else set(fallen)
+        self._kept: dict[tuple[str, str], Difference] = {}
+        self._gone: set[str] = set()
+        #: Notes that are there again, with the operation by which they went.
+        self._back: dict[str, int] = {}
+        #: Notes that stand again, with the operation by which they did not: flags of others are not shown.
+        self._standing_again: dict[str, int] = {}
+        self._moves: dict[int, set[int]] = {}
 
-    def kept(self) -> list[Kept]:
-        """What was left; of a note that is gone again it does not matter what else of it was changed."""
-        return [each for each in self._kept if each.note not in self._unmade]
+    def kept(self) -> list[Difference]:
+        """What is not as it was; of a note that is gone it does not matter what else of it is not."""
+        return [each for each in self._kept.values() if each.note not in self._gone or each.item == _NOTE]
 
-    def notes_of(self, operation: int) -> None:
-        # One operation may have changed a note more than once: an undo that took back both its making and its hiding.
-        done: dict[str, dict[str, Any]] = {}
-        for row in self._session.connection.execute(_VERSIONS_OF, {"wanted": operation}).mappings().all():
-            now = {**row, **done.setdefault(row["id"], {})}
-            if row["made"] == 1:
-                back = self._unmaking(row["id"], row["key"], now["status"])
-            else:
-                back = self._going_back(row["id"], row["key"], json.loads(row["changes"]), now)
-            self.reverted += [(row["id"], field) for field in self._session.notes.change(row["id"], back, self._own)]
-            done[row["id"]] |= {field: cell(field, value) for field, value in back.items()}
+    # -- notes -------------------------------------------------------------------------------------------------
 
-    def _unmaking(self, id: str, key: int, status: str) -> dict[str, Any]:
-        later = _later_work(self._session, key, self._target)
-        if later is not None:
-            self._kept.append(Kept(id, "note", later))
-            return {}
-        self._unmade.add(id)
-        return {"status": str(Status.DELETED) if status != Status.DELETED else status}
+    def notes(self) -> None:
+        """Set the fields of all notes that were touched to what follows."""
+        for some in chunks(sorted(self._with(_VERSIONS, _VERSIONS.c.note))):
+            versions: dict[int, list[RowMapping]] = defaultdict(list)
+            of_them = select(_VERSIONS, *_BY).join(_OPS, _OPS.c.id == _VERSIONS.c.operation)
+            for row in self._run(of_them.where(_VERSIONS.c.note.in_(some)).order_by(_VERSIONS.c.id)).mappings():
+                versions[row["note"]].append(row)
+            for row in self._run(select(_NOTES).where(_NOTES.c.key.in_(some)).order_by(_NOTES.c.key)).mappings().all():
+                self._note(row, _NoteHistory(versions[row["key"]]))
 
-    def _going_back(self, id: str, key: int, changes: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields that still are what the operation made of them, as they were before it."""
-        back: dict[str, Any] = {}
-        for fields in _units(changes):
-            standing = len(fields) > 1 or fields[0] in STANDING
-            if fields == ["overturned"]:
-                held = from_cell("overturned", now["overturned"])
-                gone, back_again = _statements(*changes["overturned"])
-                if all(each in held for each in gone):
-                    back["overturned"] = [each for each in held if each not in gone] + back_again
-                    continue
-            same = all(from_cell(field, now[field]) == changes[field][1] for field in fields)
-            if same and not (standing and id in self._stuck):
-                back |= {field: changes[field][0] for field in fields}
+    def _note(self, row: RowMapping, told: _NoteHistory) -> None:
+        id, now = row["id"], {field: from_cell(field, row[field]) for field in told.fields}
+        # Who restores a note knows that it was not there.
+        states = told.fields["status"]
+        restored = any(states[place].before == Status.DELETED for place in self._mine(states))
+        back = {field: _held(history) for field, history in told.fields.items() if self._is_touched(history)}
+        if not told.present:
+            back["status"] = str(Status.DELETED)
+            self._gone.add(id)
+            if told.made.operation not in self._touched and not restored and row["status"] != Status.DELETED:
+                self._keep(id, _NOTE, told.made.operation, _UNMADE)
+        elif not self._stood(told):
+            back["status"] = _held(told.fields["status"])
+            if not told.made.stands and not restored:
+                self._keep(id, _NOTE, told.made.operation, _UNMADE)
+        unmade = told.made.operation in self._meant and not self._redone
+        if unmade and told.holder is not None:
+            self._keep(id, _NOTE, told.holder, _WORKED_ON)
+        for field in back.keys() - {"status"} if unmade else back:
+            self._compare(id, field, told.fields[field], back[field])
+        content = back.get("content", row["content"])
+        back |= self._statements(row, told, content, moved="content" in back)
+        becomes = back.get("status", row["status"])
+        if row["status"] != Status.ACTIVE and becomes == Status.ACTIVE:
+            self._standing_again[id] = told.went(self._meant, deleted=False)
+        if row["status"] == Status.DELETED and becomes != Status.DELETED:
+            now["overturned"] = from_cell("overturned", row["overturned"])
+            self._back[id] = told.went(self._meant, deleted=True)
+            for field, (before, operation) in told.since(self._back[id]).items():
+                if (now | back)[field] != before:
+                    self._keep(id, field, operation, _SINCE)
+            moved = self._moved(self._back[id])
+            for field, history in told.owners.items():
+                for each in history:
+                    if each.operation > self._back[id] or each.operation in moved:
+                        self._keep(id, field, each.operation, _SINCE)
+        self.reverted += [(id, field) for field in self._session.notes.change(id, back, self._own)]
+        self._owners(row, told)
+
+    def _stood(self, told: _NoteHistory) -> bool:
+        """Whether the note was there before this reversal."""
+        return any((each.operation in self._touched) != each.stands for each in (told.made, *told.work))
+
+    def _statements(self, row: RowMapping, told: _NoteHistory, content: str, *, moved: bool) -> dict[str, Any]:
+        """The overturned statements, each by itself: those that were touched, or all where the text went back."""
+        now = {each["text"]: each for each in from_cell("overturned", row["overturned"])}
+        then = dict(now)
+        for text, history in told.statements.items():
+            if moved or self._is_touched(history):
+                then[text] = _held(history)
+                self._compare(row["id"], "overturned", history, then[text] if text in content else None)
+        held = [each for text, each in then.items() if each is not None and text in content]
+        held.sort(key=lambda each: content.index(each["text"]))
+        return {} if held == list(now.values()) else {"overturned": held}
+
+    def _owners(self, row: RowMapping, told: _NoteHistory) -> None:
+        owned = json.loads(row["edited"])
+        held = {name: _held(history) for name, history in told.owners.items() if self._is_touched(history)}
+        moved = {name: how for name, how in held.items() if how != owned.get(name)}
+        if moved:
+            self._session.notes.own(row["key"], moved)
+
+    # -- links -------------------------------------------------------------------------------------------------
+
+    def links(self) -> None:
+        """Put links back or take them away again."""
+        cells = list(dict.fromkeys(self._rows(_CHANGED, _CHANGED.c.source, _CHANGED.c.target, _CHANGED.c.type)))
+        for some in chunks(cells):
+            ends = [[cell[side] for cell in some] for side in (0, 1)]
+            histories: dict[tuple[str, str, str], list[_Change]] = {tuple(cell): [] for cell in some}
+            changes = select(_CHANGED, *_BY).join(_OPS, _OPS.c.id == _CHANGED.c.operation)
+            between = (_CHANGED.c.source.in_(ends[0]), _CHANGED.c.target.in_(ends[1]), _OPS.c.action.not_in(_REVERSALS))
+            for row in self._run(changes.where(*between).order_by(_CHANGED.c.id)).mappings():
+                history = histories.get((row["source"], row["target"], row["type"]))
+                if history is not None:
+                    before, after = (_plain(row[side]) for side in ("before", "after"))
+                    history.append(_Change(row["operation"], before, after, row["undone_by"] is None))
+            for (source, target, type), history in histories.items():
+                if history:
+                    self._link(source, target, LinkType(type), history)
+
+    def changed_meanwhile(self) -> None:
+        """Name the links and flags of notes that are there again which were changed while these were away."""
+        for some in chunks(sorted(self._back)):
+            since = min(self._back[id] for id in some)
+            ends = or_(_CHANGED.c.source.in_(some), _CHANGED.c.target.in_(some))
+            later = select(_CHANGED).where(_CHANGED.c.operation.between(since + 1, self._own - 1), ends)
+            first: dict[tuple[str, str, str], Any] = {}
+            for row in self._run(later.order_by(_CHANGED.c.id)).mappings():
+                went = max(self._back.get(row[end], 0) for end in ("source", "target"))
+                if row["operation"] > went:
+                    cell = (row["source"], row["target"], row["type"])
+                    before, _ = first.get(cell, (_plain(row["before"]), 0))
+                    first[cell] = (before, row["operation"])
+            for (source, target, type), (before, operation) in first.items():
+                now = self._session.links.get(source, target, LinkType(type))
+                if _shown(before) != (None if now is None else _shown(link_plain(now))):
+                    self._keep(source, f"link {type} {target}", operation, _SINCE)
+        for id, went in self._standing_again.items():
+            self._flags_meanwhile(id, went)
+
+    def _flags_meanwhile(self, id: str, went: int) -> None:
+        histories: dict[str, list[_Change]] = defaultdict(list)
+        raised = select(_FLAGS, _OPS.c.undone_by).join(_OPS, _OPS.c.id == _FLAGS.c.operation)
+        of_it = _FLAGS.c.note == select(_NOTES.c.key).where(_NOTES.c.id == id).scalar_subquery()
+        for row in self._run(raised.where(of_it).order_by(_FLAGS.c.id)).mappings():
+            said = None if row["dismissed"] else row["reason"]
+            histories[row["because"]].append(_Change(row["operation"], None, said, row["undone_by"] is None))
+        moved = self._moved(went) ^ self._touched if histories else set()
+        for because, history in histories.items():
+            before = [each for each in history if each.operation <= went and each.stands != (each.operation in moved)]
+            if _held(history) != (before[-1].after if before else None):
+                latest = max(each.operation for each in history if each.operation in moved or each.operation > went)
+                self._keep(id, f"flag {because}", latest, _SINCE)
+
+    def _link(self, source: str, target: str, type: LinkType, history: Sequence[_Change]) -> None:
+        links, item, held = self._session.links, f"link {type} {target}", _held(history)
+        now = links.get(source, target, type)
+        self._compare(source, item, history, held)
+        if _shown(held) == (None if now is None else _shown(link_plain(now))):
+            return
+        if now is not None:
+            links.remove(source, target, type, self._own)
+        if held is not None and not links.restore(source, target, type, held, self._own):
+            return self._keep(source, item, history[-1].operation, _APART)
+        self.reverted.append((source, item))
+
+    # -- what counts by its operation alone --------------------------------------------------------------------
+
+    def marks(self) -> None:
+        """Name the flags, witnesses and proposals that are, or are not, what they were: they need not be set."""
+        for note, item, history in self._marks():
+            before = [replace(each, stands=each.stands != (each.operation in self._touched)) for each in history]
+            if _held(before) != _held(history):
+                self.reverted.append((note, item))
+            if not self._redone:
+                place = self._mine(history)[0]
+                moved = self._moved(history[place].operation) if place else set()
+                was = [replace(each, stands=each.stands != (each.operation in moved)) for each in history[:place]]
+                history[place] = replace(history[place], before=_held(was) if was else None)
+            self._compare(note, item, history, _held(history))
+
+    def _marks(self) -> Iterator[tuple[str, str, list[_Change]]]:
+        """(note, what it is, its history) for each that one of the operations meant had to do with."""
+        session, run = self._session, self._run
+        found: dict[tuple[int, str], list[tuple[int, Any]]] = defaultdict(list)
+        for table, about, item, said in (
+            (_FLAGS, _FLAGS.c.because, "flag", lambda row: None if row["dismissed"] else row["reason"]),
+            (_WITNESSES, _WITNESSES.c.who, "witness", lambda row: True),
+        ):
+            meant = {tuple(cell) for cell in self._rows(table, table.c.note, about, meant=True)}
+            for some in chunks(sorted({note for note, _ in meant})):
+                order = table.c.id if table is _FLAGS else table.c.operation
+                for row in run(select(table).where(table.c.note.in_(some)).order_by(order)).mappings():
+                    if (row["note"], row[about.name]) in meant:
+                        found[row["note"], f"{item} {row[about.name]}"].append((row["operation"], said(row)))
+        for review in session.reviews.of(session.reviews.concerned(sorted(self._meant))):
+            decided = select(_DECISIONS.c.operation).where(_DECISIONS.c.review == review.id).order_by(_DECISIONS.c.id)
+            key = session.notes.keys_of([review.note])[review.note]
+            found[key, f"proposal {review.id}"] = [(review.operation, True)] + [
+                (operation, None) for operation in run(decided).scalars()
+            ]
+        ids = session.notes.ids_of([key for key, _ in found])
+        stand = self._standing({operation for told in found.values() for operation, _ in told})
+        for (key, item), told in found.items():
+            yield ids[key], item, [_Change(operation, None, what, operation in stand) for operation, what in told]
+
+    def _standing(self, operations: Collection[int]) -> set[int]:
+        found: set[int] = set()
+        for some in chunks(sorted(operations)):
+            found |= set(self._run(select(_OPS.c.id).where(_OPS.c.id.in_(some), _OPS.c.undone_by.is_(None))).scalars())
+        return found
+
+    def _moved(self, since: int) -> set[int]:
+        """Operations that stood at operation `since` and do not any more, or the other way round, but for our own."""
+        if since in self._moves:
+            return self._moves[since]
+        moved: set[int] = set()
+        undone = _OPS.alias()
+        later = select(func.coalesce(undone.c.undoes, undone.c.id)).join(_OPS, _OPS.c.undoes == undone.c.id)
+        for id in self._run(later.where(_OPS.c.id > since, _OPS.c.id < self._own)).scalars().all():
+            moved ^= set(self._session.operations.family(id))
+        self._moves[since] = moved
+        return moved
+
+    # -- what is the same for all ------------------------------------------------------------------------------
+
+    def _rows(self, table: TableClause, *columns: ColumnElement[Any], meant: bool = False) -> list[Any]:
+        """These columns of the rows that the operations wrote, in their order."""
+        return [
+            row
+            for some in chunks(sorted(self._meant if meant else self._touched))
+            for row in self._run(select(*columns).where(table.c.operation.in_(some)))
+        ]
+
+    def _with(self, table: TableClause, column: ColumnElement[Any]) -> set[Any]:
+        return {value for (value,) in self._rows(table, column)}
+
+    def _is_touched(self, history: Sequence[_Change]) -> bool:
+        return any(each.operation in self._touched for each in history)
+
+    def _mine(self, history: Sequence[_Change]) -> list[int]:
+        return [place for place, each in enumerate(history) if each.operation in self._meant]
+
+    def _compare(self, note: str, item: str, history: Sequence[_Change], held: Any) -> None:
+        """Name what is not what it was before an undo, or what the operations had made of it before a redo."""
+        mine = self._mine(history)
+        if not mine:
+            return
+        place = mine[-1] if self._redone else mine[0]
+        wanted = history[place].after if self._redone else history[place].before
+        if _shown(held) == _shown(wanted):
+            return
+        last = _last(history)
+        if last is not None and last > place:
+            return self._keep(note, item, history[last].operation, _SINCE)
+        behind = next((each for each in reversed(history[:place]) if not each.stands), history[last or 0])
+        self._keep(note, item, behind.operation, _REDONE if behind.stands else _UNDONE)
+
+    def _keep(self, note: str, item: str, operation: int, why: str) -> None:
+        self._kept.setdefault((note, item), Difference(note, item, operation, why.format(operation)))
+
+
+class _NoteHistory:
+    """The changes of one note, from its `versions`, by field, by overturned statement and by whose the words are.
+
+    `made` is its making, `work` what people and agents did to it later; it is `present` as long as one of these
+    stands.
+    """
+
+    def __init__(self, versions: Sequence[RowMapping]) -> None:
+        self.fields: dict[str, list[_Change]] = defaultdict(list)
+        self.statements: dict[str, list[_Change]] = defaultdict(list)
+        self.owners: dict[str, list[_Change]] = defaultdict(list)
+        self._rows: list[tuple[int, dict[str, Any]]] = []
+        self.made = _Change(versions[0]["operation"], False, True, versions[0]["undone_by"] is None)
+        asked = [row for row in versions[1:] if row["parent"] is None and row["action"] not in _NOBODYS]
+        self.work = [_Change(row["operation"], False, True, row["undone_by"] is None) for row in asked]
+        self.holder = next((each.operation for each in reversed(self.work) if each.stands), None)
+        self.present = self.made.stands or self.holder is not None
+        status: Any = None
+        successor: Any = None
+        for row in versions:
+            changes = json.loads(row["changes"])
+            self._rows.append((row["operation"], changes))
+            # That a note does not stand, and what took its place, is said together.
+            if "superseded_by" in changes:
+                changes.setdefault("status", (status, status))
+            elif changes.get("status", (0, 0))[1] == Status.SUPERSEDED:
+                changes["superseded_by"] = (successor, successor)
+            status = changes.get("status", (0, status))[1]
+            successor = changes.get("superseded_by", (0, successor))[1]
+            if row["action"] not in _REVERSALS:
+                self._take(row, changes)
+
+    def _take(self, row: RowMapping, changes: Mapping[str, Any]) -> None:
+        operation, first = row["operation"], row["version"] == 1
+        # What a note was made with stays its own for as long as it is there.
+        stands = row["undone_by"] is None or (first and self.present)
+        for field, (before, after) in changes.items():
+            if field != "overturned":
+                self.fields[field].append(_Change(operation, before, after, stands))
                 continue
-            if standing:
-                self._stuck.add(id)
-            self._kept += [Kept(id, field, _last_to_set(self._session, key, field)) for field in fields]
-        return back
+            gone, come = ({each["text"]: each for each in side} for side in (before, after))
+            for text in {**gone, **come}:
+                if gone.get(text) != come.get(text):
+                    self.statements[text].append(_Change(operation, gone.get(text), come.get(text), stands))
+        for field, how in json.loads(row["owned"] or "{}").items():
+            self.owners[field].append(_Change(operation, None, how, stands or first))
 
-    def links_of(self, operation: int) -> None:
-        links = self._session.links
-        for row in self._session.connection.execute(_LINKS_OF, {"wanted": operation}).mappings().all():
-            type = LinkType(row["type"])
-            item = f"link {type} {row['target']}"
-            if row["after"] is not None:
-                done = links.remove(row["source"], row["target"], type, self._own)
-            else:
-                done = links.restore(row["source"], row["target"], type, json.loads(row["before"]), self._own)
-            if done:
-                self.reverted.append((row["source"], item))
-            else:
-                self._kept.append(Kept(row["source"], item, None))
+    def went(self, meant: Collection[int], *, deleted: bool) -> int:
+        """The operation (one of those meant, else the last) by which the note was deleted, or no longer stood."""
+        moves = [(operation, *each["status"]) for operation, each in self._rows if "status" in each]
+        gone = [
+            operation
+            for operation, before, after in moves
+            if (after == Status.DELETED if deleted else before == Status.ACTIVE != after)
+        ]
+        return next((operation for operation in gone if operation in meant), gone[-1] if gone else 0)
 
-
-def _statements(before: Sequence[Any], after: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """The overturned statements that an operation added, and those that it took away: each goes back by itself."""
-    return [each for each in after if each not in before], [each for each in before if each not in after]
-
-
-def _units(changes: Mapping[str, Any]) -> list[list[str]]:
-    """Fields that go back together: those of a note's standing where that is what changed, each other by itself."""
-    standing = [field for field in STANDING if field in changes]
-    if standing == ["valid_to"]:
-        standing = []  # somebody set an end to a note that stands
-    return [*([standing] if standing else []), *([field] for field in changes if field not in standing)]
+    def since(self, went: int) -> dict[str, tuple[Any, int]]:
+        """What was changed after this operation but for the status: {field: (what it was then, the last operation)}."""
+        found: dict[str, tuple[Any, int]] = {}
+        for operation, changes in self._rows:
+            for field in changes.keys() - {"status"} if operation > went else ():
+                found[field] = (found.get(field, changes[field])[0], operation)
+        return found
 
 
-def _say_whose_standing(session: Session, action: str, family: Sequence[int]) -> None:
-    """Whether a person said that a note stands goes with the operation that said so."""
-    for some in chunks(family):
-        # What is redone is the undoing of it.
-        undone = select(_OPS.c.undoes).where(_OPS.c.id.in_(some), _OPS.c.undoes.is_not(None))
-        said = select(_OPS.c.id).where(_OPS.c.action.in_(_SAID_BY_HAND), _OPS.c.id.in_(some) | _OPS.c.id.in_(undone))
-        for operation in session.connection.execute(said).scalars().all():
-            rows = select(_NOTES.c.id, _VERSIONS.c.changes).join(_VERSIONS, _VERSIONS.c.note == _NOTES.c.key)
-            for id, changes in session.connection.execute(rows.where(_VERSIONS.c.operation == operation)).all():
-                for field in {"status", "overturned"}.intersection(json.loads(changes)):
-                    session.notes.own(id, field, edited=action == "redo")
+def _plain(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
 
 
-def _later_work(session: Session, key: int, target: int) -> int | None:
-    """The newest later operation, asked for by someone and still standing, that changed this note."""
-    return session.connection.execute(_LATER, {"wanted": key, "target": target}).scalar_one_or_none()
-
-
-def _last_to_set(session: Session, key: int, field: str) -> int | None:
-    statement = select(_VERSIONS.c.operation, _VERSIONS.c.changes).where(_VERSIONS.c.note == key)
-    for operation, changes in session.connection.execute(statement.order_by(_VERSIONS.c.id.desc())):
-        held: Mapping[str, Any] = json.loads(changes)
-        if field in held:
-            return int(operation)
-    return None
+def _shown(held: Any) -> Any:
+    """A value to compare by: of a link not its place among the others."""
+    return {name: each for name, each in held.items() if name != "key"} if isinstance(held, dict) else held

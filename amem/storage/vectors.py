@@ -25,6 +25,8 @@ _SPACES, _VECTORS, _NOTES = tables.spaces, tables.vectors, tables.notes
 # Built once, as they run after every write.
 _ACTIVE = select(_SPACES).where(_SPACES.c.active == 1)
 _COLLECTION = select(tables.meta.c.value).where(tables.meta.c.key == "collection")
+#: Made as the first one was, so that nothing tells a collection that was purged from any other.
+_RENAME = text("UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'collection'")
 _KNOWN = select(_VECTORS.c.hash, _VECTORS.c.vector).where(
     _VECTORS.c.space == bindparam("space"), _VECTORS.c.hash.in_(bindparam("hashes", expanding=True))
 )
@@ -158,6 +160,19 @@ class Vectors:
         users = self._run(select(func.count()).where(_NOTES.c.text_hash == hashed)).scalar_one()
         if not users:
             self._run(delete(_VECTORS).where(_VECTORS.c.hash == hashed))
+
+    def drop_orphans(self) -> int:
+        """Destroy the vectors, in the space in use, of texts that no note has any more; returns how many."""
+        space = self.space()
+        if space is None:
+            return 0
+        used = select(_NOTES.c.text_hash).where(_NOTES.c.text_hash.is_not(None))
+        orphans = delete(_VECTORS).where(_VECTORS.c.space == space.id, _VECTORS.c.hash.not_in(used))
+        return int(self._run(orphans).rowcount)
+
+    def disown_copies(self) -> None:
+        """Have every copy of the vectors outside the database, of any process, count as another collection's."""
+        self._run(_RENAME)
 
     def states(self, after: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """(key, state) of every note that changed in any way after that counter value, the purged included."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from amem.errors import AmemError
     from amem.note import Source
     from amem.receipt import Receipt
+    from amem.storage import Session
 
 
 class Adding(Maintaining):
@@ -52,15 +53,18 @@ class Adding(Maintaining):
         wait: bool = True,
         progress: Callable[[int, int], None] | None = None,
         on_refused: Callable[[int, AmemError], None] | None = None,
+        at_last: Callable[[Session, Sequence[Receipt]], None] | None = None,
     ) -> list[Receipt]:
         """Remember many notes as one operation, embedded and committed in batches; receipts in order.
 
         One item that cannot be used raises before anything is stored, unless `on_refused` takes it (position, error)
         and it is left out. With a model all notes are stored first; then several are analysed at a time (setting
         ``llm_parallel``), and linked and evolved in order; `enrich` goes on where that was interrupted. `wait` is that
-        of `add`. `progress` hears (done, of how many) after each batch, with a model after each note.
+        of `add`. `progress` hears (done, of how many) after each batch, with a model after each note. What `at_last`
+        does is committed with each batch; it is given the transaction and the batch's receipts.
         """
-        return self._add(items, cause=cause, action=action, wait=wait, progress=progress, on_refused=on_refused)
+        how = {"progress": progress, "on_refused": on_refused, "at_last": at_last}
+        return self._add(items, cause=cause, action=action, wait=wait, **how)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until the background has tried all that ``wait=False`` left to it; False when `timeout` seconds pass first.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amem.note import EVERYONE
 from amem.query import Filter, Query
 from amem.system.recalling import Recalling
 from amem.text.tokens import tokens
@@ -12,6 +13,7 @@ from amem.text.tokens import tokens
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from amem.note import Scope
     from amem.retrieval.context import Context
     from amem.retrieval.core_notes import CoreNotes
     from amem.retrieval.core_safety import Core
@@ -63,12 +65,12 @@ class Briefing(Recalling):
         within = (filter or Filter()).in_zone(self._zone)
         return self._placing.core(budget_tokens, within, self._placing.counter(tokenizer))
 
-    def core_chosen(self, most: int, count: Callable[[str], int] = tokens) -> list[Core]:
-        """The core notes for the prompt of a chat whose lines fit into `most` tokens as `count` counts them."""
+    def core_chosen(self, most: int, count: Callable[[str], int] = tokens, *, scope: Scope = EVERYONE) -> list[Core]:
+        """The `scope`'s core notes for the prompt of a chat whose lines fit into `most` tokens by `count`."""
         from amem.retrieval.core_notes import core_notes
 
-        with self._store.read() as session:
-            return core_notes(session, self._predicates(), most, count=count)
+        with self._store.read() as session, session.within(scope):
+            return core_notes(session, self._predicates(), most, within=Filter(whose=scope), count=count)
 
     def recall_tiers(
         self,

@@ -40,18 +40,14 @@ class Editing(Wiring):
         return self._editor.delete_all(list(dict.fromkeys(ids)), self.actor)
 
     def restore(self, id: str) -> bool:
-        """Bring back a deleted, archived or superseded note; False when it is active. Raises NoteNotFound."""
+        """Bring back a deleted, archived or superseded note; False when it is active.
+
+        Raises NoteNotFound and EmbedderMismatch.
+        """
+        self._vectorizer.check()
         restored = self._editor.restore(id, self.actor)
         embed_missing(self._store, self._vectorizer, [id])
         return restored
-
-    def purge(self, id: str) -> bool:
-        """Destroy a note and its history for good; False when there is none. The only thing undo cannot take back."""
-        purged = self._editor.purge([id], self.actor) == 1
-        if purged:
-            self._dense.refresh()
-            self._dense.flush()
-        return purged
 
     def pin(self, id: str, pinned: bool = True) -> bool:
         """Keep a note from ever fading, or let it fade again; False when there is none."""
@@ -67,11 +63,15 @@ class Editing(Wiring):
 
     def rename_tag(self, old: str, new: str) -> int:
         """Rename a tag everywhere, merging it into `new` where that is in use; returns how many notes changed."""
+        embedded = self.settings.embed_recipe != "content"
+        if embedded:
+            self._vectorizer.check()
         changed = self._editor.rename_tag(old, new, self.actor)
-        if changed and self.settings.embed_recipe != "content":
+        if changed and embedded:
             embed_missing(self._store, self._vectorizer)
         return changed
 
     def settle(self, debts: Debts, *, cause: str = "") -> int:
         """Pay what an import owes its stored notes (links, old standing), as one operation; returns how many links."""
-        return settle(self._store, debts, actor=self.actor, cause=cause)
+        with self._store.write() as session:
+            return settle(session, debts, actor=self.actor, cause=cause)

@@ -8,6 +8,7 @@ from amem.analysis import Draft
 from amem.maintenance.index import embed_missing
 from amem.system.adding import Adding
 from amem.system.reading import Reading
+from amem.writing.fields import clean_content
 from amem.writing.intake import NewNote
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 from amem.writing.waiting import EnrichReport
@@ -24,10 +25,9 @@ class Enriching(Adding, Reading):
     """Has the analyst read texts and notes, now, and finishes what was left for later."""
 
     def analyze_content(self, content: str) -> dict[str, Any]:
-        """What the analyst makes of a text, as A-Mem's dictionary; stores nothing."""
-        found = self._analyst().analyze(
-            Draft(content, self._clock.now()), StoreVocabulary(self._store, FrequencyCache())
-        )
+        """What the analyst makes of a text, as A-Mem's dictionary; stores nothing. Raises as `add` does."""
+        draft = Draft(clean_content(content, self.settings), self._clock.now())
+        found = self._analyst().analyze(draft, StoreVocabulary(self._store, FrequencyCache()))
         return {
             "keywords": [*found.keywords],
             "context": found.context,

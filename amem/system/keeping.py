@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from copy import copy
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.collection import collection_names, folder_of
 from amem.conversation.rules import load_rules
-from amem.errors import CollectionExists, InvalidInput
+from amem.errors import InvalidInput
 from amem.maintenance.doctor import Finding, examine
 from amem.maintenance.index import reindex
-from amem.system.wiring import Wiring
+from amem.system.purging import Purging
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
-    from pathlib import Path
     from threading import Event
     from typing import Self
 
+    from amem.errors import StorageCorrupt
     from amem.llm_controller import LLMController
     from amem.protocols import ChatModel
     from amem.settings import Settings
+    from amem.storage.backup import Backup
     from amem.system.languages import Advice
 
 
-class Keeping(Wiring):
+class Keeping(Purging):
     """Looks after an open collection, and says what it is."""
 
     def feed_chroma(self, timeout: float = 600.0) -> bool:
@@ -52,6 +55,7 @@ class Keeping(Wiring):
             rules=load_rules,
             predicates=load_predicates,
             language=self._languages.always,
+            finish_purges=self.finish_purges,
         )
 
     def language_advice(self) -> Advice | None:
@@ -61,6 +65,11 @@ class Keeping(Wiring):
         """
         return self._languages.once()
 
+    @property
+    def passed_over(self) -> dict[str, StorageCorrupt]:
+        """Rows that lists left out since the collection was opened, as they cannot be read, and why."""
+        return dict(self._store.passed_over)
+
     def copy(self, name: str) -> Path:
         """Copy the collection, consistent even while it is written to, to a new one in the same home.
 
@@ -69,10 +78,16 @@ class Keeping(Wiring):
         if self._folder is None:
             raise InvalidInput("a collection in memory cannot be copied", hint="give the system a directory")
         target = folder_of(self.settings.home, name)
-        if target.exists():
-            raise CollectionExists(f"there is a collection {name!r} already", hint="choose another name")
         self._store.copy_to(target)
         return target
+
+    def backup(self, path: str | os.PathLike[str], *, replace: bool = False) -> Backup:
+        """Write the collection to one file, whole even while it is written to, checked, with its SHA-256 beside it.
+
+        `amem.collection.restore_backup` makes a collection of it again. Raises InvalidInput for a file that is there
+        (unless to `replace` it), StorageCorrupt when the collection is damaged, StorageFull and StorageReadOnly.
+        """
+        return self._store.back_up(Path(path), replace=replace)
 
     def collections(self) -> list[str]:
         """Names of the collections in the home."""

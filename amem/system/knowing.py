@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amem.clock import parse_time, zone
+from amem.note import EVERYONE
 from amem.retrieval.slots import Slots
 from amem.storage.facts_at import told_at
 from amem.system.wiring import Wiring
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from amem.note import Scope
     from amem.retrieval.slots import Filled
     from amem.truth.intervals import Interval
 
@@ -35,26 +37,28 @@ class Knowing(Wiring):
         predicate: str | None = None,
         as_of: datetime | str | None = None,
         known_at: datetime | str | None = None,
+        *,
+        scope: Scope = EVERYONE,
     ) -> list[Interval]:
         """What is so of a subject at `as_of` (None: now), by predicate and time; an unknown subject has no facts.
 
         `known_at` answers by the notes as they stood then, and with what was so then where `as_of` does not ask for
-        another time. Times as `parse_time` reads them. Raises InvalidInput for a time or a table of predicates that
-        cannot be read.
+        another time. Only notes of the `scope` are asked. Times as `parse_time` reads them. Raises InvalidInput for a
+        time or a table of predicates that cannot be read.
         """
         known, moment = self._moment(known_at), self._moment(as_of)
         moment = moment or known or self._clock.now()
-        found = [each for each in self._intervals(subject, predicate, known) if each.at(moment)]
+        found = [each for each in self._intervals(subject, predicate, known, scope) if each.at(moment)]
         return found if known else [replace(each, doubted_by=tuple(self.doubted_by(each.notes))) for each in found]
 
-    def facts_asked(self, question: str, as_of: datetime | str | None = None) -> Filled:
+    def facts_asked(self, question: str, as_of: datetime | str | None = None, *, scope: Scope = EVERYONE) -> Filled:
         """The facts that fill the slot a question asks for at `as_of` (None: now): "what am I allergic to?".
 
         Read only where the question names its subject ("I", "my son", Ana) and a slot of the table; the result's
-        `exact` tells whether it asks for nothing else. Errors as in `facts`.
+        `exact` tells whether it asks for nothing else. `scope` and errors as in `facts`.
         """
         moment = self._moment(as_of) or self._clock.now()
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(scope):
             return self._slots.filled(session, question, moment)
 
     def wording(self, found: Sequence[Interval], *, chinese: bool = False) -> str:
@@ -80,27 +84,34 @@ class Knowing(Wiring):
         return Slots(self.settings, self._predicates)
 
     def timeline(
-        self, subject: str, predicate: str | None = None, known_at: datetime | str | None = None
+        self,
+        subject: str,
+        predicate: str | None = None,
+        known_at: datetime | str | None = None,
+        *,
+        scope: Scope = EVERYONE,
     ) -> list[Interval]:
-        """All that was ever so of a subject, in order of time. `known_at` and errors as in `facts`."""
-        found = self._intervals(subject, predicate, self._moment(known_at))
+        """All that was ever so of a subject, in order of time. `known_at`, `scope` and errors as in `facts`."""
+        found = self._intervals(subject, predicate, self._moment(known_at), scope)
         return sorted(found, key=lambda each: (each.since, each.until is None))
 
-    def subjects(self) -> dict[str, int]:
-        """Everyone and everything that notes state facts of, and how many, most first."""
+    def subjects(self, *, scope: Scope = EVERYONE) -> dict[str, int]:
+        """Everyone and everything that notes of the `scope` state facts of, and how many, most first."""
         counts: dict[str, int] = {}
         names: dict[str, str] = {}
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(scope):
             for name, count in session.facts.subjects().items():
                 name = canonical_subject(name, user=self.settings.user_name)
                 name = names.setdefault(subject_key(name), name)
                 counts[name] = counts.get(name, 0) + count
         return dict(sorted(counts.items(), key=lambda each: -each[1]))
 
-    def _intervals(self, subject: str, predicate: str | None, known_at: datetime | None) -> list[Interval]:
+    def _intervals(
+        self, subject: str, predicate: str | None, known_at: datetime | None, scope: Scope
+    ) -> list[Interval]:
         predicates, user = self._predicates(), self.settings.user_name
         wanted = canonical_subject(subject, user=user)
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(scope):
             names = spellings(wanted, user=user)
             told = session.facts.about(names) if known_at is None else told_at(session, names, known_at)
         # In words of their own, notes may still say "I" of whoever spoke.

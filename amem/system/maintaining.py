@@ -17,8 +17,8 @@ from amem.maintenance.health import Health, look
 from amem.maintenance.index import embed_missing
 from amem.protocols import MergeWriter, PageWriter
 from amem.storage.deeds import deeds
+from amem.storage.purging import owed
 from amem.system.keeping import Keeping
-from amem.system.topics import Topics
 from amem.writing.owners import is_gone
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _log = logging.getLogger("amem")
 _BETWEEN = timedelta(minutes=1)
 
 
-class Maintaining(Keeping, Topics):
+class Maintaining(Keeping):
     """Keeps a collection honest and light, and says how it is."""
 
     def maintain(
@@ -164,7 +164,7 @@ class Maintaining(Keeping, Topics):
         # Here, since who opens a collection to read or write seldom maintains it.
         from amem.maintenance.compressing.phase import CompressPhase
         from amem.maintenance.forgetting.phases import Fading, Layering
-        from amem.maintenance.housekeeping import ReembedPhase, TidyPhase
+        from amem.maintenance.housekeeping import PurgePhase, ReembedPhase, TidyPhase
         from amem.maintenance.merging.phase import MergePhase
         from amem.maintenance.weighing import WeighPhase
         from amem.system.reweighing import ConflictPhase
@@ -195,7 +195,9 @@ class Maintaining(Keeping, Topics):
             ("monthly", WeighPhase(store)),
             ("weekly", TidyPhase(store)),
         ]
-        return [phase for least, phase in every if CYCLES.index(least) <= CYCLES.index(cycle)]
+        with store.read() as session:
+            due = [] if owed(session) is None else [PurgePhase(self.finish_purges)]
+        return [*due, *(phase for least, phase in every if CYCLES.index(least) <= CYCLES.index(cycle))]
 
 
 class NightHand:

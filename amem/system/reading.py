@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 from amem.clock import parse_time, zone
 from amem.live import Memories
 from amem.neighbourhood import LocalGraph, Neighbourhood, local_graph, walk
+from amem.note import EVERYONE, LinkType
 from amem.query import Filter
 from amem.retrieval.ancestors import DEPTH, ancestors
 from amem.storage.cards import Cards
+from amem.storage.reach import among
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from amem.note import Link, LinkType, MemoryNote, Source
+    from amem.note import Link, MemoryNote, Scope, Source
     from amem.retrieval.ancestors import Ancestor
 
 
@@ -33,9 +35,14 @@ class Reading(Wiring):
         with self._store.read() as session:
             return session.notes.get_many([id], known_at=moment).get(id)
 
-    def resolve(self, prefix: str, *, deleted: bool = False) -> str:
-        """The one id that begins with `prefix`. Raises NoteNotFound or AmbiguousId."""
+    def scope_of(self, id: str) -> Scope | None:
+        """Whose the note is, deleted or not; None when there is none."""
         with self._store.read() as session:
+            return session.notes.scopes_of([id]).get(id)
+
+    def resolve(self, prefix: str, *, deleted: bool = False, scope: Scope = EVERYONE) -> str:
+        """The one id of the `scope` that begins with `prefix`. Raises NoteNotFound or AmbiguousId."""
+        with self._store.read() as session, session.within(scope):
             return session.notes.resolve(prefix, deleted=deleted)
 
     def count(self, filter: Filter | None = None) -> int:
@@ -58,6 +65,20 @@ class Reading(Wiring):
         """Links that end at this note."""
         with self._store.read() as session:
             return session.links.to(id)
+
+    def read_many(self, ids: Sequence[str]) -> dict[str, MemoryNote]:
+        """The notes with these ids, deleted ones too, without their histories, in the order asked for.
+
+        An id that no note has is left out.
+        """
+        with self._store.read() as session:
+            found = session.notes.get_many(list(ids), history=False)
+        return {id: found[id] for id in ids if id in found}
+
+    def links_among(self, ids: Sequence[str]) -> list[Link]:
+        """Links that have both ends among these notes, oldest first."""
+        with self._store.read() as session:
+            return among(session, ids, tuple(LinkType))
 
     def neighbourhood(self, id: str, depth: int = 1) -> Neighbourhood:
         """The notes within `depth` links of this one, in either direction, and the links among them."""
@@ -87,9 +108,9 @@ class Reading(Wiring):
         with self._store.read() as session:
             return session.sources.of(ids)
 
-    def tags(self) -> dict[str, int]:
-        """Every tag and how many notes carry it, most used first."""
-        with self._store.read() as session:
+    def tags(self, *, scope: Scope = EVERYONE) -> dict[str, int]:
+        """Every tag of the `scope` and how many notes carry it, most used first."""
+        with self._store.read() as session, session.within(scope):
             return session.text.counts("tag")
 
     # Last, because from here on `list` in an annotation of this class would mean the method.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError
 from amem.system.maintaining import Maintaining
+from amem.writing.intake import named_scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,20 +27,26 @@ class Remembering(Maintaining):
         *,
         conversation: str | None = None,
         earlier: Sequence[Message | Mapping[str, Any]] = (),
-        wait: bool = True,
+        wait: bool | None = True,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
     ) -> RememberReport:
         """Store what was said, episode by episode, and learn from it; all of it is undone as one operation.
 
         A message is a Message or a mapping with ``role`` and ``content`` (``at``, ``speaker`` and ``id`` where they
         are known); those remembered before are left out. `conversation` names it, so that it can be continued;
-        `earlier` messages give context and are not stored. With ``wait=False`` learning is left to the background
-        (see `wait`). Raises InvalidInput naming a message that cannot be used; nothing is stored then.
+        `earlier` messages give context and are not stored. The ids say whose words these are: what is stored and learnt
+        is kept under them, and the conversation of that name is theirs alone (see `amem.note.Scope`). With
+        ``wait=False`` learning is left to the background (see `wait`), with None only what a model would have to be
+        waited for. Raises InvalidInput naming a message that cannot be used; nothing is stored then.
         """
         report = self._learner().remember(
             messages,
             conversation=conversation,
+            scope=named_scope(user_id=user_id, agent_id=agent_id, session_id=session_id),
             actor=self.actor,
-            wait=wait,
+            wait=self._analyst().local if wait is None else wait,
             earlier=earlier,
             cancelled=self._called_off,
         )

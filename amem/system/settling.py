@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.note import NOBODY
 from amem.storage.disagreements import leaning
 from amem.storage.successions import succession, supersessions
 from amem.system.wiring import Wiring
@@ -13,7 +14,7 @@ from amem.writing.conflict.trying import open_conflicts, try_out
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from amem.note import Link, MemoryNote
+    from amem.note import Link, MemoryNote, Scope
     from amem.storage.flags import Flag
     from amem.verdict import Conflict
 
@@ -21,8 +22,15 @@ if TYPE_CHECKING:
 class Settling(Wiring):
     """Looks at conflicts and settles them by hand; each decision is one operation in the log."""
 
-    def conflicts(self, text: str, time: str | datetime | None = None, *, speaker: str | None = None) -> list[Conflict]:
-        """What adding this text would overturn or contradict, by the rules alone; stores and counts nothing.
+    def conflicts(
+        self,
+        text: str,
+        time: str | datetime | None = None,
+        *,
+        speaker: str | None = None,
+        scope: Scope = NOBODY,
+    ) -> list[Conflict]:
+        """What adding this text to the `scope` would overturn or contradict, by the rules; stores and counts nothing.
 
         The text stands for the side whose id is ''. Raises EmptyNote, InvalidInput or EmbedderMismatch.
         """
@@ -30,6 +38,7 @@ class Settling(Wiring):
             text,
             time,
             speaker,
+            scope,
             store=self._store,
             dense=self._dense,
             vectorizer=self._vectorizer,

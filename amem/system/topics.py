@@ -12,7 +12,7 @@ from amem.maintenance.topics.keeper import Keeper
 from amem.maintenance.topics.known import known_topics, topic_notes
 from amem.maintenance.topics.phase import TopicPhase
 from amem.maintenance.topics.topic import Mark, Topic, TopicMap, TopicPage
-from amem.note import Kind, Status
+from amem.note import EVERYONE, NOBODY, Kind, Scope, Status
 from amem.protocols import PageWriter
 from amem.query import Filter
 from amem.storage.memberships import gathered, ties
@@ -29,27 +29,35 @@ if TYPE_CHECKING:
     from amem.storage import Session
 
 
+#: Characters of what a topic is about.
+_LONGEST = 1_000
+
+
 class Topics(Counting):
     """Lists topics, shows their pages, and takes a person's word for what is one."""
 
-    def topics(self) -> list[Topic]:
-        """Every topic, the largest first."""
+    def topics(self, *, scope: Scope = EVERYONE) -> list[Topic]:
+        """Every topic of the `scope`, the largest first."""
 
-        def read() -> list[Topic]:
+        def read() -> list[tuple[Topic, Scope]]:
             numbers = self._ledger(session).census(session, Filter()).topics
-            found = (_topic(session, note, mark, numbers.get(note.id, 0)) for note, mark, _ in topic_notes(session))
-            return sorted(found, key=lambda topic: (-topic.notes, topic.name))
+            found = [
+                (_topic(session, note, mark, numbers.get(note.id, 0)), Scope.of(note.metadata))
+                for note, mark, _ in topic_notes(session)
+            ]
+            return sorted(found, key=lambda each: (-each[0].notes, each[0].name))
 
         with self._store.read() as session:
-            return list(self._seen.since(session.counter, "topics", read))
+            every = self._seen.since(session.counter, "topics", read)
+        return [topic for topic, whose in every if scope.covers(whose)]
 
-    def topic(self, name: str) -> TopicPage:
-        """The page of a topic, by its name, the beginning of it or its note's id.
+    def topic(self, name: str, *, scope: Scope = EVERYONE) -> TopicPage:
+        """The page of a topic of the `scope`, by its name, the beginning of it or its note's id.
 
         Raises NoteNotFound, or AmbiguousId when several begin so.
         """
         with self._store.read() as session:
-            known = _named(session, name)
+            known = _named(session, name, scope)
             notes = session.notes.get_many(sorted(known.members), history=False, usage=False)
             active = {id: note for id, note in notes.items() if note.status is Status.ACTIVE}
             listed = _topic(session, known.note, known.mark, len(active))
@@ -68,8 +76,11 @@ class Topics(Counting):
                 loose=max(0, session.notes.count(Filter()) - pages - gathered(session, every)),
             )
 
-    def declare_topic(self, name: str, about: str = "") -> TopicPage:
+    def declare_topic(self, name: str, about: str = "", *, scope: Scope = NOBODY) -> TopicPage:
         """Keep a page for a topic from now on: of notes that name it, or speak of it or of the words in `about`.
+
+        It gathers notes of one `scope` alone, which leaves no id open: without one those that say of nobody that they
+        are his.
 
         It may begin with no note at all. Declared again with other words, it gathers by these. Raises InvalidInput for
         a name that cannot be one, or that a topic has which was found by links.
@@ -77,20 +88,24 @@ class Topics(Counting):
         (wanted,) = labels("topic", [name]) or [""]
         if not wanted:
             raise InvalidInput("a topic needs a name", hint='amem topic "my garden" --declare')
+        if len(about) > _LONGEST:
+            raise InvalidInput(f"what a topic is about may have {_LONGEST:,} characters, not {len(about):,}")
         mark = Mark(wanted, declared=True, about=" ".join(about.split()))
-        members = self._declared_topics().all_of(mark)
+        scope = Scope.of(scope.ids)
+        members = self._declared_topics().all_of(mark, scope)
         with self._store.read() as session:
-            same = [known for known in known_topics(session) if normalize(known.mark.name) == normalize(wanted)]
+            every = [known for known in known_topics(session) if known.scope == scope]
+        same = [known for known in every if normalize(known.mark.name) == normalize(wanted)]
         if same and not same[0].mark.declared:
             raise InvalidInput(f"there is a topic {same[0].mark.name!r} already", hint="choose another name")
         keeper = self._topic_keeper()
         known = same[0] if same else None
-        draft = keeper.draft(sorted(members | (known.by_hand if known else frozenset())), known, mark)
+        draft = keeper.draft(sorted(members | (known.by_hand if known else frozenset())), known, mark, scope=scope)
         if draft is not None:
             vectors = keeper.embed(draft)
             with self._store.write() as session:
                 keeper.put(session, draft, vectors, session.begin("declare", self.actor, f"topic {wanted}"))
-        return self.topic(wanted)
+        return self.topic(wanted, scope=scope)
 
     def remove_topic(self, name: str) -> str:
         """Give up a declared topic: its page goes, its notes stay; `undo` brings it back. Returns its name.
@@ -98,7 +113,7 @@ class Topics(Counting):
         Raises NoteNotFound, AmbiguousId, or InvalidInput for one that was found by links.
         """
         with self._store.write() as session:
-            known = _named(session, name)
+            known = _named(session, name, EVERYONE)
             if not known.mark.declared:
                 raise InvalidInput(
                     f"the topic {known.mark.name!r} was found by links, not declared",
@@ -115,7 +130,7 @@ class Topics(Counting):
             keys = list(session.notes.keys_of(ids).values()) if topics else []
         keeper = self._topic_keeper()
         for id, grown in self._declared_topics().belonging(keys).items():
-            draft = keeper.draft(sorted(topics[id].members | grown), topics[id])
+            draft = keeper.draft(sorted(topics[id].members | grown), topics[id], scope=topics[id].scope)
             if draft is None:
                 continue
             vectors = keeper.embed(draft)
@@ -147,8 +162,8 @@ def _topic(session: Session, note: MemoryNote, mark: Mark, notes: int) -> Topic:
     )
 
 
-def _named(session: Session, name: str) -> Known:
-    every = known_topics(session)
+def _named(session: Session, name: str, scope: Scope) -> Known:
+    every = [known for known in known_topics(session) if scope.covers(known.scope)]
     folded = normalize(name)
     found = [known for known in every if normalize(known.mark.name) == folded or known.id == name]
     found = found or [known for known in every if normalize(known.mark.name).startswith(folded)]

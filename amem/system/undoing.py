@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import moment_of, zone
 from amem.maintenance.index import embed_missing
+from amem.note import EVERYONE
 from amem.storage import own_last, own_undone
 from amem.storage.logbook import actors, doings, log_order, operations_of
 from amem.storage.versions import differences, would_roll_back
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from amem.note import Scope
     from amem.storage import Doings, LogOrder, Operation, Review, UndoReport, Version
 
 
@@ -35,9 +37,19 @@ class Undoing(Wiring):
         with self._store.read() as session:
             return differences(session, id, older, newer)
 
-    def log(self, since: datetime | None = None, *, limit: int = 50, actor: str | None = None) -> list[Operation]:
-        """What was written, linked and rewritten, newest first; each can be undone by its id."""
-        with self._store.read() as session:
+    def log(
+        self,
+        since: datetime | None = None,
+        *,
+        limit: int = 50,
+        actor: str | None = None,
+        scope: Scope = EVERYONE,
+    ) -> list[Operation]:
+        """What was written, linked and rewritten, newest first; each can be undone by its id.
+
+        Of a `scope` only what touched no notes but its own, with all that it set off.
+        """
+        with self._store.read() as session, session.within(scope):
             return session.operations.log(since=since, limit=limit, actor=actor)
 
     def log_order(self, since: datetime | str | None = None, *, actor: str | None = None) -> LogOrder:
@@ -63,12 +75,13 @@ class Undoing(Wiring):
         with self._store.read() as session:
             return doings(session, operation, most=most)
 
-    def own_last(self) -> int | None:
+    def own_last(self, *, scope: Scope = EVERYONE) -> int | None:
         """The newest operation that this actor began through this open collection and that can be taken back.
 
-        What was done before it was opened, in another process or by others is never it.
+        What was done before it was opened, in another process or by others is never it, nor, of a `scope`, what
+        touched notes of others.
         """
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(scope):
             return own_last(session, self.actor, self._store.begun)
 
     def own_undone(self) -> int | None:
@@ -76,23 +89,30 @@ class Undoing(Wiring):
         with self._store.read() as session:
             return own_undone(session, self.actor, self._store.begun)
 
-    def undo(self, operation: int | None = None) -> UndoReport:
-        """Take back an operation with all it set off (None: the newest), but for what later work has changed since."""
-        report = self._editor.undo(operation, self.actor)
+    def undo(self, operation: int | None = None, *, scope: Scope = EVERYONE) -> UndoReport:
+        """Take back an operation with all it set off (None: the newest), but for what later work has changed since.
+
+        Of a `scope` only what touched no notes but its own (see `log`). Raises NothingToUndo, OperationNotFound,
+        InvalidInput and EmbedderMismatch; nothing has changed then.
+        """
+        self._vectorizer.check()
+        report = self._editor.undo(operation, self.actor, scope=scope)
         embed_missing(self._store, self._vectorizer, [id for id, _ in report.reverted])
         return report
 
-    def redo(self, undone_by: int | None = None) -> UndoReport:
-        """Do again what was undone last, or what the undo with this id took back."""
-        report = self._editor.redo(undone_by, self.actor)
+    def redo(self, undone_by: int | None = None, *, scope: Scope = EVERYONE) -> UndoReport:
+        """Do again what was undone last, or what the undo with this id took back; `scope` and errors as for `undo`."""
+        self._vectorizer.check()
+        report = self._editor.redo(undone_by, self.actor, scope=scope)
         embed_missing(self._store, self._vectorizer, [id for id, _ in report.reverted])
         return report
 
     def rollback(self, id: str, version: int) -> tuple[str, ...]:
         """Set a note back to an earlier version, as a new one; returns the fields that changed.
 
-        Raises NoteNotFound and OperationNotFound.
+        Raises NoteNotFound, OperationNotFound and EmbedderMismatch.
         """
+        self._vectorizer.check()
         fields = self._editor.rollback(id, version, self.actor)
         embed_missing(self._store, self._vectorizer, [id])
         return fields
@@ -102,13 +122,16 @@ class Undoing(Wiring):
         with self._store.read() as session:
             return would_roll_back(session, id, version)
 
-    def reviews(self) -> list[Review]:
-        """Changes that machines proposed and a person has to decide."""
+    def reviews(self, *, scope: Scope = EVERYONE) -> list[Review]:
+        """Changes to notes of the `scope` that machines proposed and a person has to decide."""
         with self._store.read() as session:
-            return session.reviews.open()
+            found = session.reviews.open()
+            whose = session.notes.scopes_of([each.note for each in found]) if scope != EVERYONE else {}
+        return [each for each in found if scope == EVERYONE or scope.covers(whose[each.note])]
 
     def accept(self, review: int) -> tuple[str, ...]:
-        """Apply a proposed change; returns the fields it set. Raises ReviewNotFound or StaleNote."""
+        """Apply a proposed change; returns the fields it set. Raises ReviewNotFound, StaleNote, EmbedderMismatch."""
+        self._vectorizer.check()
         fields = self._editor.accept(review, self.actor)
         embed_missing(self._store, self._vectorizer)
         return fields

@@ -9,6 +9,7 @@ import time
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from amem.border import bordered
 from amem.clock import SystemClock, zone
 from amem.collection import StoreFeed, existing_folder, folder_of
 from amem.collection_retriever import CollectionRetriever
@@ -61,8 +62,16 @@ _PATIENCE = 1.5
 _CLOSING = 2.0
 
 
+@bordered
 class Wiring:
-    """An open collection. `AgenticMemorySystem`, which it is the ground of, says what the arguments mean."""
+    """An open collection. `AgenticMemorySystem`, which it is the ground of, says what the arguments mean.
+
+    What is handed to its public methods, and to those of the classes made of it, is checked at the border.
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        bordered(cls)
 
     def __init__(
         self,
@@ -83,6 +92,7 @@ class Wiring:
         reranker: Reranker | None = None,
         notify: Callable[[str], None] | None = None,
         background: bool = True,
+        read_only: bool = False,
     ) -> None:
         overrides = {
             "embed_model": model_name,
@@ -96,11 +106,11 @@ class Wiring:
         self.actor = actor
         self._clock = clock or SystemClock()
         self._notify = notify
-        self._folder = self._locate(in_memory=directory is None and settings is None, create=create)
+        self._folder = self._locate(in_memory=directory is None and settings is None, create=create and not read_only)
         self._closed = False
         self._called_off = threading.Event()
         self._background = background
-        self._store = Store(self._folder, self._clock)
+        self._store = Store(self._folder, self._clock, read_only=read_only)
         self._evolutions = EvolutionCount(self._store, self.settings.evo_threshold)
         try:
             self._wire(embedder, analyst, reranker)

@@ -15,6 +15,7 @@ import select
 import time
 import traceback
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import chromadb  # noqa: F401  # so that no worker need import it
@@ -23,7 +24,10 @@ import ollama  # noqa: F401  # nor this
 from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis
 from amem.clock import SystemClock
+from amem.collection import restore_backup
 from amem.errors import AmemError
+from amem.interop.importing import Importer
+from amem.interop.reader import read_path
 from amem.query import Query
 from amem.testing import HashEmbedder, ScriptedAnalyst
 
@@ -110,6 +114,26 @@ def talk_for_ever(job: dict[str, Any]) -> None:
             chat.wait(0.1)
 
 
+def move_for_ever(job: dict[str, Any]) -> None:
+    """Import the file `path` into a collection of its own, then add, copy, back up and restore, until killed."""
+    settings = load_settings(job["home"], dense_base="exact", batch_size=8, collection=job["name"])
+    home = Path(job["home"])
+    memory = AgenticMemorySystem(settings=settings, embedder=HashEmbedder(64), analyst=ScriptedAnalyst())
+    say(ready=True)
+    Importer(memory, cause="import").run(read_path(Path(job["path"]), settings))
+    say(imported=memory.count())
+    for number in itertools.count(1):
+        text = f"{job['name']}n{number} came alone"
+        say(stored=memory.add_note(text), text=text)
+        name = f"{job['name']}-copy{number}"
+        memory.copy(name)
+        say(copied=name, notes=memory.count())
+        file = memory.backup(home.parent / "backups" / f"{job['name']}.db", replace=number > 1).path
+        say(backed_up=str(file), notes=memory.count())
+        restored = restore_backup(file, home, f"{job['name']}-restored", replace=number > 1)
+        say(copied=restored.name, notes=memory.count())
+
+
 def write(job: dict[str, Any]) -> None:
     """Add `count` notes, each with a word of its own: the first quarter one by one, the rest in batches."""
     texts = [f"{job['name']}n{number} noted by {job['name']}" for number in range(job["count"])]
@@ -171,6 +195,39 @@ def write_until_full(job: dict[str, Any]) -> None:
     say(found=[hit.id for hit in hits])
 
 
+def purge_with_little_room(job: dict[str, Any]) -> None:
+    """Purge a note in a process that may write no file as large as the database; say what is owed."""
+    with opened(job) as memory:
+        for number in range(60):
+            memory.add_note(f"weight{number} " + "weighs a lot " * 300)
+    memory = opened(job)
+    room = os.path.getsize(os.path.join(job["home"], "memories", "amem.db")) * 2 // 3
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+    report = memory.purge(job["note"])
+    say(owed=report.owed if report else None, there=memory.read(job["note"]) is not None)
+
+
+def purge_and_stop(job: dict[str, Any]) -> None:
+    """Purge a note, and stop for ever between the commit and the cleaning of the files."""
+    memory = opened(job)
+
+    def stop() -> None:
+        say(committed=True)
+        time.sleep(600)
+
+    memory._store.shrink = stop  # type: ignore[method-assign]
+    memory.purge(job["note"])
+
+
+def purge_for_ever(job: dict[str, Any]) -> None:
+    """Purge these notes, one by one, until killed."""
+    memory = opened(job)
+    say(ready=True)
+    for note in job["notes"]:
+        report = memory.purge(note)
+        say(purged=note, owed=report.owed if report else None)
+
+
 def hold_write_lock(job: dict[str, Any]) -> None:
     """Keep the database's write lock until the file `stop` is there."""
     memory = opened(job)
@@ -184,8 +241,12 @@ JOBS = {
     each.__name__: each
     for each in (
         write_for_ever,
+        purge_with_little_room,
+        purge_and_stop,
+        purge_for_ever,
         write_with_a_slow_model,
         talk_for_ever,
+        move_for_ever,
         write,
         search,
         write_until_full,

@@ -111,9 +111,11 @@ def fill(memory: Collection, chance: Random) -> list[str]:
     """Notes of a talk and others, a few minutes or days apart, linked, of all kinds and standings."""
     ids: list[str] = []
     gone: list[str] = []
+    anas: set[str] = set()
     for ordinal in range(chance.randint(3, 16)):
         words = chance.choices(WORDS, k=chance.randint(1, 6))
         talk = chance.random() < 0.6
+        metadata = chance.choice([{}, {"user_id": "ana"}, {"project": "apollo"}])
         ids.append(
             memory.add(
                 ". ".join(" ".join(words[start : start + 2]) for start in range(0, len(words), 2))
@@ -127,11 +129,12 @@ def fill(memory: Collection, chance: Random) -> list[str]:
                 category=chance.choice(["home", "Uncategorized"]),
                 embed=chance.random() < 0.9,
                 tags=chance.sample(["food", "work"], chance.randint(0, 2)),
-                metadata=chance.choice([{}, {"user_id": "ana"}, {"project": "apollo"}]),
+                metadata=metadata,
                 entities=["Ana"] if "Ana" in words else [],
                 source="what was said of tea" if chance.random() < 0.1 else None,
             )
         )
+        anas |= {ids[-1]} if "user_id" in metadata else set()
         if (status := chance.choice(STANDINGS)) is not Status.ACTIVE:
             memory.change(ids[-1], status=str(status))
             gone += [ids[-1]] if status is Status.SUPERSEDED else []
@@ -139,7 +142,7 @@ def fill(memory: Collection, chance: Random) -> list[str]:
         memory.change(id, superseded_by=chance.choice(ids))
     for _ in range(chance.randint(0, 2 * len(ids))):
         source, target = chance.choices(ids, k=2)
-        if source != target:
+        if source != target and (source in anas) is (target in anas):
             memory.link(source, target, chance.choice(TYPES), confidence=chance.uniform(0.3, 1))
     return ids
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +15,9 @@ from amem.note import Overturned
 from amem.rendering import holding_text
 from amem.retrieval.highlight import LONGEST, bounds, matched_words, passage, spans
 from amem.text import index_terms, query_terms
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 def marked(text: str, found: tuple[tuple[int, int], ...]) -> str:
@@ -110,3 +115,28 @@ def test_a_passage_that_is_cut_does_not_begin_with_a_comma() -> None:
     assert found.text[0] in "甲乙"
     assert content[found.start : found.end] == found.text
     assert [found.text[start:end] for start, end in found.spans] == ["密码"]
+
+
+@pytest.mark.parametrize("unit", ["虾", "虾。", "shrimp ", "shrimp. "])
+def test_four_times_as_long_a_note_takes_about_four_times_as_many_steps_to_highlight(unit: str) -> None:
+    def steps(length: int) -> int:
+        """Calls and lines of the module that finding the passage takes."""
+        count = 0
+
+        def trace(frame: FrameType, event: str, argument: object) -> Any:
+            nonlocal count
+            if not frame.f_code.co_filename.endswith("highlight.py"):
+                return None
+            count += 1
+            return trace
+
+        content = (unit * length)[:length]
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            passage(content, ["虾虾", "虾", "shrimp"])
+        finally:
+            sys.settrace(before)
+        return count
+
+    assert steps(4_000) < 6 * steps(1_000)

@@ -15,7 +15,7 @@ from storing import change, put
 from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageGone, StorageReadOnly
 from amem.note import Status
 from amem.query import Filter
-from amem.storage import Store, tables
+from amem.storage import Store, redo, tables, undo
 from amem.storage.migrations import migrate, scripts
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def test_a_damaged_file_is_called_damaged(folder: Path, clock: FrozenClock, dama
 
     with pytest.raises(StorageCorrupt) as caught:
         read_all()
-    assert "amem copy" in caught.value.hint
+    assert "amem backup --restore" in caught.value.hint
 
 
 def test_a_file_that_was_damaged_while_open_and_is_put_right_is_read_again(folder: Path, clock: FrozenClock) -> None:
@@ -189,6 +189,65 @@ def test_every_table_is_described_with_the_columns_it_has() -> None:
         if hasattr(each, "columns") and hasattr(each, "name")
     }
     assert described == made
+
+
+def test_flags_witnesses_and_proposals_of_an_older_schema_are_what_they_were(folder: Path, clock: FrozenClock) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    at = "2026-01-01T09:00:00.000000Z"
+    note = {name: "" for name in ("context", "category", "timestamp", "analyst")} | {
+        **{name: "[]" for name in ("keywords", "tags", "entities")},
+        **{"at": at, "recorded_at": at, "version": 1, "seq": 1, "vector_seq": 1},
+        **{"content": "Tea is green.", "normal": b"", "kind": "fact", "layer": "short_term", "metadata": "{}"},
+        **{"status": "active", "importance": 0.5, "reliability": 0.9, "pinned": 0, "enrichment": "done"},
+    }
+    with closing(sqlite3.connect(folder / "amem.db")) as raw:
+        for name in ("folded", "named", "searched"):
+            raw.create_function(name, 1, str)
+        for number in range(1, 8):
+            raw.executescript(scripts()[number])
+        raw.execute("PRAGMA user_version = 7")
+        operations = (
+            *((1, "add", None, None), (2, "add", None, None), (3, "evolve", None, None), (4, "keep", None, None)),
+            *((5, "keep", None, 6), (6, "undo", 5, None), (7, "reject", None, 8), (8, "undo", 7, None)),
+        )
+        for id, action, undoes, undone_by in operations:
+            row = (id, None, action, "user", "", at, undoes, undone_by, "")
+            raw.execute("INSERT INTO operations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        for key, id in ((1, "tea"), (2, "milk")):
+            held = note | {"id": id, "edited": '{"tags": "given", "content": "edited"}'}
+            marks = ", ".join("?" * len(held))
+            raw.execute(f"INSERT INTO notes ({', '.join(held)}) VALUES ({marks})", list(held.values()))
+            raw.execute(
+                "INSERT INTO versions (operation, note, version, changes) VALUES (?, ?, 1, ?)",
+                [key, key, '{"status": [null, "active"]}'],
+            )
+        flags = "INSERT INTO flags (note, because, reason, at, operation, dismissed_by) VALUES (1, ?, ?, ?, 3, ?)"
+        for because, by in (("open", None), ("dismissed", 4), ("dismissed and undone", 5)):
+            raw.execute(flags, (because, because, at, by))
+        raw.execute("INSERT INTO corroborations VALUES (1, 'Ana', ?, 3)", (at,))
+        reviews = (
+            "INSERT INTO reviews (note, operation, base_version, changes, reason, confidence, made_by, created_at,"
+            " expires_at, state, decided_by)"
+            " VALUES (?, 3, 1, '{}', ?, 0.5, 'amem', ?, '2099-01-01T00:00:00.000000Z', ?, ?)"
+        )
+        for key, state, by in ((1, "open", None), (1, "accepted", 4), (2, "open", 8)):
+            raw.execute(reviews, (key, f"{state} {by}", at, state, by))
+        raw.execute("INSERT INTO links (source, target, type, reason, confidence, made_by, at, operation)"
+                    " VALUES ('tea', 'milk', 'related', '', 1, 'user', ?, 3)", (at,))  # fmt: skip
+        raw.commit()
+    with closing(Store(folder, clock)) as store, store.write() as session:
+        assert [flag.because for flag in session.flags.open()] == ["open", "dismissed and undone"]
+        assert session.flags.decided("tea") == {"dismissed"}
+        assert session.notes.witnesses([1]) == {"Ana"}
+        assert [item.reason for item in session.reviews.open()] == ["open None", "open 8"]
+        assert [item.state for item in session.reviews.of([2])] == ["accepted"]
+        assert [link.target for link in session.links.of("tea")] == ["milk"]
+        redo(session, "user", 8)
+        assert [item.reason for item in session.reviews.open()] == ["open None"]
+        change = {"content": "Tea is black."}
+        session.notes.change("tea", change, session.begin("update", "user"), edited=True)
+        undo(session, "user")
+        assert session.notes.owned_fields(["tea"])["tea"] == {"tags": "given", "content": "edited"}
 
 
 def test_a_collection_of_the_first_schema_is_backed_up_and_upgraded_with_all_it_holds(

@@ -280,3 +280,45 @@ def test_a_collection_that_is_only_read_never_imports_chroma(tmp_path: Path):
     """
     with program(tmp_path, code, base="auto") as reader:
         assert reader.wait(60) == 0
+
+
+def in_files(home: Path, text: str) -> list[str]:
+    """The files of Chroma's that hold a text."""
+    files = [path for path in (home / "memories").rglob("*") if path.is_file() and "chroma" in str(path)]
+    return [path.name for path in files if text.encode() in path.read_bytes()]
+
+
+def test_what_is_purged_is_in_no_file_of_chromas(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        kept, gone = memory.add_note("Ana paints boats"), memory.add_note("the number is seventysevenx")
+        assert memory.feed_chroma(60)
+        aside = tmp_path / "memories" / "chroma.broken-20260101T000000"
+        aside.mkdir()
+        (aside / "chroma.sqlite3").write_text("the number is seventysevenx")
+        report = memory.purge(gone)
+        assert report is not None
+        assert report.owed == ""
+        assert in_files(tmp_path, "seventysevenx") == []
+        assert memory.feed_chroma(60)
+    assert set(in_chroma(tmp_path)) == {kept}
+    assert in_files(tmp_path, "seventysevenx") == []
+
+
+def test_a_purge_waits_for_the_process_that_keeps_chroma_to_make_it_anew(tmp_path: Path) -> None:
+    with opened(tmp_path, "exact") as memory:
+        kept, gone = memory.add_note("Ana paints boats"), memory.add_note("the number is seventysevenx")
+        keeper = program(tmp_path, "print(memory.feed_chroma(60), flush=True)\nimport time\ntime.sleep(600)", "chroma")
+        try:
+            assert keeper.stdout is not None
+            assert keeper.stdout.readline() == "True\n"
+            assert in_files(tmp_path, "seventysevenx") != []
+            report = memory.purge(gone)
+            assert report is not None
+            assert report.owed == ""
+            assert in_files(tmp_path, "seventysevenx") == []
+        finally:
+            keeper.kill()
+            keeper.communicate()
+        with opened(tmp_path) as other:
+            assert other.feed_chroma(60)
+    assert set(in_chroma(tmp_path)) == {kept}

@@ -110,10 +110,14 @@ def test_the_doctor_counts_flags_and_lost_successors(memory: AgenticMemorySystem
     memory.add("Lunch is free on Fridays", time="2026-01-10", links=[old.id])
     new = works(memory, "OpenAI", "2026-02-01")
     memory.delete(new.id)
+    assert "successors" not in {each.about for each in memory.doctor()}
+    with memory._store.write() as session:  # as an earlier amem left it
+        behind = {"status": "superseded", "superseded_by": new.id}
+        session.notes.change(old.id, behind, session.begin("test", "user"))
     found = {each.about: each.what for each in memory.doctor()}
     assert found["flags"].startswith("1 note may be out of date")
     assert old.id[:8] in found["successors"]
-    memory.restore(new.id)
+    memory.unsupersede(old.id)
     assert "successors" not in {each.about for each in memory.doctor()}
 
 

@@ -249,7 +249,7 @@ def test_a_purged_note_leaves_no_trace_in_any_file(open_memory: Open, home: Path
     memory.add_note("the password is kept elsewhere", links=[id])
     memory.delete(id)
     assert memory.purge(id)
-    assert memory.purge(id) is False
+    assert memory.purge(id) is None
     assert memory.read(id) is None
     with pytest.raises(NoteNotFound):
         memory.restore(id)
@@ -261,16 +261,26 @@ def test_a_purged_note_leaves_no_trace_in_any_file(open_memory: Open, home: Path
             assert stem not in path.read_bytes(), path
 
 
-def test_purge_cannot_be_undone_and_undo_goes_past_it(memory: AgenticMemorySystem):
-    kept, gone = memory.add_note("kept thing"), memory.add_note("other matter")
-    memory.purge(gone)
+def test_undo_after_a_purge_says_that_it_cannot_be_undone_and_takes_nothing_else_back(memory: AgenticMemorySystem):
+    kept, gone = memory.add("kept thing"), memory.add("other matter")
+    memory.purge(gone.id)
     purge = memory.log()[0]
     assert purge.action == "purge"
+    for named in (None, purge.id, memory.own_last()):
+        with pytest.raises(InvalidInput, match=rf"operation {purge.id} \(purge\) cannot be undone") as refused:
+            memory.undo(named)
+        assert f"amem undo {kept.operation} " in refused.value.hint
+    assert memory.log()[0] == purge
+    assert memory.read(kept.id) is not None
+
+    memory.undo(kept.operation)
+    assert memory.read(kept.id) is None
+    memory.redo()
+    assert memory.read(kept.id) is not None
+    later = memory.add("what came after")
+    assert memory.undo().undone == later.operation
     with pytest.raises(InvalidInput, match="cannot be undone"):
-        memory.undo(purge.id)
-    memory.undo()
-    assert memory.read(kept) is not None or memory.read(gone) is None
-    assert memory.read(gone) is None
+        memory.undo()
 
 
 def test_a_pinned_note_never_fades(memory: AgenticMemorySystem, clock: FrozenClock):
@@ -342,7 +352,7 @@ def test_a_copy_that_cannot_be_made_leaves_nothing_behind(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for step in ("amem.storage.database._create_private", "pathlib.Path.mkdir"):
+    for step in ("amem.storage.backup.os.open", "pathlib.Path.mkdir"):
         with monkeypatch.context() as broken:
             broken.setattr(step, full)
             with pytest.raises(StorageFull):

@@ -70,6 +70,33 @@ def test_another_embedder_is_refused_with_both_names_and_the_command(open_memory
     assert "error" in {finding.level for finding in other.doctor() if finding.about == "embedder"}
 
 
+def test_what_another_embedder_cannot_finish_is_refused_before_anything_changes(open_memory: Open):
+    """`undo` told of a mismatch after it had taken a note back; run again, it took back the next one."""
+    memory = open_memory(embedder=HashEmbedder(256))
+    first, second = memory.add_note("the heron stands in the pond"), memory.add_note("the tractor is in the barn")
+    gone = memory.add_note("the kettle is on the stove")
+    memory.update(first, content="the kingfisher stands in the pond")
+    memory.delete(gone)
+    memory.pin(second)
+    undone = memory.undo().operation
+    memory.close()
+    other = open_memory(embedder=HashEmbedder(64))
+    before = other.log(limit=100)
+    for refused in (
+        other.undo,
+        other.redo,
+        lambda: other.redo(undone),
+        lambda: other.restore(gone),
+        lambda: other.rollback(first, 1),
+    ):
+        with pytest.raises(EmbedderMismatch):
+            refused()
+    assert other.log(limit=100) == before
+    assert other.memories[first].content == "the kingfisher stands in the pond"
+    assert not other.memories[second].pinned
+    assert other.read(gone) is None
+
+
 def test_reindex_moves_the_collection_to_the_new_embedder(open_memory: Open):
     memory = open_memory(embedder=HashEmbedder(256))
     texts = [f"bird number {number} is a heron" for number in range(30)]

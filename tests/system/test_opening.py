@@ -135,7 +135,7 @@ def test_a_file_that_is_no_collection_is_said_to_be_damaged_and_left_alone(open_
     before = database.read_bytes()
     with pytest.raises(StorageCorrupt) as raised:
         open_memory()
-    assert "amem copy" in raised.value.hint
+    assert "amem backup --restore" in raised.value.hint
     assert database.read_bytes() == before
 
 

@@ -178,22 +178,21 @@ def test_what_came_while_a_note_did_not_count_is_weighed_when_it_counts_again(me
     assert standing(memory) == chained(2018, 2020, 2024)
 
 
-def test_deleting_the_successor_by_hand_raises_nothing(memory: AgenticMemorySystem):
+def test_deleting_the_successor_by_hand_gives_the_place_back(memory: AgenticMemorySystem):
     lives(memory, "Porto", 2018)
     new = lives(memory, "Vienna", 2024)
     memory.delete(new.id)
-    assert standing(memory)["Porto"] == ("superseded", "Vienna", 2024)
+    assert standing(memory)["Porto"] == ("active", None, None)
     memory.undo()
     assert standing(memory) == chained(2018, 2024)
 
 
-def test_a_purged_successor_leaves_a_note_that_can_be_made_to_stand_again(memory: AgenticMemorySystem):
+def test_a_note_whose_successor_is_purged_stands_again_and_is_weighed_again(memory: AgenticMemorySystem):
     old = lives(memory, "Porto", 2018)
-    memory.purge(lives(memory, "Vienna", 2024).id)
-    assert memory.read(old.id).status is Status.SUPERSEDED
-    assert memory.unsupersede(old.id)
-    assert memory.read(old.id).superseded_by is None
-    assert lives(memory, "Berlin", 2022).superseded == ()
+    assert memory.purge(lives(memory, "Vienna", 2024).id).stands_again == (old.id,)
+    assert standing(memory)["Porto"][:2] == ("active", None)
+    assert memory.read(old.id).valid_to is None
+    assert lives(memory, "Berlin", 2022).superseded == (old.id,)
 
 
 def test_rolling_a_superseded_note_back_to_its_first_text_leaves_it_superseded(memory: AgenticMemorySystem):

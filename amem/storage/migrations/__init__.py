@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.errors import SchemaTooNew, StorageReadOnly
+from amem.storage.backup import write_copy
 from amem.text import normalize, search_terms
 from amem.truth.subjects import subject_key
 
@@ -44,15 +45,18 @@ def migrate(connection: sqlite3.Connection, path: Path | None, *, read_only: boo
         )
     if read_only:
         raise StorageReadOnly(f"{path} has an old schema and cannot be changed", hint="make it writable once")
-    if version > 0 and path is not None:
-        _back_up(connection, path.with_name(f"{path.name}.schema-{version}.bak"))
     connection.create_function("folded", 1, normalize, deterministic=True)
     connection.create_function("named", 1, subject_key, deterministic=True)
     connection.create_function("searched", 1, lambda text: " ".join(search_terms(text)), deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have done it while this one waited for the lock.
-        for number in range(_version(connection) + 1, newest + 1):
+        version = _version(connection)
+        if 0 < version < newest and path is not None:
+            # By a connection of its own: SQLite copies nothing from one that writes.
+            with closing(sqlite3.connect(path)) as unchanged:
+                write_copy(unchanged, path.with_name(f"{path.name}.schema-{version}.bak"))
+        for number in range(version + 1, newest + 1):
             for statement in _statements(known[number]):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {number}")
@@ -62,14 +66,14 @@ def migrate(connection: sqlite3.Connection, path: Path | None, *, read_only: boo
     connection.execute("COMMIT")
 
 
+def backups(path: Path) -> list[Path]:
+    """The copies of a database that were made before its schema was changed, and those that were never finished."""
+    patterns = (f"{path.name}.schema-*.bak*", f".{path.name}.schema-*.bak*")
+    return sorted(found for pattern in patterns for found in path.parent.glob(pattern))
+
+
 def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _back_up(connection: sqlite3.Connection, target: Path) -> None:
-    target.touch(mode=0o600)
-    with closing(sqlite3.connect(target)) as copy:
-        connection.backup(copy)
 
 
 def _statements(script: str) -> list[str]:
