@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import os
 import re
 import socket
+import sys
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -97,3 +101,67 @@ def test_a_port_that_is_taken_is_refused_with_a_way_out() -> None:
     assert "--port 0" in refused.value.hint
     with pytest.raises(InvalidInput, match="is no port"):
         listening(70_000)
+
+
+#: Stands in for the browser: shows the size it was begun with, then every message it gets; ends where it heeds "quit".
+_ECHO = """
+import os, sys
+heeds = sys.argv[1:] != ["deaf"]
+def show(text):
+    sys.stdout.buffer.write(b"D" + len(text).to_bytes(4, "big") + text)
+    sys.stdout.buffer.flush()
+sys.stdout.buffer.write(b"__GANGLION__\\n")
+show(f"{os.environ['COLUMNS']}x{os.environ['ROWS']} {os.getpid()}".encode())
+while True:
+    head = sys.stdin.buffer.read(5)
+    text = sys.stdin.buffer.read(int.from_bytes(head[1:], "big"))
+    if heeds and b'"quit"' in text:
+        break
+    show(text)
+"""
+
+
+@pytest.fixture(params=[()])
+async def echoing(request: pytest.FixtureRequest) -> AsyncIterator[Page]:
+    served = Page([sys.executable, "-c", _ECHO, *request.param], listening(0), title="amem")
+    await served.start()
+    yield served
+    await served.stop()
+
+
+async def test_a_page_is_no_larger_than_can_be_drawn(echoing: Page) -> None:
+    asked = f"{echoing.url}ws?width=100000&height=-5"
+    async with aiohttp.ClientSession() as session, session.ws_connect(asked) as opened:
+        assert (await opened.receive_bytes()).startswith(b"1000x1 ")
+        await opened.send_json(["resize", {"width": 10**30, "height": 10**30}])
+        assert json.loads(await opened.receive_bytes()) == {"type": "resize", "width": 1000, "height": 400}
+        await opened.send_json(["resize", {"width": 90, "height": 30}])
+        assert json.loads(await opened.receive_bytes()) == {"type": "resize", "width": 90, "height": 30}
+
+
+@pytest.mark.parametrize("said", ["no json", "[5", "5", '["resize", {"width": "wide"}]', '["stdin", 5]', "[" * 100_000])
+async def test_what_no_page_says_closes_it_and_ends_the_browser(echoing: Page, said: str) -> None:
+    async with aiohttp.ClientSession() as session, session.ws_connect(f"{echoing.url}ws") as opened:
+        browser = int((await opened.receive_bytes()).split()[1])
+        await opened.send_str(said)
+        assert (await opened.receive()).type is aiohttp.WSMsgType.CLOSE
+        await _gone(browser)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("echoing", [("deaf",)], indirect=True)
+async def test_a_browser_that_does_not_end_by_itself_is_ended(echoing: Page) -> None:
+    async with aiohttp.ClientSession() as session, session.ws_connect(f"{echoing.url}ws") as opened:
+        browser = int((await opened.receive_bytes()).split()[1])
+        await opened.close()
+        await _gone(browser)
+
+
+async def _gone(process: int) -> None:
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                os.kill(process, 0)
+            except ProcessLookupError:
+                return
+            await asyncio.sleep(0.05)

@@ -264,3 +264,17 @@ def test_a_log_that_is_full_is_begun_anew(tmp_path: Path) -> None:
         logging.getLogger("amem").warning("something")
     assert (tmp_path / FILE_NAME).stat().st_size < 1000
     assert (tmp_path / "tui.log.old").stat().st_size == 1_000_001
+
+
+def test_the_log_holds_no_key_and_drives_no_terminal_that_shows_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_API_KEY", "ollama-key-of-mine")
+    with written_down(tmp_path, "sk-of-the-settings"):
+        try:
+            raise RuntimeError("keys ollama-key-of-mine and sk-of-the-settings \x1b]52;c;eA==\x07")
+        except RuntimeError:
+            logging.getLogger("amem").exception("a server said \x9b2K")
+    told = (tmp_path / FILE_NAME).read_text(encoding="utf-8")
+    assert "keys *** and *** ␛]52" in told
+    assert told.replace("\n", "").isprintable()

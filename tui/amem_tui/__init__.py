@@ -16,15 +16,22 @@ def run(settings: Settings, *, create: bool = True) -> int:
     Raises AmemError when the collection cannot be opened (without `create`, when there is none), and InvalidInput,
     before anything is drawn, for a theme or for keys that cannot be used.
     """
+    import sys
+
+    from textual.messages import ExitApp
+
     from amem_tui.app import NotesApp
+    from amem_tui.shell.hang_up import leaving_on_hang_up
     from amem_tui.shell.mishaps import written_down
 
-    with written_down(settings.home):
+    secrets = () if settings.api_key is None else (settings.api_key.get_secret_value(),)
+    with written_down(settings.home, *secrets):
         app = NotesApp(settings=settings, create=create)
-        try:
-            app.run()
-        finally:
-            app.close()
+        with leaving_on_hang_up(sys.__stdin__, lambda: app.post_message(ExitApp())):
+            try:
+                app.run()
+            finally:
+                app.close()
     if app.failure is not None:
         raise app.failure
     return app.return_code or 0

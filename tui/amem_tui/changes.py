@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
-    from amem.storage import Kept, UndoReport
+    from amem.storage import Difference, UndoReport
 
 #: So much of what an undo left alone is named.
 _TOLD = 3
@@ -143,14 +143,14 @@ def _reversed(memory: AgenticMemorySystem, report: UndoReport, verb: str, then: 
         named = _titles(memory, [kept.note for kept in report.kept[:_TOLD]])
         left = [_left(kept, named) for kept in report.kept[:_TOLD]]
         more = f", and {len(report.kept) - _TOLD} more" if len(report.kept) > _TOLD else ""
-        lines.append(f"Left alone, since later work changed it: {'; '.join(left)}{more}")
+        lines.append(f"Left alone: {'; '.join(left)}{more}")
     return "\n".join(lines)
 
 
-def _left(kept: Kept, named: Mapping[str, str]) -> str:
-    item = " ".join(kept.item.split()[:2]) if kept.item.startswith("link ") else kept.item
-    later = "" if kept.operation is None else f" (operation {kept.operation})"
-    return f"{'all' if item == 'note' else item} of {named[kept.note]}{later}"
+def _left(kept: Difference, named: Mapping[str, str]) -> str:
+    words = kept.item.split()
+    item = " ".join(words[:2]) if words[0] == "link" else words[0]
+    return f"{'all' if item == 'note' else item} of {named[kept.note]} ({kept.why})"
 
 
 def _what(memory: AgenticMemorySystem, operation: int) -> str:

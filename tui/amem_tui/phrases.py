@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from amem.note import Kind
+from amem.visible import without_driving
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,11 +33,7 @@ GLYPHS: Mapping[Kind, str] = {
 }
 _LONGEST = 160
 #: Control characters but for tab and line feed, and halves of a surrogate pair.
-_CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff"
-#: Embeddings, overrides and isolates of Unicode's bidirectional algorithm.
-_TURNING = "\\u202a-\\u202e\\u2066-\\u2069"
-_UNTYPEABLE = re.compile(f"[{_CONTROLS}]")
-_UNSEEN = re.compile(f"[{_CONTROLS}{_TURNING}]")
+_UNTYPEABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\ud800-\\udfff]")
 _NEW_LINE = re.compile("\r\n|[\u2028\u2029]")
 
 
@@ -45,7 +42,7 @@ def clean(text: str) -> str:
 
     Nor any that turn the direction of what stands beside them, with which a title could pretend to be another.
     """
-    return _UNSEEN.sub("", _NEW_LINE.sub("\n", text).replace("\t", "    "))
+    return without_driving(_NEW_LINE.sub("\n", text).replace("\t", "    "))
 
 
 def typeable(text: str) -> str:

@@ -49,15 +49,18 @@ class DeleteScreen(ModalScreen[bool]):
 class ExportScreen(ModalScreen[None]):
     """Asks for a path. `write` answers None when the file is written, else what is wrong with the path.
 
-    It is told whether it may replace a file that is there: after it was asked for a second time.
+    It is told whether it may replace a file that is there: after it was asked for a second time. `forms` says which
+    endings mean what.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel")]
-    _KEYS = "enter writes    .md to read, .jsonl to import    escape cancels"
 
-    def __init__(self, heading: str, path: str, write: Callable[[str, bool], Awaitable[str | None]]) -> None:
+    def __init__(
+        self, heading: str, path: str, write: Callable[[str, bool], Awaitable[str | None]], forms: str
+    ) -> None:
         super().__init__()
         self._heading, self._path, self._write = heading, path, write
+        self._keys = "    ".join(["enter writes", *([forms] if forms else []), "escape cancels"])
         self._refused = ""
         self._writing = False
 
@@ -65,7 +68,7 @@ class ExportScreen(ModalScreen[None]):
         with Vertical(id="question") as box:
             box.border_title = Content(self._heading)
             yield Input(self._path, id="path", compact=True, select_on_focus=False)
-            yield Static(self._KEYS, classes="answers")
+            yield Static(self._keys, classes="answers")
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()
@@ -73,7 +76,7 @@ class ExportScreen(ModalScreen[None]):
     @on(Input.Changed)
     def _changed(self) -> None:
         self._refused = ""
-        self.query_one(".answers", Static).update(Content(self._KEYS))
+        self.query_one(".answers", Static).update(Content(self._keys))
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -106,7 +106,7 @@ class Selecting(ReadingScreen):
             return None
 
         heading = f"Write {plural(len(ids), 'note')} to a file"
-        self.app.push_screen(ExportScreen(heading, f"{name}.md", write))
+        self.app.push_screen(ExportScreen(heading, f"{name}.md", write, ".md to read, .jsonl to import"))
 
 
 def _file_name(words: str) -> str:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import base64
 import logging
 import secrets
-import shlex
 import socket
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
+import textual_serve
 from aiohttp import web
-from textual_serve.server import Server
 
 from amem.errors import InvalidInput
+from amem_tui.serving.session import show
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -59,7 +60,7 @@ class Page:
         self._title = title
         self._port: int = heard.getsockname()[1]
         self._key = secrets.token_urlsafe(24)
-        self._sessions = Server(shlex.join(command), host=HOST, port=self._port, title=title)
+        self._command = command
         self._runner: web.AppRunner | None = None
 
     @property
@@ -74,8 +75,8 @@ class Page:
             [
                 web.get(f"/{self._key}/", self._page),
                 web.get(f"/{self._key}/page.js", _script),
-                web.get(f"/{self._key}/ws", self._sessions.handle_websocket),
-                web.static("/static", self._sessions.statics_path),
+                web.get(f"/{self._key}/ws", self._session),
+                web.static("/static", Path(textual_serve.__file__).parent / "static"),
             ]
         )
         # A page's key would stand in every line of an access log.
@@ -116,6 +117,9 @@ class Page:
             "X-Content-Type-Options": "nosniff",
             "Cache-Control": "no-store",
         }
+
+    async def _session(self, request: web.Request) -> web.StreamResponse:
+        return await show(self._command, request)
 
     async def _page(self, request: web.Request) -> web.Response:
         room = files("amem_tui.serving")

@@ -4,20 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.segment import Segment
 from textual.app import App
+from textual.filter import LineFilter
 
+from amem.visible import without_driving
 from amem_tui.themes import THEMES, muted, readable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.color import Color
     from textual.theme import Theme
 
     from amem.settings import Settings
 
 
+class _Border(LineFilter):
+    """Takes out of all that is drawn what would drive the terminal: ids, names and texts come from anybody."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        return [
+            each if each.text.isprintable() else Segment(without_driving(each.text), each.style, each.control)
+            for each in segments
+        ]
+
+
 class Looks(App[None]):
-    """The part of the app that knows of colours."""
+    """The part of the app that knows of colours, and of what may be drawn."""
 
     _settings: Settings
+    _border = _Border()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        return [*super().get_line_filters(), self._border]
 
     def begin_as(self, name: str) -> None:
         """Begin with this theme, before anything is drawn: a theme that is set later has all styles read again."""

@@ -7,6 +7,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from amem.server_call import masked
+from amem.visible import visible
 from amem_tui.phrases import one_line
 
 if TYPE_CHECKING:
@@ -29,9 +31,20 @@ class _PrivateFile(logging.FileHandler):
         return os.fdopen(descriptor, "a", encoding="utf-8")
 
 
+class _Visible(logging.Formatter):
+    """Lines, tracebacks too, that drive no terminal in which they are read and hold no key that a server repeated."""
+
+    def __init__(self, pattern: str, secrets: tuple[str, ...]) -> None:
+        super().__init__(pattern)
+        self._secrets = secrets
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(masked(super().format(record), *self._secrets))
+
+
 @contextmanager
-def written_down(home: Path) -> Iterator[None]:
-    """While the browser runs, warnings of amem and mishaps of the browser go to ``<home>/tui.log``."""
+def written_down(home: Path, *secrets: str) -> Iterator[None]:
+    """While the browser runs, warnings of amem and its own mishaps go to ``<home>/tui.log``, without `secrets`."""
     path = home / FILE_NAME
     try:
         if path.stat().st_size > _FULL:
@@ -40,7 +53,7 @@ def written_down(home: Path) -> Iterator[None]:
         pass  # there is none yet, or its folder is read-only; then nothing is written
     handler = _PrivateFile(path, encoding="utf-8", delay=True)
     handler.setLevel(logging.WARNING)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    handler.setFormatter(_Visible("%(asctime)s %(levelname)s %(name)s %(message)s", secrets))
     amem = logging.getLogger("amem")
     amem.addHandler(handler)
     try:
