@@ -6,6 +6,7 @@ The names below load what they need when they are first used; ``import amem`` it
 from __future__ import annotations
 
 import logging
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,16 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'amem' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add amem's magics to an IPython shell: ``%load_ext amem``."""
+    import_module("amem.jupyter.magics").load(shell)
+
+
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
+    # Notes, hits and reports show as tables in a notebook from the start. This loads nothing that shows them.
+    import_module("amem.jupyter.formatters").register(_shell)
 
 
 def __dir__() -> list[str]:

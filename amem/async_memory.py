@@ -6,12 +6,14 @@ import asyncio
 import functools
 from typing import TYPE_CHECKING, Any
 
+from amem.border import bordered
 from amem.memory_system import AgenticMemorySystem
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 
+@bordered
 class AsyncMemory:
     """Every method of AgenticMemorySystem as a coroutine: ``await memory.add("...")``.
 

@@ -1,32 +1,48 @@
-"""What may be put into a question: each check names the field it is for and says what it takes instead."""
+"""What may be handed in: each check names the field it is for and says what it takes instead."""
 
 from __future__ import annotations
 
 import math
+import os
+import reprlib
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from numbers import Real
 from typing import Any, TypeVar
 
+from amem.clock import is_datable
 from amem.errors import InvalidInput
+from amem.visible import is_plain_name
 
 Member = TypeVar("Member", bound=StrEnum)
 
 _MANY = (tuple, list, set, frozenset)
 #: What SQLite keeps as a whole number.
 _LARGEST = 2**63
+#: Seconds and days: 30 years are that many seconds, and no system waits for 300.
+_GREATEST = 1e9
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxother = 60
 
 
 def text(field: str, value: Any) -> str:
     """Text that is valid Unicode and can be looked up. Raises InvalidInput."""
     if not isinstance(value, str):
-        raise InvalidInput(f"{field} must be text, not {_shown(value)}")
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        raise InvalidInput(f"{field} must be text, not {shown(value)}")
+    if not is_text(value):
         raise InvalidInput(
             f"{field} holds a NUL or half of a surrogate pair, which is not text", hint="use valid Unicode"
         )
     return value
+
+
+def is_text(value: str) -> bool:
+    """Whether a text is valid Unicode without NUL, as a database and a model's server take it."""
+    try:
+        return b"\x00" not in value.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def name(field: str, value: Any) -> str:
@@ -34,6 +50,21 @@ def name(field: str, value: Any) -> str:
     if not (stripped := text(field, value).strip()):
         raise InvalidInput(f"{field} must not be empty", hint="leave it out to ask for all")
     return stripped
+
+
+#: Longest id, in characters.
+_LONGEST_ID = 200
+
+
+def identifier(field: str, value: Any) -> str:
+    """An id: short, one line, without characters that drive a terminal or disguise a text. Raises InvalidInput."""
+    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST_ID:
+        raise InvalidInput(f"{field} must be a short text, not {shown(value)}", hint=f"up to {_LONGEST_ID} characters")
+    if not is_plain_name(value):
+        raise InvalidInput(
+            f"{field} holds control characters or marks of direction: {value!r}", hint="an id is plain text on one line"
+        )
+    return value
 
 
 def texts(field: str, value: Any) -> tuple[str, ...]:
@@ -48,54 +79,85 @@ def members(field: str, value: Any, of: type[Member]) -> tuple[Member, ...]:
 
 def member(field: str, value: Any, of: type[Member]) -> Member:
     """One member of an enum, given as such or by name. Raises InvalidInput."""
-    try:
-        return of(value.strip().lower() if isinstance(value, str) else value)
-    except ValueError:
-        raise InvalidInput(
-            f"{field}: there is no {of.__name__.lower()} {value!r}", hint=f"the {field} are {', '.join(of)}"
-        ) from None
+    found = of.__members__.get(value.strip().upper()) if isinstance(value, str) else None
+    if found is None:
+        one = of.__name__.lower()
+        where, plural = ("", f"{one}s") if field == one else (f"{field}: ", field)
+        raise InvalidInput(f"{where}there is no {one} {shown(value)}", hint=f"the {plural} are {', '.join(of)}")
+    return found
 
 
 def moment(field: str, value: Any) -> datetime:
-    """A time. Raises InvalidInput."""
+    """A time that every zone on earth has. Raises InvalidInput."""
     if not isinstance(value, datetime):
-        raise InvalidInput(f"{field} must be a datetime, not {_shown(value)}", hint="use datetime.fromisoformat(...)")
+        raise InvalidInput(f"{field} must be a datetime, not {shown(value)}", hint="use datetime.fromisoformat(...)")
+    if not is_datable(value):
+        raise InvalidInput(f"{field} is out of range: {shown(value.isoformat())}", hint="leave out a time without end")
     return value
 
 
 def number(field: str, value: Any, least: float, most: float) -> float:
     """A number between two bounds. Raises InvalidInput, for what is no number (NaN) too."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not least <= float(value) <= most:
-        raise InvalidInput(f"{field} must be a number from {least:g} to {most:g}, not {_shown(value)}")
+    # Compared before it is made a float, which not every whole number can be.
+    if not _is_real(value) or not least <= value <= most:
+        raise InvalidInput(f"{field} must be a number from {least:g} to {most:g}, not {shown(value)}")
     return float(value)
+
+
+def finite(field: str, value: Any) -> float:
+    """A number (of seconds, of days) that a clock can count. Raises InvalidInput, for NaN and infinity too."""
+    if not _is_real(value) or not -_GREATEST <= value <= _GREATEST:
+        raise InvalidInput(f"{field} must be a number up to a billion, not {shown(value)}")
+    return float(value)
+
+
+def whole(field: str, value: Any, least: int = -_LARGEST) -> int:
+    """A whole number that SQLite can keep, of at least so much. Raises InvalidInput."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < _LARGEST:
+        bound = "" if least == -_LARGEST else f" of at least {least}"
+        raise InvalidInput(f"{field} must be a whole number{bound}, not {shown(value)}")
+    return value
+
+
+def path(field: str, value: Any) -> Any:
+    """A path that is not blank, as text or as an object. Raises InvalidInput: blank, it would be the current folder."""
+    if not isinstance(value, str | os.PathLike) or not isinstance(named := os.fspath(value), str):
+        raise InvalidInput(f"{field} must be a path, not {shown(value)}")
+    if not text(field, named).strip():
+        raise InvalidInput(f"{field} must not be empty", hint="name a folder; . is the current one")
+    return value
 
 
 def flag(field: str, value: Any) -> bool:
     """True or False. Raises InvalidInput."""
     if not isinstance(value, bool):
-        raise InvalidInput(f"{field} must be true or false, not {_shown(value)}")
+        raise InvalidInput(f"{field} must be true or false, not {shown(value)}")
     return value
 
 
 def metadata(field: str, value: Any) -> Mapping[str, str | int | float | bool]:
     """What a note's metadata must hold: texts, numbers or truth values by key. Raises InvalidInput."""
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{field} must be a mapping, not {_shown(value)}", hint='write {"key": "value"}')
+        raise InvalidInput(f"{field} must be a mapping, not {shown(value)}", hint='write {"key": "value"}')
     for key, each in value.items():
         if not isinstance(key, str) or '"' in text(field, key):
             raise InvalidInput(f"cannot filter by the {field} key {key!r}")
         if isinstance(each, str):
             text(f"{field} {key!r}", each)
         elif not isinstance(each, bool) and not _countable(each):
-            raise InvalidInput(f"can filter {field} {key!r} by text, number or truth value only, not {_shown(each)}")
+            raise InvalidInput(f"can filter {field} {key!r} by text, number or truth value only, not {shown(each)}")
     return dict(value)
 
 
 def _many(field: str, value: Any, what: str) -> tuple[Any, ...]:
     if not isinstance(value, _MANY):
-        hint = f"write {field}=({value!r},)" if isinstance(value, str) else ""
-        raise InvalidInput(f"{field} must be a tuple of {what}, not {_shown(value)}", hint=hint)
+        hint = f"write {field}=({shown(value)},)" if isinstance(value, str) else ""
+        raise InvalidInput(f"{field} must be a tuple of {what}, not {shown(value)}", hint=hint)
     return tuple(value)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _countable(value: Any) -> bool:
@@ -104,7 +166,10 @@ def _countable(value: Any) -> bool:
     return isinstance(value, float) and math.isfinite(value)
 
 
-def _shown(value: Any) -> str:
-    """A value as an error shows it: whole where it is short, else by its type."""
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"a {type(value).__name__}"
+def shown(value: Any) -> str:
+    """A value as an error shows it: whole where it is short, else by its type; never an error itself."""
+    try:
+        said = _REPR.repr(value)
+    except Exception:  # whatever somebody's __repr__ raises
+        said = ""
+    return said if 0 < len(said) <= 60 and said.isprintable() else f"a {type(value).__name__}"

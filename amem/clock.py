@@ -11,6 +11,10 @@ from amem.errors import InvalidInput
 
 #: A-Mem's own way to write a time: minutes, local, no separators.
 COMPACT = "%Y%m%d%H%M"
+#: The first and the last instant with a date in every time zone: from 15 hours behind UTC to 14 ahead of it.
+_FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 31, 9, 59, 59, 999999, tzinfo=UTC)
+#: Characters of what is no time that an error shows.
+_SHOWN = 60
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -50,6 +54,16 @@ def zone(name: str | None) -> tzinfo:
         ) from error
 
 
+def is_datable(moment: datetime) -> bool:
+    """Whether a time, wherever it is meant where it has no zone, can be told in every time zone."""
+    try:
+        if moment.tzinfo is None:
+            return _FIRST.replace(tzinfo=None) <= moment.replace(tzinfo=None) <= _LAST.replace(tzinfo=None)
+        return _FIRST <= moment <= _LAST
+    except (OverflowError, ValueError):  # an offset that leads out of the calendar
+        return False
+
+
 def start_of_day(moment: datetime, zone: tzinfo) -> datetime:
     """When the day of that moment began in the zone."""
     return moment.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -59,19 +73,19 @@ def local_time(text: str | datetime, default_zone: tzinfo) -> datetime:
     """Read ISO 8601 or A-Mem's ``YYYYMMDDHHMM`` as an aware time in the zone it was given in.
 
     A time without a zone is taken in `default_zone`; a date alone means its midnight.
-    Raises InvalidInput for anything else.
+    Raises InvalidInput for anything else, and for a time that some zones have no date for (before the second day of
+    the year 1, or at the very end of 9999).
     """
     moment = text if isinstance(text, datetime) else _read(text.strip())
-    return moment.replace(tzinfo=default_zone) if moment.tzinfo is None else moment
+    moment = moment.replace(tzinfo=default_zone) if moment.tzinfo is None else moment
+    if not is_datable(moment):
+        raise InvalidInput(f"time out of range: {moment.isoformat()}", hint="leave out a time without end")
+    return moment
 
 
 def parse_time(text: str | datetime, default_zone: tzinfo) -> datetime:
     """As `local_time`, in UTC."""
-    moment = local_time(text, default_zone)
-    try:
-        return moment.astimezone(UTC)
-    except (OverflowError, ValueError) as error:
-        raise InvalidInput(f"time out of range: {text!r}") from error
+    return local_time(text, default_zone).astimezone(UTC)
 
 
 def moment_of(text: str, zone: tzinfo, now: datetime) -> datetime:
@@ -80,11 +94,14 @@ def moment_of(text: str, zone: tzinfo, now: datetime) -> datetime:
     midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     if said in ("today", "yesterday"):
         return midnight - timedelta(days=said == "yesterday")
-    if said[-1:] in _UNITS and said[:-1].isdigit():
+    if said[-1:] in _UNITS and said[:-1].isdecimal():
         try:
-            return now - timedelta(**{_UNITS[said[-1]]: int(said[:-1])})
-        except OverflowError as error:
-            raise InvalidInput(f"{text!r} is too long ago") from error
+            moment = now - timedelta(**{_UNITS[said[-1]]: int(said[:-1])})
+        except (OverflowError, ValueError) as error:
+            raise InvalidInput(f"{text[:_SHOWN]!r} is too long ago") from error
+        if not is_datable(moment):
+            raise InvalidInput(f"{text[:_SHOWN]!r} is too long ago")
+        return moment
     try:
         return parse_time(text, zone)
     except InvalidInput as error:
@@ -101,5 +118,5 @@ def _read(text: str) -> datetime:
         return datetime.fromisoformat(text)
     except ValueError as error:
         raise InvalidInput(
-            f"cannot read {text!r} as a time", hint="use ISO 8601 (2026-03-01T09:30) or YYYYMMDDHHMM"
+            f"cannot read {text[:_SHOWN]!r} as a time", hint="use ISO 8601 (2026-03-01T09:30) or YYYYMMDDHHMM"
         ) from error

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from amem.clock import SystemClock
-from amem.errors import CollectionNotFound, InvalidInput, StorageError
+from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageCorrupt, StorageError
 from amem.index.feed import Described, VectorDelta
 from amem.note import Status
 from amem.storage import Store
-from amem.storage.database import FILE_NAME
+from amem.storage.backup import new_folder, opened_backup, write_copy
+from amem.storage.database import FILE_NAME, explain_folder, explained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +27,17 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
 
 _NAME = re.compile(r"[^\W_][\w.-]{0,99}")
+#: Bytes of a name: file systems end at 255, and a copy that is being written has a longer one.
+_MOST_BYTES = 200
+#: What else a home holds.
+_TAKEN = frozenset({"config.toml", "prompts", "rules.md", "predicates.toml", "mcp.token"})
 
 
 def folder_of(home: Path, name: str) -> Path:
     """The folder of a collection. Raises InvalidInput for a name that could lead anywhere else."""
+    if len(name.encode("utf-8", "surrogatepass")) > _MOST_BYTES or name.casefold() in _TAKEN:
+        why = "that is a file of the home" if name.casefold() in _TAKEN else f"it has more than {_MOST_BYTES} bytes"
+        raise InvalidInput(f"{name[:40]!r} cannot name a collection: {why}", hint="choose another, shorter name")
     if not _NAME.fullmatch(name) or name.endswith("."):
         raise InvalidInput(
             f"{name!r} cannot name a collection",
@@ -53,7 +62,8 @@ def collection_names(home: Path) -> list[str]:
     """Names of the collections in a home, sorted; none when the home does not exist."""
     if not home.is_dir():
         return []
-    return sorted(entry.name for entry in home.iterdir() if (entry / FILE_NAME).is_file())
+    # A name that cannot be one is a copy that is being written, or that a killed process left.
+    return sorted(each.name for each in home.iterdir() if _NAME.fullmatch(each.name) and (each / FILE_NAME).is_file())
 
 
 def folder_size(folder: Path) -> int:
@@ -93,6 +103,34 @@ def listed_collection(home: Path, name: str) -> Listed:
         return Listed(name, folder, None, size, str(error))
     finally:
         store.close()
+
+
+def restore_backup(backup: Path, home: Path, name: str, *, replace: bool = False) -> Path:
+    """Make a collection of a backup (or of any ``amem.db``), checked; returns its folder.
+
+    With `replace` a collection of that name makes room: it is renamed to ``<name>.before-<time>``, never overwritten.
+    Raises InvalidInput, CollectionExists, StorageCorrupt or SchemaTooNew; nothing is changed then.
+    """
+    folder = folder_of(home, name)
+    if not backup.is_file():
+        raise InvalidInput(f"{backup} is not there" if not backup.exists() else f"{backup} is no file")
+    if folder.exists() and not replace:
+        hint = "name another with --collection, or give --force (replace=True): the one there is then renamed, and kept"
+        raise CollectionExists(f"there is a collection {name!r} already", hint=hint)
+    try:
+        with explained(backup), new_folder(folder, replace=replace) as aside:
+            with opened_backup(backup) as raw:
+                write_copy(raw, aside / FILE_NAME)
+            with closing(Store(aside, SystemClock())) as store:  # an old one is upgraded
+                problems = store.check()
+            if problems:
+                raise StorageCorrupt(f"{backup} is damaged: {problems[0]}", hint="use another backup")
+            if folder.exists():
+                moment = SystemClock().now().strftime("%Y%m%dT%H%M%S.%fZ")
+                folder.rename(folder.with_name(f"{name[:70]}.before-{moment}"))
+    except OSError as error:
+        raise explain_folder(error, folder) from error
+    return folder
 
 
 class StoreFeed:

@@ -37,13 +37,22 @@ Each carries what happened (``str(error)``) and what to do next (``error.hint``)
 
 from __future__ import annotations
 
+#: What is handed in is named by errors, and may be a book.
+_LONGEST = 500
+
 
 class AmemError(Exception):
-    """Base of all; ``hint`` says what to do next, in one line, and may be empty."""
+    """Base of all; ``hint`` says what to do next, in one line, and may be empty. Neither is longer than a page."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+        super().__init__(_shortened(message))
+        self.hint = _shortened(hint)
+
+
+def _shortened(text: str) -> str:
+    """The text, with its middle left out where it is too long to be read."""
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} [...] {text[-half:]}"
 
 
 def with_hint(error: BaseException) -> str:

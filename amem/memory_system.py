@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.note import MemoryNote
+from amem.note import EVERYONE, MemoryNote, Scope
 from amem.system.adding import Adding
 from amem.system.briefing import Briefing
 from amem.system.browsing import Browsing
@@ -23,6 +23,7 @@ from amem.system.recalling import Recalling
 from amem.system.remembering import Remembering
 from amem.system.settling import Settling
 from amem.system.undoing import Undoing
+from amem.writing.intake import open_scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from amem.conversation.reply import Learnt
     from amem.llm.answering import Answerer
     from amem.protocols import ChatModel
+    from amem.scoped import ScopedMemory
     from amem.tools import Toolbox
 
 #: A-Mem's programs import MemoryNote from here.
@@ -62,7 +64,8 @@ class AgenticMemorySystem(
     `create=False` refuses to make a collection that is not there. `actor` is who the log says it was: ``user``
     (``user:<name>``) for a person, ``agent`` (``agent:<name>``) for a program. `clock`, `embedder`, `analyst` and
     `reranker` replace the real ones; `notify` hears one line when something takes its time or a choice is made.
-    ``background=False`` leaves what ``wait=False`` puts off to other processes (``amem work``).
+    ``background=False`` leaves what ``wait=False`` puts off to other processes (``amem work``). ``read_only=True``
+    opens a collection that is there and refuses every write to it; what is found is not counted as used either.
 
     What it can do, by class: `Adding`, `Enriching` and `Remembering` write; `Editing`, `Settling` and `Undoing`
     correct; `Reading`, `Browsing`, `Opening`, `Recalling`, `Briefing` and `Knowing` find; `Keeping` and `Maintaining`
@@ -71,16 +74,17 @@ class AgenticMemorySystem(
     Safe to use from many threads. Close it, or use it in a ``with`` statement.
     """
 
-    def answer(self, question: str, k: int = 8, *, rerank: bool | None = None) -> Answer:
+    def answer(self, question: str, k: int = 8, *, rerank: bool | None = None, scope: Scope = EVERYONE) -> Answer:
         """Answer one question from the best `k` notes, with numbered citations; when they hold no answer, say that.
 
         With `rerank` (None: as the setting ``llm_rerank`` says) the model first reads more of what was found and picks
-        those, for one call more. That no model answers is said by the answer, which holds what was recalled in any
-        case. Raises EmbedderMismatch.
+        those, for one call more. Only notes of the `scope` are asked. That no model answers is said by the answer,
+        which holds what was recalled in any case. Raises EmbedderMismatch.
         """
         from amem.conversation.asking import Asker
         from amem.llm.answering import Answerer
         from amem.llm.ordering import Orderer
+        from amem.scoped import ScopedMemory
 
         prompts = self.settings.home / "prompts"
 
@@ -91,7 +95,8 @@ class AgenticMemorySystem(
             return Orderer(self.chat_model(), prompts)
 
         wanted = self.settings.llm_rerank if rerank is None else rerank
-        asker = Asker(self, self._store, self._clock, answerer=answerer, orderer=orderer if wanted else None)
+        memory = self if scope == EVERYONE else ScopedMemory(self, scope)
+        asker = Asker(memory, self._store, self._clock, answerer=answerer, orderer=orderer if wanted else None)
         return asker.ask(question, k)
 
     def assistant(
@@ -132,3 +137,14 @@ class AgenticMemorySystem(
         from amem.tools import Toolbox
 
         return Toolbox(self, user_id=user_id, agent_id=agent_id, session_id=session_id)
+
+    def scoped(
+        self, *, user_id: str | None = None, agent_id: str | None = None, session_id: str | None = None
+    ) -> ScopedMemory:
+        """The part of this collection that was added under these ids, to hand on to whoever may see no more.
+
+        Raises InvalidInput for an id that is empty, so that what is to be one's own never turns out to be everyone's.
+        """
+        from amem.scoped import ScopedMemory
+
+        return ScopedMemory(self, open_scope(user_id=user_id, agent_id=agent_id, session_id=session_id))

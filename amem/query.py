@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from amem import checks
 from amem.errors import InvalidInput
-from amem.note import SCOPES, Kind, Layer, Status
+from amem.note import EVERYONE, SCOPES, Kind, Layer, Scope, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime, tzinfo
 
+#: Characters that a question may have: more than a note of the usual limit, and read in a moment.
+LONGEST = 100_000
 _TIMES = ("since", "until", "as_of", "known_at")
 
 
@@ -22,7 +24,8 @@ class Filter:
 
     Tags are the exception: a note must carry all of them. `since` and `until` bound the time a note speaks of
     (``at``; until is exclusive). `user_id`, `agent_id` and `session_id` name whose notes may answer: those that were
-    added with that id, which their metadata holds under that name. `part_of` is the id of a note, such as a topic's:
+    added with that id, which their metadata holds under that name; `whose` all three at once, and there '' means notes
+    without that id. `part_of` is the id of a note, such as a topic's:
     those that are linked to it as part of it may answer.
 
     `as_of` asks for what was true then: notes that are about an earlier time and were not yet superseded by that time,
@@ -52,6 +55,7 @@ class Filter:
     agent_id: str | None = None
     session_id: str | None = None
     part_of: str | None = None
+    whose: Scope | None = None
 
     def __post_init__(self) -> None:
         held: dict[str, Any] = {
@@ -65,6 +69,9 @@ class Filter:
             value = getattr(self, name)
             if value is not None:
                 held[name] = _CHECKS[name](name, value)
+        if self.whose is not None and not isinstance(self.whose, Scope):
+            raise InvalidInput(f"whose must be a Scope, not {type(self.whose).__name__}", hint="use amem.note.Scope")
+        held["whose"] = None if self.whose == EVERYONE else self.whose
         for name, value in held.items():
             object.__setattr__(self, name, value)
         if not self.statuses:
@@ -75,6 +82,13 @@ class Filter:
     def is_default(self) -> bool:
         """True when every active note may answer, so that the unfiltered fast paths apply."""
         return self == _ANY
+
+    @property
+    def scope(self) -> Scope:
+        """Whose notes may answer, as far as it says so."""
+        asked = self.whose or EVERYONE
+        found = ((getattr(asked, name), getattr(self, name)) for name in SCOPES)
+        return Scope(*(own if own is not None else named for own, named in found))
 
     def in_zone(self, zone: tzinfo) -> Filter:
         """The same filter with a zone for the times that have none. Raises InvalidInput as they may now be swapped."""
@@ -90,7 +104,7 @@ class Query:
     `legs` names the retrieval legs to use; empty means all. `diversity` (0..1) and `rerank` take the place of the
     settings of these names; None leaves those; `minimum_score` (0..1) leaves out what scores less, and
     `minimum_confidence` (0..1) those of the best `k` that are less likely to hold the answer. Raises InvalidInput for a
-    negative k, for no text, and for a field of the wrong type, which it names.
+    negative k, for no text or one of more than 100,000 characters, and for a field of the wrong type, which it names.
     """
 
     text: str
@@ -105,13 +119,12 @@ class Query:
     minimum_confidence: float | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 0:
-            raise InvalidInput(f"k must be a whole number of at least 0, not {self.k!r}")
-        if not isinstance(self.text, str):
-            raise InvalidInput(f"a question must be text, not {type(self.text).__name__}")
-        if any("\ud800" <= char <= "\udfff" for char in self.text):
+        checks.whole("k", self.k, least=0)
+        checks.text("a question", self.text)
+        if len(self.text) > LONGEST:
             raise InvalidInput(
-                "the question holds half of a surrogate pair, which is not text", hint="use valid Unicode"
+                f"the question has {len(self.text):,} characters; the limit is {LONGEST:,}",
+                hint="ask in fewer words; amem import takes long text",
             )
         if not isinstance(self.filter, Filter):
             raise InvalidInput(

@@ -18,6 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from amem import checks
+from amem.border import bordered
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput
 from amem.index import metadata as envelope
 from amem.index.chroma import (
@@ -90,6 +92,7 @@ class EmbeddingFunction:
         return False
 
 
+@bordered
 class ChromaRetriever:
     """A collection in memory. Two of one name in one process are two collections.
 
@@ -118,11 +121,8 @@ class ChromaRetriever:
         Raises InvalidInput for an id that is not text, text that is not valid Unicode, or metadata that JSON cannot
         hold unchanged.
         """
-        if not isinstance(doc_id, str) or not doc_id:
-            raise InvalidInput(f"a document's id must be text, not {doc_id!r}")
-        if not isinstance(document, str):
-            raise InvalidInput(f"a document must be text, not {type(document).__name__}")
-        _require_utf8(document, doc_id)
+        if not doc_id:
+            raise InvalidInput("a document's id must not be empty")
         packed = envelope.pack(metadata or {})
         vectors = self.embedder.embed([document])
         with doing(f"store {doc_id!r}"):
@@ -144,10 +144,7 @@ class ChromaRetriever:
 
         `distances` are cosine distances, 0 for the same direction to 2 for the opposite one.
         """
-        if isinstance(k, bool) or not isinstance(k, int) or k < 0:
-            raise InvalidInput(f"k must be a whole number of at least 0, not {k!r}")
-        if not isinstance(query, str):
-            raise InvalidInput(f"a question must be text, not {type(query).__name__}")
+        checks.whole("k", k, least=0)
         if k == 0 or len(self) == 0:
             return {"ids": [[]], "documents": [[]], "metadatas": [[]], "distances": [[]]}
         vector = self.embedder.embed([query])[0]
@@ -184,6 +181,7 @@ class ChromaRetriever:
         self.collection, self._index = collection, ChromaIndex(collection)
 
 
+@bordered
 class PersistentChromaRetriever(ChromaRetriever):
     """A collection in a folder, ``~/.chromadb`` unless named.
 
@@ -222,6 +220,7 @@ class PersistentChromaRetriever(ChromaRetriever):
         self.collection_name = collection_name
 
 
+@bordered
 class CopiedChromaRetriever(PersistentChromaRetriever):
     """A private copy of a collection in a folder; what is done to it never reaches the original.
 
@@ -287,13 +286,6 @@ def _embedder(model_name: str) -> Embedder:
 
 def _folder(directory: str | Path | None) -> Path:
     return Path.home() / ".chromadb" if directory is None else Path(directory).expanduser().absolute()
-
-
-def _require_utf8(document: str, doc_id: str) -> None:
-    try:
-        f"{document}{doc_id}".encode()
-    except UnicodeEncodeError as error:
-        raise InvalidInput(f"document {doc_id!r} is not valid Unicode text: {error.reason}") from error
 
 
 def _reset(retriever: weakref.ref[ChromaRetriever]) -> bool:

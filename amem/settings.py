@@ -23,6 +23,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from amem.border import checked
 from amem.clock import zone
 from amem.errors import InvalidInput
 
@@ -133,7 +134,11 @@ class Settings(BaseSettings):
     )
     """Where Ollama listens."""
     llm_timeout: float = Field(default=60, gt=0)
-    """Seconds one model call may take."""
+    """Seconds one model call may take; of an answer that is streamed, each silence in it."""
+    llm_stream_timeout: float = Field(default=900, gt=0)
+    """Seconds a streamed answer may take in all."""
+    llm_answer_bytes: int = Field(default=8_000_000, ge=1_000)
+    """Most bytes of one answer of a model server; a larger one is given up."""
     llm_retries: int = Field(default=2, ge=0, le=10)
     """Times a call that failed in passing (a reset connection, an overloaded server) is tried again."""
     llm_context: int = Field(default=8192, ge=1024)
@@ -222,19 +227,34 @@ class Settings(BaseSettings):
     batch_size: int = Field(default=64, ge=1, le=1024)
     """Notes that a bulk write embeds and commits together."""
 
+    def __init__(self, **given: Any) -> None:
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise InvalidInput(_complaint(error), hint="amem config lists the settings") from error
+        except (TypeError, RecursionError) as error:  # of a value that pydantic cannot name in its complaint
+            raise InvalidInput(f"a setting cannot be used: {error}", hint="amem config lists the settings") from error
+
     def replaced(self, **given: Any) -> Settings:
         """These settings with those given in place of their own. Raises InvalidInput for what cannot be used."""
         held = {name: getattr(self, name) for name in type(self).model_fields}
-        try:
-            # Through validation: model_copy would take any value as it is.
-            return Settings.model_validate(held | given)
-        except ValidationError as error:
-            raise InvalidInput(_complaint(error), hint="amem config lists the settings") from error
+        # Through validation: model_copy would take any value as it is.
+        return Settings(**(held | given))
+
+    @field_validator("home", "cache", mode="before")
+    @classmethod
+    def _named(cls, value: Any) -> Any:
+        if isinstance(value, str) and not value.strip():
+            raise ValueError("names no folder; . is the current one")
+        return value
 
     @field_validator("home", "cache")
     @classmethod
     def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().absolute()
+        try:
+            return value.expanduser().absolute()
+        except RuntimeError as error:  # ~somebody
+            raise ValueError(str(error)) from error
 
     @field_validator("timezone")
     @classmethod
@@ -270,7 +290,7 @@ class Settings(BaseSettings):
 
 
 def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
+    if not os.path.isfile(path):
         return {}
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -284,6 +304,7 @@ def _complaint(error: ValidationError) -> str:
     return f"setting {what}: {first['msg']}" if what else f"settings: {first['msg'].removeprefix('Value error, ')}"
 
 
+@checked
 def load_settings(home: str | Path | None = None, *, env_file: str | Path | None = None, **overrides: Any) -> Settings:
     """Read the settings for `home` (None: the default one); `overrides` that are None count as not given.
 
@@ -293,7 +314,7 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
     root = Path(home).expanduser() if home is not None else default_home()
     if home is not None:
         given["home"] = root
-    if env_file is not None and not Path(env_file).is_file():
+    if env_file is not None and not os.path.isfile(env_file):
         raise InvalidInput(f"no env file at {env_file}", hint="check the path given to --env-file")
 
     from_file = _read(root / "config.toml")
@@ -305,10 +326,9 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
     reading = _FILES.set((root / ".env" if env_file is None else Path(env_file), from_file))
     try:
         return Settings(**given)
-    except ValidationError as error:
+    except InvalidInput as error:
         raise InvalidInput(
-            _complaint(error),
-            hint=f"look for it in {root / 'config.toml'}, .env and AMEM_* variables",
+            str(error), hint=f"look for it in {root / 'config.toml'}, .env and AMEM_* variables"
         ) from error
     except (OSError, ValueError) as error:
         raise InvalidInput(f"cannot read the settings of {root}: {error}") from error

@@ -1,7 +1,7 @@
 """``amem``: the command line, thin over the API. Commands import what they use when they run, so that help is quick."""
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -16,10 +16,13 @@ from amem.cli import (
     demo,
     facts,
     fade,
+    graph,
     health,
+    hook,
     log,
     maintain,
     manage,
+    mcp,
     models,
     read,
     review,
@@ -33,6 +36,10 @@ from amem.cli import (
 )
 from amem.cli.context import Invocation
 from amem.cli.exits import guarded
+from amem.visible import visible
+
+if TYPE_CHECKING:
+    from logging import Formatter
 
 _HANDLER = "amem command line"
 _WITH_VALUE = ("--home", "--collection", "-c", "--env-file")
@@ -124,6 +131,19 @@ def options(
         print(context.get_help())
 
 
+def _visible_lines(pattern: str) -> "Formatter":
+    """A formatter whose lines, tracebacks too, drive no terminal and hold no key: they may quote a note or a server."""
+    import logging
+
+    from amem.server_call import masked
+
+    class Visible(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            return visible(masked(super().format(record)))
+
+    return Visible(pattern)
+
+
 def _configure_logging(debug: bool) -> None:
     import logging
 
@@ -133,7 +153,7 @@ def _configure_logging(debug: bool) -> None:
     handler.set_name(_HANDLER)
     # What goes wrong is said in the command's own words; the log is for those who ask for it.
     handler.setLevel(logging.DEBUG if debug else logging.ERROR)
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_visible_lines("%(levelname)s %(name)s: %(message)s"))
     logger.addHandler(handler)
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 
@@ -141,7 +161,8 @@ def _configure_logging(debug: bool) -> None:
 _FIND = (read, why, briefing, trace, facts, topics)
 _TRUST = (log, conflicts, review, rules)
 _LOOK_AFTER = (maintain, fade, health, manage)
-for room in (setup, browser, models, demo, chat, ask, write, *_FIND, *_TRUST, transfer, *_LOOK_AFTER):
+_START = (setup, browser, mcp, hook, models, demo, chat, ask, write)
+for room in (*_START, *_FIND, *_TRUST, transfer, graph, *_LOOK_AFTER):
     room.register(app)
 
 

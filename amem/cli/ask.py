@@ -11,7 +11,7 @@ from amem.cli.chat import Model
 from amem.cli.context import invocation, tell
 from amem.cli.exits import ExitCode
 from amem.cli.options import Json
-from amem.cli.render import console, on_terminal, one_line, print_json, print_wrapped, short_id, styled, visible
+from amem.cli.render import console, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -76,9 +76,9 @@ def _print(answer: "Answer", local: "tzinfo") -> None:
     ]
     text = _with_numbers(answer.text.strip(), [number for number, *_ in cited])
     if not on_terminal():
-        print(visible(text))
+        say(text)
         for number, id, said, line in cited:
-            print("\t".join((f"[{number}]", short_id(id), said, one_line(line))))
+            say("\t".join((f"[{number}]", short_id(id), said, one_line(line))))
         return
     out = console()
     print_wrapped(out, styled((text, "" if answer.in_memory else "yellow")))

@@ -9,7 +9,7 @@ import typer
 from amem.cli.context import inform, invocation, tell
 from amem.cli.filtering import Where, filtering
 from amem.cli.options import Json, MinimumCosine, MinimumScore
-from amem.cli.render import count, print_json
+from amem.cli.render import count, print_json, say
 
 if TYPE_CHECKING:
     from amem.retrieval.context import Context
@@ -67,7 +67,7 @@ def context(
     if as_json:
         return print_json(found.to_dict())
     if found.text:
-        print(found.text)
+        say(found.text)
     _say_what(found)
 
 

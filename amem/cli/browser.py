@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.context import invocation, tell
+from amem.cli.render import say
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -81,5 +82,5 @@ def _openable(call: "Invocation") -> None:
 
 def _address(url: str) -> None:
     # On stdout, alone: what is printed there can be handed to a program that opens it.
-    print(url, flush=True)
+    say(url, flush=True)
     tell("open this address in a web browser on this machine; Ctrl-C ends it")

@@ -12,6 +12,7 @@ from amem.cli.render import (
     on_terminal,
     one_line,
     print_wrapped,
+    say,
     short_id,
     short_ids,
     styled,
@@ -36,8 +37,8 @@ def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
     """The note's text, its fields, its links in both directions with reasons, and where it came from."""
     if not on_terminal():
         for name, value in [("id", note.id), *_facts(memory, note)]:
-            print(f"{name}: {one_line(value)}")
-        print(f"\n{text_of(note)}\n")
+            say(f"{name}: {one_line(value)}")
+        say(f"\n{text_of(note)}\n")
         return
     out = console()
     out.print(styled((short_id(note.id), "bold cyan"), f"  {note.kind}  ", (_tags(note), "green")))

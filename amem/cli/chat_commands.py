@@ -188,8 +188,7 @@ class Commands:
             return
         self._screen.say(f"took it back: {Logbook(self._memory).came_of(report)}")
         for each in report.kept:
-            later = "" if each.operation is None else f", changed since by operation {each.operation}"
-            self._screen.warn(f"left alone: {each.item} of {short_id(each.note)}{later}")
+            self._screen.warn(f"left alone: {each.item} of {short_id(each.note)}, {each.why}")
         self._say_stored()
 
     def _model(self, rest: str) -> None:

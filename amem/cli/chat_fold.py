@@ -6,8 +6,8 @@ punctuation, and it indents every line: only amem's own lines begin at the edge,
 
 from __future__ import annotations
 
-from amem.cli.render import visible
 from amem.text.breaking import may_break
+from amem.visible import visible
 
 _TAB = " " * 4
 _NARROWEST = 8

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.cli.context import tell
 from amem.cli.exits import ExitCode
-from amem.cli.render import json_line, one_line, short_id, visible
+from amem.cli.render import json_line, one_line, say, short_id
 from amem.conversation.telling import best
 from amem.conversation.who_answers import reason
 from amem.storage.chats import TurnState
@@ -43,7 +43,7 @@ def answer_lines(assistant: Assistant, run: Callable[[str], None], *, as_json: b
         line = line[1:] if line.startswith("//") else line
         reply = assistant.say(line)
         if as_json:
-            print(json_line(reply_record(line, reply)), flush=True)
+            say(json_line(reply_record(line, reply)), flush=True)
         else:
             _print(reply)
         if reply.state is TurnState.UNANSWERED:
@@ -80,13 +80,13 @@ def print_recalled(found: Sequence[Recalled]) -> None:
     """What was recalled: ``id, score, time, content, reasons`` by tabs."""
     for each in found:
         at = "" if each.at is None else each.at.isoformat()
-        print("\t".join(map(one_line, (short_id(each.note), f"{each.score:.3f}", at, each.text, each.why))))
+        say("\t".join(map(one_line, (short_id(each.note), f"{each.score:.3f}", at, each.text, each.why))))
 
 
 def _print(reply: Reply) -> None:
     for text in (reply.notice, reply.text):
         if text.strip():
-            print(visible(text.strip()))
+            say(text.strip())
     if reply.state is TurnState.UNANSWERED and not reply.text.strip():
         print_recalled(best(reply.recalled))
     sys.stdout.flush()

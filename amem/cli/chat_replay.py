@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from amem.cli.context import tell
-from amem.cli.render import count, on_terminal, one_line, print_json, print_table, short_id, visible, when
+from amem.cli.render import count, on_terminal, one_line, print_json, print_table, say, short_id, when
 from amem.clock import zone
 from amem.conversation.telling import LEARNING, ended, was_shown
 from amem.errors import NoteNotFound, SessionNotFound
@@ -160,10 +160,10 @@ def _print(each: Replayed) -> None:
     number = str(turn.number)
 
     def line(what: str, *cells: str) -> None:
-        print("\t".join([number, what, *(one_line(cell) for cell in cells)]))
+        say("\t".join([number, what, *(one_line(cell) for cell in cells)]))
 
     read = was_shown(turn.state, turn.model)
-    line("asked", turn.at.isoformat(), visible(turn.question))
+    line("asked", turn.at.isoformat(), turn.question)
     for found in each.recalled:
         shown = "shown" if found.injected and read else "not shown"
         line("recalled", short_id(found.note), f"{found.score:.3f}", found.part, shown, found.text, found.why)

@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.context import inform, invocation, tell
 from amem.cli.options import Ids, Json
-from amem.cli.render import count, on_terminal, print_json, short_id
+from amem.cli.render import count, on_terminal, print_json, say, short_id
 from amem.note import Status
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def supersede(
     if as_json:
         return print_json({"superseded": before, "by": after} | ({"statement": statement} if statement else {}))
     stands = bool(statement) and note is not None and note.status is Status.ACTIVE
-    print(f"superseded {'a statement of ' * stands}{short_id(before)} by {short_id(after)}")
+    say(f"superseded {'a statement of ' * stands}{short_id(before)} by {short_id(after)}")
     tell(f"undo with: {call.command('undo')}")
 
 
@@ -115,7 +115,7 @@ def keep(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
         return print_json({"kept": [id for id, flags in found.items() if flags]})
     for id, flags in found.items():
         if flags:
-            print(f"kept {short_id(id)} ({count(flags, 'flag')})")
+            say(f"kept {short_id(id)} ({count(flags, 'flag')})")
         else:
             tell(f"nothing speaks against {short_id(id)}")
 
@@ -138,6 +138,6 @@ def _say(call: "Invocation", what: str, ids: list[str], as_json: bool, part: "Co
     if as_json:
         return print_json({what: ids})
     for id in ids:
-        print(f"{what} {'a statement of ' * (id in part)}{short_id(id)}")
+        say(f"{what} {'a statement of ' * (id in part)}{short_id(id)}")
     if ids:
         tell(f"undo with: {call.command('undo')}{' (once for each)' if len(ids) > 1 else ''}")

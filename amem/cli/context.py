@@ -12,7 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from amem.errors import CollectionNotFound
+from amem.errors import CollectionNotFound, InvalidInput
+from amem.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.settings import Settings
+
+
+#: So many rows that cannot be read are named.
+_NAMED = 5
 
 
 @dataclass(slots=True)
@@ -66,6 +71,10 @@ class Invocation:
             settings=settings, create=create, actor="user", notify=inform if speak else None, background=False
         ) as memory:
             yield memory
+            for error in list(memory.passed_over.values())[:_NAMED]:
+                tell(f"left out: {error} ({error.hint})")
+            if len(memory.passed_over) > _NAMED:
+                tell(f"left out: {len(memory.passed_over) - _NAMED:,} more")
             if (advice := memory.language_advice()) is not None:
                 tell(str(advice))
 
@@ -122,7 +131,7 @@ def folded(sentence: str, *, command: str = "") -> str:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(visible(text), file=sys.stderr, flush=True)
 
 
 def at_terminal() -> bool:
@@ -164,3 +173,18 @@ def program() -> str:
     if called.name != "amem" or not called.is_file() or shutil.which("amem"):
         return "amem"
     return os.path.relpath(called) if called.is_relative_to(Path.cwd()) or not called.is_absolute() else str(called)
+
+
+def installed_program() -> str:
+    """The path of the ``amem`` program, for other programs that start it. Raises InvalidInput where there is none."""
+    beside = shutil.which("amem", path=str(Path(sys.executable).parent))
+    found = beside or shutil.which("amem")
+    if found is None:
+        raise InvalidInput("cannot find the program amem", hint="install amem into an environment of its own")
+    return str(Path(found).absolute())
+
+
+def told_written(path: Path, backup: Path | None, title: str) -> None:
+    """Say that another program's settings were written, and where what they were before is kept."""
+    tell(f"wrote {path}" + ("" if backup is None else f"; what it held before is in {backup.name}"))
+    tell(f"start {title} anew to have it use amem")

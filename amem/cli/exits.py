@@ -7,6 +7,8 @@ import sys
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from amem.visible import visible, visible_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -55,11 +57,14 @@ def _say(what: str, hint: str, code: int, debug: bool) -> int:
     if debug:
         import traceback
 
-        traceback.print_exc(file=sys.stderr)
+        from amem.server_call import masked
+
+        # Among what it quotes may be a note, or what a server said.
+        print(visible(masked(traceback.format_exc())), end="", file=sys.stderr)
     from amem.cli.context import folded
 
     line = " ".join(f"error: {what}{f' ({hint})' if hint else ''}".split())
-    print(folded("".join(char if char.isprintable() else "?" for char in line)), file=sys.stderr)
+    print(folded(visible_name(line)), file=sys.stderr)
     return code
 
 

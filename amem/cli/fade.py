@@ -10,7 +10,7 @@ import typer
 
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import console, count, on_terminal, one_line, print_json, print_wrapped, short_id, styled
+from amem.cli.render import console, count, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +99,7 @@ def _print_lines(notes: "Sequence[Foreseen]") -> None:
         terms = (now.value, then.value, now.importance, then.trust)
         numbers = [f"{each:.3f}" for each in terms] + [str(then.recalls), f"{then.age_days:.1f}"]
         numbers += [f"{then.stability_days:.1f}", f"{then.retention:.3f}"]
-        print("\t".join((note.what, short_id(note.id), str(note.kind), *numbers, one_line(note.content))))
+        say("\t".join((note.what, short_id(note.id), str(note.kind), *numbers, one_line(note.content))))
 
 
 def _print_groups(preview: "FadePreview", most: int | None) -> None:

@@ -70,6 +70,7 @@ class Where:
             agent_id=self.agent,
             session_id=self.session,
             part_of=None,
+            whose=None,
             metadata=pairs(self.meta),
             statuses=tuple(statuses),  # type: ignore[arg-type]  # as above
             minimum_cosine=minimum_cosine,

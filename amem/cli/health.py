@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.context import invocation
 from amem.cli.options import Json
-from amem.cli.render import console, on_terminal, print_json, print_wrapped, styled, when
+from amem.cli.render import console, on_terminal, print_json, print_wrapped, say, styled, when
 
 _PANEL = "Look after"
 
@@ -37,7 +37,7 @@ def health(context: typer.Context, as_json: Json = False) -> None:
     for line in health_lines(found, partial(when, zone=where)):
         what = f"{line.what}: {line.command}" if line.command else line.what
         if not terminal:
-            print(f"{line.about}\t{what}")
+            say(f"{line.about}\t{what}")
             continue
         if line.about == "notes":  # their number is above
             what = what.partition("; ")[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.cli.render import console, on_terminal, one_line, print_wrapped, short_id, short_ids, styled
+from amem.cli.render import console, on_terminal, one_line, print_wrapped, say, short_id, short_ids, styled
 from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
         for hit in hits:
             why = " ".join((hit.explanation.words(), *(f"May be out of date: {each}." for each in hit.doubts)))
             said = said_on(hit, zone), hit.text, why, f"{hit.confidence:.2f}"
-            print("\t".join(one_line(cell) for cell in (short_id(hit.id), f"{hit.score:.3f}", *said)))
+            say("\t".join(one_line(cell) for cell in (short_id(hit.id), f"{hit.score:.3f}", *said)))
         return
     out = out or console()
     if hits and best_support(hits) is not Support.STRONG:

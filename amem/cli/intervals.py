@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.cli.render import console, cut, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.cli.render import console, cut, on_terminal, one_line, print_wrapped, say, short_id, styled, when
 from amem.text.scripts import written_in_cjk
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def print_intervals(found: Sequence[Interval], zone: tzinfo, *, grouped: bool, o
     """
     if out is None and not on_terminal():
         for each in found:
-            print("\t".join(one_line(cell) for cell in cells(each, zone)))
+            say("\t".join(one_line(cell) for cell in cells(each, zone)))
         return
     out = out or console()
     last = ""

@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.context import invocation, tell
 from amem.cli.options import Id, Json, moment
-from amem.cli.render import count, on_terminal, print_json, short_id
+from amem.cli.render import count, on_terminal, print_json, say, short_id
 
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
@@ -81,7 +81,7 @@ def history(
             if as_json:
                 print_json({"id": full, "fields": list(fields)})
             elif fields:
-                print(f"set back {', '.join(fields)} of {short_id(full)} to version {rollback}")
+                say(f"set back {', '.join(fields)} of {short_id(full)} to version {rollback}")
                 tell(f"undo with: {call.command('undo')}")
             else:
                 tell(f"nothing differs from version {rollback}")
@@ -127,7 +127,8 @@ def _print_report(memory: "AgenticMemorySystem", report: "UndoReport", as_json: 
     if as_json:
         return print_json(undo_record(report))
     what = "did again" if redone else f"took back operation {report.undone}"
-    print(f"{what}: {Logbook(memory).came_of(report, redone=redone)}")
+    say(f"{what}: {Logbook(memory).came_of(report, redone=redone)}")
     for each in report.kept:
-        later = "" if each.operation is None else f", changed since by operation {each.operation}"
-        tell(f"left alone: {each.item} of {short_id(each.note)}{later}")
+        tell(f"left alone: {each.item} of {short_id(each.note)}, {each.why}")
+    for each in report.settled:
+        tell(f"changed with it: {each.item} of {short_id(each.note)}, {each.why}")

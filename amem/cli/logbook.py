@@ -13,6 +13,7 @@ from amem.cli.render import (
     on_terminal,
     one_line,
     print_wrapped,
+    say,
     short_id,
     short_ids,
     styled,
@@ -191,7 +192,7 @@ def print_log(book: Logbook, trees: Sequence[Tree], zone: tzinfo, *, everything:
             operation = tree.operation
             state = "undone" if operation.undone else ""
             cells = (operation.id, operation.parent or "", operation.at.isoformat(), operation.actor, operation.action)
-            print("\t".join([*map(str, cells), state, one_line(book.told(tree))]))
+            say("\t".join([*map(str, cells), state, one_line(book.told(tree))]))
         return
     rows = [row for tree in trees for row in _rows(book, tree, zone, everything, depth=0)]
     _print_rows(rows)
@@ -253,7 +254,7 @@ def print_versions(versions: Sequence[Version], zone: tzinfo) -> None:
     if not on_terminal():
         for version in versions:
             cells = (version.version, version.at.isoformat(), version.actor, version.action, ",".join(version.changes))
-            print("\t".join(map(str, cells)))
+            say("\t".join(map(str, cells)))
         return
     out = console()
     for version in versions:

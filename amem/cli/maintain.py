@@ -12,7 +12,7 @@ import typer
 from amem.cli.context import invocation, tell
 from amem.cli.exits import ExitCode
 from amem.cli.options import Json
-from amem.cli.render import console, cut, on_terminal, one_line, print_json, print_wrapped, short_id, styled
+from amem.cli.render import console, cut, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
 
 if TYPE_CHECKING:
     from amem.maintenance.report import MaintenanceReport
@@ -92,7 +92,7 @@ def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
         title += ", if it ran now"
     if not on_terminal():
         for each in report.reasons:
-            print("\t".join([each.what, short_id(each.id), one_line(_text(memory, each.id)), one_line(each.why)]))
+            say("\t".join([each.what, short_id(each.id), one_line(_text(memory, each.id)), one_line(each.why)]))
         tell(f"{title}: {', '.join(done) or 'nothing to do'}")
         return
     out = console()

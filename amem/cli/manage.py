@@ -2,6 +2,7 @@
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from amem.cli.context import invocation, progress, tell
 from amem.cli.exits import ExitCode
 from amem.cli.options import Json
-from amem.cli.render import console, count, on_terminal, one_line, print_json, print_table, short_id, styled
+from amem.cli.render import console, count, on_terminal, one_line, print_json, print_table, say, short_id, styled
 
 if TYPE_CHECKING:
     from amem.maintenance.doctor import Finding
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel=_PANEL)(reindex)
     app.command(rich_help_panel=_PANEL)(doctor)
     app.command(rich_help_panel=_PANEL)(copy)
+    app.command(rich_help_panel=_PANEL)(backup)
     app.command(rich_help_panel=_PANEL)(collections)
 
 
@@ -77,7 +79,7 @@ def _retag(context: typer.Context, old: list[str], new: str, as_json: bool) -> N
         changed = sum(memory.rename_tag(tag, new) for tag in old)
     if as_json:
         return print_json({"from": old, "to": new, "notes": changed})
-    print(f"{', '.join(old)} → {new}: {count(changed, 'note')}")
+    say(f"{', '.join(old)} → {new}: {count(changed, 'note')}")
     tell(f"undo with: {call.command('undo')}{' (once for each tag)' if len(old) > 1 else ''}")
 
 
@@ -96,7 +98,7 @@ def enrich(
         record = {"done": report.done, "failed": report.failed, "remaining": report.remaining}
         print_json(record | {"errors": list(report.errors)})
     else:
-        print(f"finished {report.done}, failed {report.failed}, waiting {report.remaining}")
+        say(f"finished {report.done}, failed {report.failed}, waiting {report.remaining}")
     for error in report.errors[:10]:
         tell(error)
     if report.failed:
@@ -114,7 +116,7 @@ def work(
         if not once:
             tell("waiting for work; Ctrl-C ends it")
         try:
-            memory.work(once=once, poll=poll, heard=lambda receipt: print(_worked(receipt), flush=True))
+            memory.work(once=once, poll=poll, heard=lambda receipt: say(_worked(receipt), flush=True))
         except KeyboardInterrupt:
             tell("stopped; what was not done waits")
         if once and (waiting := memory.turns_waiting()):
@@ -142,7 +144,7 @@ def reindex(context: typer.Context, as_json: Json = False) -> None:
         model = memory.model_name
     if as_json:
         return print_json({"notes": done, "model": model})
-    print(f"embedded {count(done, 'note')} with {model}")
+    say(f"embedded {count(done, 'note')} with {model}")
 
 
 def doctor(
@@ -187,7 +189,46 @@ def copy(context: typer.Context, name: str, as_json: Json = False) -> None:
         folder = memory.copy(name)
     if as_json:
         return print_json({"name": name, "path": str(folder)})
-    print(folder)
+    say(str(folder))
+
+
+def backup(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The backup: one file, its checksum in FILE.sha256 beside it.")],
+    restore: Annotated[
+        bool, typer.Option("--restore", help="Make the collection of the backup, rather than the backup of it.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the backup; with --restore: the collection, which is renamed.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Back the collection up to a file, whole while others write to it, or restore it from one."""
+    call = invocation(context)
+    if restore:
+        return _restore(call.settings(), file, force, as_json)
+    with call.memory() as memory:
+        made = memory.backup(file, replace=force)
+    if as_json:
+        return print_json({"path": str(made.path), "notes": made.notes, "bytes": made.size, "sha256": made.sha256})
+    say(str(made.path))
+    tell(f"{count(made.notes, 'note')}, {made.size / 1e6:.1f} MB, checked")
+    tell(f"restore with: {call.command('backup', '--restore', str(file))}")
+
+
+def _restore(settings: "Settings", file: Path, force: bool, as_json: bool) -> None:
+    from amem.collection import collection_names, listed_collection, restore_backup
+
+    before = set(collection_names(settings.home))
+    folder = restore_backup(file, settings.home, settings.collection, replace=force)
+    held = listed_collection(settings.home, settings.collection)
+    kept = sorted(set(collection_names(settings.home)) - before - {settings.collection})
+    if as_json:
+        return print_json({"path": str(folder), "notes": held.notes, "kept": kept})
+    say(str(folder))
+    tell(f"{count(held.notes or 0, 'note')} restored")
+    for name in kept:
+        tell(f"what was there before is the collection {name}")
 
 
 def collections(context: typer.Context, as_json: Json = False) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import print_json, print_table
+from amem.cli.render import print_json, print_table, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -111,7 +111,7 @@ def pull(
         raise
     if as_json:
         return print_json({"pulled": model, "size": size})
-    print(f"{model} is ready ({_size(size)})")
+    say(f"{model} is ready ({_size(size)})")
     tell(choose(settings).reason)
 
 
@@ -194,7 +194,8 @@ def _bar(what: str) -> "Iterator[Callable[[Pulling], None]]":
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    said = TextColumn("{task.description}", markup=False)  # a server's words
+    columns = (said, BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
 

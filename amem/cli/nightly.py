@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from platformdirs import user_data_path
 
 from amem.cli.context import tell
-from amem.cli.render import print_json
+from amem.cli.render import print_json, say
 from amem.errors import InvalidInput
 from amem.maintenance.schedule import Schedule, install, uninstall, units_folder
 
@@ -29,14 +29,14 @@ def install_nightly(call: Invocation, at: str, *, show: bool, as_json: bool) -> 
         if as_json:
             return print_json({"units": schedule.units(), "crontab": schedule.cron_line()})
         for name, text in schedule.units().items():
-            print(f"# {units_folder() / name}\n{text}")
-        print(f"# crontab -e, where there is no systemd\n{schedule.cron_line()}")
+            say(f"# {units_folder() / name}\n{text}")
+        say(f"# crontab -e, where there is no systemd\n{schedule.cron_line()}")
         return None
     done = install(schedule)
     if as_json:
         return print_json({"by": done.by, "where": list(done.where), "at": f"{schedule.at:%H:%M}"})
     for where in done.where:
-        print(where)
+        say(where)
     tell(f"every night at {schedule.at:%H:%M}, by {done.by}; no longer with: {call.command('maintain', '--uninstall')}")
     return None
 
@@ -47,7 +47,7 @@ def uninstall_nightly(call: Invocation, as_json: bool) -> None:
     if as_json:
         return print_json({"removed": gone})
     for each in gone:
-        print(each)
+        say(each)
     tell("no longer every night" if gone else "nothing was installed for this collection")
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.cli.render import console, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.cli.render import console, on_terminal, one_line, print_wrapped, say, short_id, styled, when
 from amem.rendering import text_of
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def print_pairs(found: Sequence[Pair], call: Invocation, *, out: Console | None 
     """A block for each; in a pipe ``earlier, later, label, doubt, confidence, why, both contents`` by tabs."""
     if out is None and not on_terminal():
         for each in found:
-            print("\t".join(one_line(cell) for cell in _cells(each)))
+            say("\t".join(one_line(cell) for cell in _cells(each)))
         return
     out = out or console()
     for place, each in enumerate(found):

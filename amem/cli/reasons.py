@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from amem.cli.render import cell_width, console, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.cli.render import cell_width, console, on_terminal, one_line, print_wrapped, say, short_id, styled, when
 from amem.retrieval.explanation import ordinal
 from amem.retrieval.highlight import passage
 
@@ -32,7 +32,7 @@ def print_reasons(explanations: Sequence[Explanation]) -> None:
     """For a pipe: ``id, score, content, words`` by tabs, a line each."""
     for each in explanations:
         cells = (short_id(each.id), f"{each.score:.3f}", each.content, each.words())
-        print("\t".join(one_line(cell) for cell in cells))
+        say("\t".join(one_line(cell) for cell in cells))
 
 
 def print_explanation(

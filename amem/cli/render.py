@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sys
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from amem.text.breaking import breaks
+from amem.visible import escaped_json, visible, visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}")
 #: Chats and conversations without a name are named by one of these; its beginning tells them apart.
 _UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
-#: Format characters that could make a note look like something it is not: direction overrides and isolates.
-_DISGUISES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 #: Cells between two columns of a table, and at its edges.
 _GAP, _EDGES = 3, 2
@@ -32,14 +30,19 @@ _READABLE = 24
 _WHOLE = ("id", "when", "kind", "op", "version", "model")
 
 
+def say(text: str, *, flush: bool = False) -> None:
+    """Print a line of standard output, with control characters shown: a note must not be able to drive the terminal."""
+    print(visible(text), flush=flush)
+
+
 def print_json(value: Any) -> None:
     """The value as indented JSON, letters of every script as themselves."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    print(escaped_json(json.dumps(value, ensure_ascii=False, indent=2)))
 
 
 def json_line(value: Any) -> str:
     """The value as one line of JSON Lines."""
-    return json.dumps(value, ensure_ascii=False)
+    return escaped_json(json.dumps(value, ensure_ascii=False))
 
 
 def on_terminal() -> bool:
@@ -55,8 +58,8 @@ def console() -> Console:
 
 
 def short_id(id: str) -> str:
-    """The first 8 characters of a random id; a name somebody chose stays whole."""
-    return id[:8] if _RANDOM_ID.fullmatch(id) else id
+    """The first 8 characters of a random id; a name somebody chose stays whole, with control characters shown."""
+    return id[:8] if _RANDOM_ID.fullmatch(id) else visible_name(id)
 
 
 def short_ids(text: str) -> str:
@@ -78,13 +81,6 @@ def in_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "(none)" if value in (None, "") else str(value)
-
-
-def visible(text: str) -> str:
-    """The text with control characters shown, not obeyed: a note must not be able to drive the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(char if char in "\n\t" or not _drives(char) else _picture(char) for char in text)
 
 
 def one_line(text: str, width: int | None = None) -> str:
@@ -195,12 +191,3 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = 
     for row in rows:
         made.add_row(*(styled(one_line(cell)) for cell in row))
     return made
-
-
-def _drives(char: str) -> bool:
-    return unicodedata.category(char) in ("Cc", "Cs") or char in _DISGUISES
-
-
-def _picture(char: str) -> str:
-    code = ord(char)
-    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"

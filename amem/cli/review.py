@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.context import at_terminal, inform, invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import count, on_terminal, one_line, print_json, short_id
+from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def accept(context: typer.Context, numbers: Numbers, as_json: Json = False) -> N
         for number in numbers:
             fields = memory.accept(number)
             if not as_json:
-                print(f"accepted {number}: {', '.join(fields)}")
+                say(f"accepted {number}: {', '.join(fields)}")
     if as_json:
         print_json({"accepted": numbers})
 
@@ -69,7 +69,7 @@ def reject(context: typer.Context, numbers: Numbers, as_json: Json = False) -> N
         for number in numbers:
             memory.reject(number)
             if not as_json:
-                print(f"rejected {number}")
+                say(f"rejected {number}")
     if as_json:
         print_json({"rejected": numbers})
 
@@ -93,7 +93,7 @@ def _list_flags(memory: "AgenticMemorySystem") -> int:
         if on_terminal():
             _print_block((short_id(each.note), words), (), f"may be out of date: {each.reason}")
         else:
-            print("\t".join((short_id(each.note), one_line(words, 40), short_id(each.because), one_line(each.reason))))
+            say("\t".join((short_id(each.note), one_line(words, 40), short_id(each.because), one_line(each.reason))))
     if found:
         inform("amem keep ID says that a note holds, amem edit ID mends it, amem retract ID takes it back")
     return len(found)
@@ -144,7 +144,7 @@ def _list(memory: "AgenticMemorySystem | None", found: "list[Review]", as_json: 
             _print_block((str(each.id), f"{short_id(each.note)}  {words}"), changes, f"because {each.reason} ({sure})")
         else:
             cells = (str(each.id), short_id(each.note), one_line(words, 40), "; ".join(changes), sure, each.reason)
-            print("\t".join(one_line(cell) for cell in cells))
+            say("\t".join(one_line(cell) for cell in cells))
     if not _list_flags(memory) and not found:
         tell("nothing to decide")
 
@@ -168,7 +168,7 @@ def _ask(memory: "AgenticMemorySystem", found: "list[Review]") -> None:
         elif answer == "r":
             memory.reject(each.id)
             done["r"] += 1
-    print(f"accepted {done['a']}, rejected {done['r']}, left {len(found) - sum(done.values())}")
+    say(f"accepted {done['a']}, rejected {done['r']}, left {len(found) - sum(done.values())}")
 
 
 def _answer() -> str:

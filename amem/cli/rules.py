@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import print_json, visible
+from amem.cli.render import print_json, say
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +45,7 @@ def rules(
     if edit:
         return tell(f"{path}: {'changed' if changed else 'left as it was'}")
     for line in (path.read_text(encoding="utf-8-sig") if own else default_rules()).splitlines():
-        print(visible(line))
+        say(line)
     if found.secrets:
         tell(f"never stored of what is said: {', '.join(found.secrets)}")
     if found.allowed:

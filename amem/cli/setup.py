@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import print_json, print_table
+from amem.cli.render import print_json, print_table, say
 
 _PANEL = "Start"
 
@@ -39,9 +39,9 @@ def setup(context: typer.Context, as_json: Json = False) -> None:
                 "analyst": found.analyst,
             }
         )
-    print(f"home: {settings.home}")
-    print(f"embeddings: {origin}")
-    print(f"analysis: {found.reason}")
+    say(f"home: {settings.home}")
+    say(f"embeddings: {origin}")
+    say(f"analysis: {found.reason}")
     if found.problem:
         tell(f"in the way: {found.problem} ({found.hint})")
     tell(f'ready; try: {call.command("add")} "..." or {call.command("demo")}')
@@ -78,4 +78,4 @@ def path(context: typer.Context, as_json: Json = False) -> None:
     folder = folder_of(settings.home, settings.collection)
     if as_json:
         return print_json({"home": str(settings.home), "collection": settings.collection, "path": str(folder)})
-    print(folder)
+    say(str(folder))

@@ -16,9 +16,9 @@ from amem.cli.render import (
     print_json,
     print_table,
     print_wrapped,
+    say,
     short_id,
     styled,
-    visible,
     when,
 )
 
@@ -100,7 +100,7 @@ def topic(
 def _print_page(text: str) -> None:
     """Markdown as it is in a pipe; at a terminal with headings, bullets and citations told apart."""
     if not on_terminal():
-        print(visible(text))
+        say(text)
         return
     out = console()
     for line in text.splitlines():

@@ -12,11 +12,12 @@ from amem.cli.context import invocation, progress, tell
 from amem.cli.exits import ExitCode
 from amem.cli.filtering import Where, filtering
 from amem.cli.options import Json
-from amem.cli.render import count, json_line, print_json
+from amem.cli.render import count, json_line, print_json, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from amem.cli.context import Invocation
     from amem.interop.formats import Format
     from amem.interop.importing import Importer, ImportReport
     from amem.interop.items import Read
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _PANEL = "In and out"
 _NAMED = 10
+#: Bytes that are read from standard input: it is kept on disk whole, and may have no end.
+_MOST_PIPED = 4 << 30
 
 
 def register(app: typer.Typer) -> None:
@@ -36,16 +39,30 @@ def import_notes(
     context: typer.Context,
     path: Annotated[str, typer.Argument(metavar="PATH", help="A file or folder; - is standard input.")],
     format: Annotated[
-        str | None, typer.Option("--format", "-f", help="markdown, text, jsonl or locomo; default: by its shape.")
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="markdown, text, jsonl, locomo, messages, claude-code, codex, chatgpt, claude; default: by its shape.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Import a Markdown folder, a text or JSONL file, or a LoCoMo conversation; twice adds nothing twice."""
+    """Import a Markdown folder, a text or JSONL file, or conversations; twice adds nothing twice.
+
+    Conversations are LoCoMo files, session files of Claude Code and Codex (or a folder of them, with --format), what
+    ChatGPT and Claude export, and JSON or JSONL with a role and a content for each message.
+    """
     from amem.interop.importing import Importer
+    from amem.interop.transcripts import session_files
 
     call = invocation(context)
     settings = call.settings()
-    items = _first_read(_items(path, settings, _format(format)))
+    shape = _format(format)
+    sessions = [] if path == "-" else session_files(Path(path), shape)
+    if sessions:
+        return _import_sessions(call, settings, sessions, as_json)
+    items = _first_read(_items(path, settings, shape))
     with call.memory(create=True, notify=True, settings=settings) as memory, progress("importing") as bar:
         importer = Importer(memory, cause=f"import of {'standard input' if path == '-' else path}", progress=bar)
         try:
@@ -56,7 +73,7 @@ def import_notes(
     if as_json:
         print_json(report.to_dict())
     else:
-        print(_summary(report))
+        say(_summary(report))
         for each in report.problems()[:_NAMED]:
             tell(f"skipped {each.where}: {each.why}")
         if report.refused > _NAMED:
@@ -88,13 +105,44 @@ def export(
         lines = (json_line(record) for record in exported(memory, wanted, versions=versions))
         if path is None or str(path) == "-":
             for line in lines:
-                print(line)
+                say(line)
             return
         number = write_lines(path, lines)
     if as_json:
         print_json({"exported": number, "path": str(path)})
     else:
         tell(f"wrote {count(number, 'note')} to {path}")
+
+
+def _import_sessions(
+    call: "Invocation", settings: "Settings", files: "list[tuple[Path, Format]]", as_json: bool
+) -> None:
+    from amem.interop.transcripts import SessionReport, remember_sessions
+
+    report = SessionReport()
+    with call.memory(create=True, notify=True, settings=settings) as memory, progress("remembering") as bar:
+        try:
+            remember_sessions(memory, files, progress=bar, report=report)
+        except BaseException:
+            if report.operations:
+                tell(f"stopped after {count(report.messages, 'message')}; the same import goes on from there")
+            raise
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        parts = [
+            f"learnt {count(report.learnt, 'note')} from {count(report.messages, 'message')}",
+            count(report.episodes, "episode"),
+            *([f"{report.known:,} known already"] if report.known else []),
+            *([f"skipped {len(report.refused):,}"] if len(report.refused) else []),
+        ]
+        say(", ".join(parts))
+        for each in report.refused[:_NAMED]:
+            tell(f"skipped {each.where}: {each.why}")
+        if report.operations:
+            tell("undo with: " + "; ".join(call.command("undo", str(each)) for each in report.operations))
+    if report.refused:
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def _format(name: str | None) -> "Format | None":
@@ -115,13 +163,20 @@ def _items(path: str, settings: "Settings", format: "Format | None") -> "Iterato
     if path != "-":
         yield from read_path(Path(path), settings, format)
         return
-    import shutil
     import sys
     import tempfile
+    from functools import partial
+
+    from amem.errors import InvalidInput
 
     # Kept aside whole, so that its format and encoding are known before the first note is stored.
     with tempfile.SpooledTemporaryFile(max_size=16 << 20) as kept:
-        shutil.copyfileobj(sys.stdin.buffer, kept)
+        for block in iter(partial(sys.stdin.buffer.read, 1 << 20), b""):
+            kept.write(block)
+            if kept.tell() > _MOST_PIPED:
+                raise InvalidInput(
+                    f"standard input goes on past {_MOST_PIPED >> 30} GB", hint="import it from files, piece by piece"
+                )
         kept.seek(0)
         yield from read_stream(kept, settings, format)  # type: ignore[arg-type]  # a spooled file reads as bytes
 

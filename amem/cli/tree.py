@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.cli.render import console, one_line, short_id, short_ids, styled, when
+from amem.cli.render import console, one_line, say, short_id, short_ids, styled, when
 from amem.note import Status
 from amem.rendering import text_of
 from amem.retrieval.ancestors import READS, ground, resting
@@ -39,7 +39,7 @@ def print_lines(found: Sequence[Ancestor], local: tzinfo) -> None:
             "" if note is None else text_of(note),
             short_ids(each.reason),
         )
-        print("\t".join(one_line(cell) for cell in cells))
+        say("\t".join(one_line(cell) for cell in cells))
 
 
 class Tree:

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from amem.cli.context import at_terminal, invocation, tell
+from amem.cli.exits import ExitCode
 from amem.cli.options import Id, Ids, Json, pairs
-from amem.cli.render import count, on_terminal, one_line, print_json, short_id
+from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
 
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.settings import Settings
+    from amem.system.purging import PurgeReport
 
 _PANEL = "Write"
+#: Of what stays after a purge so many are named.
+_NAMED = 20
 
 Time = Annotated[str | None, typer.Option("--time", help="When it was said or happened: ISO 8601; default now.")]
 NewTags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; repeatable.")]
@@ -82,7 +86,7 @@ def add(
             if receipt.stored:
                 tell(f"undo with: {call.command('undo')}")
         else:
-            print(receipt.id)
+            say(receipt.id)
     if no_wait and receipt.enrichment == "pending":
         tell(f"the note waits for its analysis: {call.command('work')} (or enrich) does it")
     if receipt.error:
@@ -171,10 +175,11 @@ def purge(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Destroy notes and their history for good. The one thing that undo cannot take back."""
-    from amem.errors import InvalidInput
+    """Destroy notes, their history and what was made of them. The one thing that undo cannot take back."""
+    from amem.errors import InvalidInput, NoteNotFound
 
-    with invocation(context).memory() as memory:
+    call = invocation(context)
+    with call.memory() as memory:
         found = _resolve(memory, ids, deleted=True)
         if not yes:
             for id in found:
@@ -184,9 +189,17 @@ def purge(
             if not at_terminal():
                 raise InvalidInput(f"purging {what} cannot be undone", hint="give --yes if you mean it")
             typer.confirm(f"Destroy {what} for good?", abort=True, err=True)
-        for id in found:
-            memory.purge(id)
-    _say_done("purged", found, as_json)
+        report = memory.purge(found)
+        if report is None:
+            raise NoteNotFound("another process has purged them already")
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _print_purge(report, found)
+    if report.owed:
+        tell(f"the notes are gone, but files still hold their text: {report.owed}")
+        tell(f"finish it with: {call.command('maintain')}")
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def pin(
@@ -236,7 +249,7 @@ def link(
             if as_json:
                 print_json(link_record(made))
             else:
-                print(f"linked {short_id(start)} {made.type} {short_id(end)}")
+                say(f"linked {short_id(start)} {made.type} {short_id(end)}")
     if not as_json:
         tell(f"undo with: {call.command('undo')}")
 
@@ -277,14 +290,33 @@ def _say_done(what: str, ids: list[str], as_json: bool) -> None:
         print_json({what: ids})
     else:
         for id in ids:
-            print(f"{what} {short_id(id)}")
+            say(f"{what} {short_id(id)}")
+
+
+def _print_purge(report: "PurgeReport", asked: list[str]) -> None:
+    for id in report.notes:
+        say(f"purged {short_id(id)}{'' if id in asked else ' (made of it)'}")
+    for id in report.stands_again:
+        tell(f"stands again: {short_id(id)}")
+    if report.rewritten:
+        tell(f"rewritten without it: {', '.join(map(short_id, report.rewritten))}")
+    if report.removed:
+        parts = [count(number, what.removesuffix("s"), what) for what, number in report.removed.items()]
+        tell(f"removed with it: {', '.join(parts)}")
+    for each in report.left[:_NAMED]:
+        if each.note:
+            tell(f"stays: {short_id(each.note)} says the same in its own words ({each.where})")
+        else:
+            tell(f"stays: the file {each.where} in the home holds the same text")
+    if len(report.left) > _NAMED:
+        tell(f"and {count(len(report.left) - _NAMED, 'other')} (--json names them)")
 
 
 def _say_changed(undo: str, id: str, changed: bool, as_json: bool) -> None:
     if as_json:
         print_json({"changed": [id] if changed else []})
     elif changed:
-        print(f"changed {short_id(id)}")
+        say(f"changed {short_id(id)}")
         tell(f"undo with: {undo}")
     else:
         tell("nothing changed")

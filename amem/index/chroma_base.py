@@ -265,6 +265,8 @@ class ChromaBase:
                 self._dirty = False
             if self._stop:
                 return
+        # Where it holds notes from before a purge, not even for the time of that import.
+        self._folder.forget_others(self._leg.rows.space)
         with self._signal:
             # Importing Chroma takes a second that a process which has just started needs for its user.
             self._signal.wait_for(lambda: self._stop or self._asked > self._fed, self._pause)

@@ -26,6 +26,8 @@ _LABEL, _DATABASE, _SYNCHRONISED = "amem.json", "chroma.sqlite3", "index_metadat
 #: Twice Chroma's own: recall@10 of 0.92 instead of 0.77 on vectors without any structure, for 0.5 ms a query.
 _EFFORT = 200
 _BLOCK = 1 << 20
+#: Seconds between two looks at what another process is at.
+_MOMENT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,12 @@ class ChromaFolder:
         """
         self._write(replace(self._label, seq=seq, files=self._fingerprints()))
 
+    def forget_others(self, space: str) -> None:
+        """Remove a folder, which is not open, of another space: it would be made anew. Raises ChromaFailed."""
+        label = self.label()
+        if label is None or label.space != space:
+            shutil.rmtree(self._path, ignore_errors=True)
+
     def close(self) -> None:
         """Let go of Chroma; a folder that is not open is fine."""
         client, self._client = self._client, None
@@ -154,6 +162,36 @@ def _is_sound(path: Path) -> bool:
             return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
     except sqlite3.Error:
         return False
+
+
+def forget_purged(parent: Path, space: str, timeout: float) -> bool:
+    """Have no folder of Chroma's hold notes from before a purge, which gave the vectors another `space`.
+
+    Folders that were moved aside are removed, and the one in use, unless a process keeps it: that one makes it anew.
+    False when it has not begun to within `timeout` seconds.
+    """
+    from filelock import FileLock, Timeout
+
+    until = time.monotonic() + timeout
+    while _holds_other(parent, space):
+        with contextlib.suppress(Timeout), FileLock(parent / LOCK, mode=0o600).acquire(timeout=0):
+            shutil.rmtree(parent / NAME)
+            break
+        if time.monotonic() >= until:
+            return False
+        time.sleep(_MOMENT)
+    for broken in parent.glob(f"{BROKEN}*"):
+        shutil.rmtree(broken)
+    return True
+
+
+def _holds_other(parent: Path, space: str) -> bool:
+    """Whether there is a folder that is not labelled as one of this space."""
+    try:
+        label = ChromaFolder(parent).label()
+    except ChromaFailed:
+        return True
+    return label.space != space if label is not None else (parent / NAME).exists()
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,12 +116,14 @@ class DenseLeg:
                 return hits
         return rows.search(question, k)
 
-    def search_many(self, matrix: ArrayLike, k: int) -> list[Hits]:
-        """As `search` among the active notes, for each row of `matrix`; always exact."""
+    def search_many(self, matrix: ArrayLike, k: int, *, allowed: Keys | None = None) -> list[Hits]:
+        """As `search`, for each row of `matrix`; always exact."""
         rows = self.rows
         questions = np.ascontiguousarray(matrix, dtype=np.float32)
         if k < 1 or not rows.dimension or not len(questions):
             return [_nothing() for _ in questions]
+        if allowed is not None:
+            return [self.search(question, k, allowed=allowed) for question in questions]
         first = self._question(rows, questions[0])
         # For a single question the plain scan is twice as fast as a matrix product.
         return [rows.search(first, k)] if len(questions) == 1 else rows.search_many(questions, k)
@@ -168,12 +170,22 @@ class DenseLeg:
         }
 
     def flush(self, timeout: float = 60.0) -> None:
-        """Write the cache file now, and have Chroma hold every note where this process keeps it.
-
-        After a purge this removes the vector from every file but the database.
-        """
+        """Write the cache file now, and have Chroma hold every note where this process keeps it."""
         self.write_cache()
         self.wait_for_chroma(timeout)
+
+    def forget_purged(self, timeout: float = 30.0) -> bool:
+        """Have no file but the database hold anything from before a purge, which began another space.
+
+        False when another process has Chroma's folder open and does not let go of it within `timeout` seconds.
+        """
+        from amem.index.chroma_folder import forget_purged
+
+        if self._folder is None:
+            return True
+        (self._folder / NAME).unlink(missing_ok=True)
+        self.write_cache()
+        return forget_purged(self._folder, self.rows.space, timeout)
 
     def write_cache(self) -> None:
         """Write the cache file now."""

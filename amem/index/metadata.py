@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from amem import checks
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -23,12 +24,20 @@ def pack(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises InvalidInput naming the field that JSON cannot hold unchanged. A tuple counts as a list.
     """
-    for name, value in metadata.items():
-        if not isinstance(name, str):
-            raise InvalidInput(f"metadata field names must be text, not {name!r}")
-        _check(name, value)
+    try:
+        for name, value in metadata.items():
+            if not isinstance(name, str):
+                raise InvalidInput(f"metadata field names must be text, not {checks.shown(name)}")
+            _check(name, value)
+        whole = json.dumps(metadata)
+    except RecursionError:
+        raise InvalidInput("the metadata is nested too deeply") from None
+    except InvalidInput:
+        raise
+    except ValueError as error:  # a number of more digits than Python writes
+        raise InvalidInput(f"cannot keep the metadata: {error}") from error
     flat = {name: value for name, value in metadata.items() if _is_flat(name, value)}
-    return {**flat, ENVELOPE: json.dumps(metadata)}
+    return {**flat, ENVELOPE: whole}
 
 
 def unpack(stored: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -51,7 +60,7 @@ def _check(name: str, value: object) -> None:
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
-                raise InvalidInput(f"metadata field {name!r}: a key inside it is {key!r}, not text")
+                raise InvalidInput(f"metadata field {name!r}: a key inside it is {checks.shown(key)}, not text")
             _check(name, item)
         return
     raise InvalidInput(

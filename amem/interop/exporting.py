@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import stat
+import tempfile
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import InvalidInput
@@ -97,17 +100,24 @@ def export_chosen(collection: Chosen, ids: Sequence[str], path: Path, zone: tzin
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:
-    """Write beside the file and then put it in its place, so that a failure leaves no half export; returns how many."""
-    beside = path.with_name(f".{path.name}.part")
+    """Write beside the file and then put it in its place, so that a failure leaves no half export; returns how many.
+
+    Raises InvalidInput where a link, a device, a pipe or a folder is in that place, OSError when it cannot be written.
+    """
+    if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+        raise InvalidInput(f"{path} is not a regular file", hint="name a file; - is standard output")
     number = 0
+    # A name that nobody can foresee, and so nobody can have put a link at.
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent)
     try:
-        with os.fdopen(os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             for line in lines:
                 stream.write(f"{line}\n")
                 number += 1
-        beside.replace(path)
+        os.replace(name, path)
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(name)
     return number
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 MARKDOWN_SUFFIXES = (".md", ".markdown")
 JSONL_SUFFIXES = (".jsonl", ".ndjson")
 _PEEK = 1 << 16
+#: A session begins with a line or two of other things: a summary, a snapshot of files.
+_FIRST_LINES = 20
+#: A list of messages, or an object with one: what comes first in each is its role, or perhaps its content or id.
+_MESSAGES = re.compile(rb'\s*(?:\{\s*"messages"\s*:\s*)?\[\s*\{(?=[^{}\[\]]*"role"\s*:)')
 
 
 class Format(StrEnum):
@@ -23,6 +28,11 @@ class Format(StrEnum):
     TEXT = "text"
     JSONL = "jsonl"
     LOCOMO = "locomo"
+    CLAUDE_CODE = "claude-code"
+    CODEX = "codex"
+    CHATGPT = "chatgpt"
+    CLAUDE = "claude"
+    MESSAGES = "messages"
 
 
 def recognise(stream: BinaryIO, path: Path | None) -> Format:
@@ -30,15 +40,21 @@ def recognise(stream: BinaryIO, path: Path | None) -> Format:
     suffix = "" if path is None else path.suffix.lower()
     if suffix in MARKDOWN_SUFFIXES:
         return Format.MARKDOWN
-    if suffix in JSONL_SUFFIXES:
-        return Format.JSONL
     start = stream.tell()
     head = stream.read(_PEEK)
     stream.seek(start)
+    if suffix in JSONL_SUFFIXES:
+        return _session(head) or Format.JSONL
     opening = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if opening.startswith((b"[", b"{")):
         if b'"conversation"' in opening and b'"session_' in opening:
             return Format.LOCOMO
+        if opening.startswith(b"[") and b'"mapping"' in opening and b'"parent"' in opening:
+            return Format.CHATGPT
+        if opening.startswith(b"[") and b'"chat_messages"' in opening:
+            return Format.CLAUDE
+        if _MESSAGES.match(opening):
+            return Format.MESSAGES
         if opening.startswith(b"{") and _is_object(opening.split(b"\n", 1)[0]):
             return Format.JSONL
         if suffix == ".json":
@@ -47,6 +63,24 @@ def recognise(stream: BinaryIO, path: Path | None) -> Format:
                 hint="write one JSON object with a content per line, or name the --format",
             )
     return Format.TEXT
+
+
+def _session(head: bytes) -> Format | None:
+    """Which conversation begins so, line by line; None for notes."""
+    for line in head.splitlines()[:_FIRST_LINES]:
+        try:
+            held = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(held, dict):
+            continue
+        if held.get("type") == "session_meta" and "payload" in held:
+            return Format.CODEX
+        if isinstance(held.get("sessionId"), str) and isinstance(held.get("type"), str):
+            return Format.CLAUDE_CODE
+        if isinstance(held.get("messages"), list) or {"role", "content"} <= held.keys():
+            return Format.MESSAGES
+    return None
 
 
 def _is_object(line: bytes) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from amem.clock import parse_time
@@ -18,7 +19,9 @@ from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
+
+    from amem.note import Overturned
 
 _LONGEST_LINE = 16 << 20
 _PLAIN = frozenset(
@@ -46,7 +49,7 @@ def read_jsonl(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
     Keys are those of a note (``time`` and ``timestamp`` mean the same). Unknown keys refuse the line, since a typing
     error would otherwise lose what it names.
     """
-    for number, place, line in _lines(stream):
+    for number, place, line in lines_of(stream):
         where = f"line {number}"
         if line is None:
             yield Refused(where, f"longer than {_LONGEST_LINE >> 20} MB")
@@ -54,12 +57,12 @@ def read_jsonl(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
         if not line.strip():
             continue
         try:
-            yield _incoming(_object(decode(line, "the line", at=place)), name, number, zone)
+            yield _incoming(object_of(decode(line, "the line", at=place)), name, number, zone)
         except InvalidInput as error:
             yield Refused(where, str(error))
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, int, bytes | None]]:
+def lines_of(stream: BinaryIO) -> Iterator[tuple[int, int, bytes | None]]:
     """(number from 1, byte position, line); None for a line that is too long to be one note."""
     number = place = 0
     while line := stream.readline(_LONGEST_LINE):
@@ -76,7 +79,8 @@ def _lines(stream: BinaryIO) -> Iterator[tuple[int, int, bytes | None]]:
         yield number, began, None
 
 
-def _object(text: str) -> dict[str, Any]:
+def object_of(text: str) -> dict[str, Any]:
+    """The object that a line is. Raises InvalidInput."""
     try:
         value = json.loads(text)
     except RecursionError:
@@ -116,11 +120,12 @@ def _exported(held: dict[str, Any], number: int) -> Incoming:
         sources = [source_of(each) for each in held.get("sources", [])]
         wanted = tuple(_wanted(each) for each in held.get("links_out", []))
         status = Status(held.get("status", Status.ACTIVE))
-        overturned = tuple(overturned_of(each) for each in held.get("overturned", []))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        overturned = tuple(_overturned(each) for each in held.get("overturned", []))
+        successor = _id({"id": held.get("superseded_by")})
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InvalidInput(f"not a line amem exported: {error}") from error
     as_new = status is Status.ACTIVE and not overturned
-    standing = None if as_new else Standing(status, held.get("superseded_by"), overturned)
+    standing = None if as_new else Standing(status, successor, overturned)
     own = sources[:1] if sources and _is_own(sources[0], held["content"]) else []
     gathered = tuple(sources[len(own) :])
     note = NewNote(held["content"], held.get("timestamp"), own[0] if own else None, fields, gathers=gathered)
@@ -138,10 +143,25 @@ def _wanted(link: dict[str, Any]) -> Wanted:
         str(link["reason"]),
         LinkType(link["type"]),
         by_id=True,
-        confidence=float(link["confidence"]),
+        confidence=_confidence(link["confidence"]),
         made_by=str(link["made_by"]),
-        at=datetime.fromisoformat(link["at"]),
+        at=parse_time(link["at"], UTC),
     )
+
+
+def _overturned(held: dict[str, Any]) -> Overturned:
+    told = overturned_of(held)
+    if not all(isinstance(each, str) for each in (told.text, told.by, told.then, told.reason)):
+        raise TypeError("an overturned statement must be text")
+    parse_time(told.until, UTC)
+    return replace(told, confidence=_confidence(told.confidence))
+
+
+def _confidence(value: Any) -> float:
+    number = float(value)
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"a confidence lies between 0 and 1, not {value!r}")
+    return number
 
 
 def _id(held: dict[str, Any]) -> str | None:

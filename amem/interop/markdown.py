@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time
 from amem.errors import InvalidInput
-from amem.interop.decoding import decode, reading
+from amem.interop.decoding import decode, leads_out, reading, whole
 from amem.interop.formats import MARKDOWN_SUFFIXES
 from amem.interop.front_matter import Value, as_list, split_front_matter
 from amem.interop.items import Incoming, Read, Refused, parts_of, source_id
@@ -47,11 +47,15 @@ def read_folder(folder: Path, zone: tzinfo, limit: int) -> Iterator[Read]:
     files = markdown_files(folder)
     if not files:
         raise InvalidInput(f"{folder} holds no Markdown files", hint="name a folder with .md files in it")
+    root = folder.resolve()
     for path in files:
         name = path.relative_to(folder).as_posix()
+        if leads_out(path, root):
+            yield Refused(name, "it is a link that leads out of the folder")
+            continue
         try:
             with reading(path) as stream:
-                text = decode(stream.read(), name)
+                text = decode(whole(stream, name), name)
             written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         except (InvalidInput, OSError) as error:
             yield Refused(name, str(error).removeprefix(f"{name} "))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from amem.clock import zone
 from amem.errors import InvalidInput
-from amem.interop.decoding import decode, reading
+from amem.interop.decoding import decode, reading, whole
 from amem.interop.formats import Format, recognise
 from amem.interop.items import Read, split_long
 from amem.interop.jsonl import read_jsonl
@@ -58,11 +58,16 @@ def _read(
     items: Iterator[Read]
     match format or recognise(stream, path):
         case Format.MARKDOWN:
-            items = read_markdown(decode(stream.read(), name), name, written, where, limit)
+            items = read_markdown(decode(whole(stream, name), name), name, written, where, limit)
         case Format.JSONL:
             items = read_jsonl(stream, name, where)
         case Format.LOCOMO:
             items = read_locomo(stream, name, where)
+        case Format.CLAUDE_CODE | Format.CODEX | Format.CHATGPT | Format.CLAUDE | Format.MESSAGES as session:
+            raise InvalidInput(
+                f"{name} holds conversations of {session}, to be remembered rather than read as notes",
+                hint="name the file to amem import",
+            )
         case _:
             items = read_text(stream, name, written)
     yield from split_long(items, limit)

@@ -6,11 +6,12 @@ note's ``timestamp``, which reads as it was given.
 
 from __future__ import annotations
 
-from dataclasses import fields
-from datetime import datetime
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from amem.clock import parse_time
 from amem.note import Fact, MemoryNote, Overturned, Source
 from amem.storage.rows import overturned_plain
 
@@ -55,7 +56,7 @@ def source_of(record: Mapping[str, Any]) -> Source:
     for name in ("id", "kind", "text"):
         if not isinstance(record[name], str):
             raise TypeError(f"a source's {name} must be text")
-    return Source(**values | {"at": None if at is None else datetime.fromisoformat(at)})
+    return Source(**values | {"at": None if at is None else parse_time(at, UTC)})
 
 
 def version_record(version: Version) -> dict[str, Any]:
@@ -96,7 +97,8 @@ def undo_record(report: UndoReport) -> dict[str, Any]:
         "operation": report.operation,
         "undone": report.undone,
         "reverted": [{"note": note, "item": item} for note, item in report.reverted],
-        "kept": [{"note": each.note, "item": each.item, "operation": each.operation} for each in report.kept],
+        "kept": [asdict(each) for each in report.kept],
+        "settled": [asdict(each) for each in report.settled],
         "passed_over": report.passed_over,
     }
 

@@ -1,44 +1,92 @@
-"""What an import still owes once its notes are stored: links between them, and their old standing."""
+"""What an import owes the notes it stored, or found stored: links between them, and their old standing."""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from amem.storage.rows import plain
+from amem.storage.versions import STANDING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from amem.interop.items import Standing
     from amem.note import Link
-    from amem.storage import Store
+    from amem.storage import Session
+
+_log = logging.getLogger("amem")
+ACTION = "import"
 
 
 @dataclass(frozen=True, slots=True)
 class Debts:
     """Links to make, and by note id the status to give back.
 
-    `parent` is the operation that stored the notes, so that taking it back takes this back too.
+    `fresh` are the notes this import stored. What concerns others was owed before, by an import that was stopped: it
+    is paid unless the link was made once, or the standing was changed by anything but an import, since people may have
+    changed it. `parent` is the operation that stored the notes, so that taking it back takes this back too.
     """
 
     links: Sequence[Link] = ()
     standing: Mapping[str, Standing] = field(default_factory=dict)
+    fresh: Collection[str] = ()
     parent: int | None = None
 
     def __bool__(self) -> bool:
         return bool(self.links or self.standing)
 
 
-def settle(store: Store, debts: Debts, *, actor: str, cause: str = "") -> int:
-    """Pay them in one transaction, as one operation; returns how many links were new."""
-    with store.write() as session:
-        fresh = [link for link in debts.links if session.links.get(link.source, link.target, link.type) is None]
-        if not (fresh or debts.standing):
-            return 0
-        operation = session.begin("import", actor, cause, parent=debts.parent)
-        for id, standing in debts.standing.items():
-            changes = {"status": str(standing.status), "superseded_by": standing.superseded_by}
+def settle(session: Session, debts: Debts, *, actor: str, cause: str = "") -> int:
+    """Pay them as one operation of the running transaction; returns how many links were new."""
+    owed = _owed(session, debts)
+    links = [link for link in owed if not session.links.leads_across(link.source, link.target)]
+    if len(links) < len(owed):
+        _log.warning("%d links between different users, agents or sessions are left out", len(owed) - len(links))
+    changes = _standing(session, debts)
+    if not (links or changes):
+        return 0
+    operation = session.begin(ACTION, actor, cause, parent=debts.parent)
+    for id, values in changes.items():
+        session.notes.change(id, values, operation)
+    return sum(session.links.put(link, operation) for link in links)
+
+
+def _owed(session: Session, debts: Debts) -> list[Link]:
+    """The links that are to be made."""
+    links = session.links
+    before = cache(links.ever_to)
+    return [
+        link
+        for link in debts.links
+        if (
+            links.get(link.source, link.target, link.type) is None
+            if link.source in debts.fresh or link.target in debts.fresh
+            else link.source not in before(link.target, link.type)
+        )
+    ]
+
+
+def _standing(session: Session, debts: Debts) -> dict[str, dict[str, Any]]:
+    """The changes that give notes their old standing, by id; those that have it already are left out."""
+    if not debts.standing:
+        return {}
+    keys = session.notes.keys_of(list(debts.standing))
+    asked = [key for id, key in keys.items() if id not in debts.fresh]
+    last = session.operations.last_to_set(asked, (*STANDING, "overturned"))
+    held = session.notes.get_many(list(keys), history=False, usage=False, deleted=True)
+    changes = {}
+    for id, standing in debts.standing.items():
+        if id not in keys or (id not in debts.fresh and last[keys[id]][1] != ACTION):
+            continue
+        now = (held[id].status, held[id].superseded_by, tuple(held[id].overturned))
+        if now != (standing.status, standing.superseded_by, standing.overturned):
             told = plain("overturned", standing.overturned)
-            session.notes.change(id, changes | {"overturned": told}, operation)
-        return sum(session.links.put(link, operation) for link in fresh)
+            changes[id] = {
+                "status": str(standing.status),
+                "superseded_by": standing.superseded_by,
+                "overturned": told,
+            }
+    return changes

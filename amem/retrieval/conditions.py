@@ -68,6 +68,9 @@ def _words(name: str, value: Any, note: MemoryNote, zone: tzinfo) -> str:
         return f"it is no part of {value[:8]}"
     if name == "metadata":
         return f"its metadata does not say {_either([f'{key}={each}' for key, each in value.items()])}"
+    if name == "whose":
+        asked = ", ".join(f"{each} {held}" for each, held in value.ids.items()) or "no user_id, agent_id or session_id"
+        return f"it is not of {asked} alone"
     if name in SCOPES:
         held = note.metadata.get(name)
         return f"it has no {name}, and {value} was asked for" if held is None else f"its {name} is {held}, not {value}"

@@ -7,6 +7,8 @@ lexical leg: by stem ("moved" finds "moving"), without accents, Chinese by pairs
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -68,7 +70,7 @@ def passage(content: str, words: Iterable[str], *, sentence: tuple[int, int] | N
     wanted = {term for word in words for term in query_terms(word)}
     placed = _places(content, wanted) if wanted else []
     sentences = bounds(content)
-    held = [{term for at, _, terms in placed if start <= at < end for term in terms} for start, end in sentences]
+    held = _shared(placed, sentences)
     best = max(range(len(sentences)), key=lambda place: (len(held[place]), -_length(sentences[place])), default=None)
     if best is None:
         return Passage("", 0, 0)
@@ -108,10 +110,21 @@ def _located(question: str) -> tuple[_Placed, ...]:
 
 
 def _wanted(placed: Iterable[_Placed], wanted: Collection[str]) -> list[_Placed]:
-    found = []
+    found, wanted = [], frozenset(wanted)
     for start, end, terms in placed:
         if here := tuple(term for term in terms if term in wanted):
             found.append((start, end, here))
+    return found
+
+
+def _shared(placed: Sequence[_Placed], sentences: Sequence[tuple[int, int]]) -> list[set[str]]:
+    """For each sentence the terms that begin in it."""
+    found: list[set[str]] = [set() for _ in sentences]
+    starts = [start for start, _ in sentences]
+    for at, _, terms in placed:
+        sentence = bisect_right(starts, at) - 1
+        if sentence >= 0 and at < sentences[sentence][1]:
+            found[sentence].update(terms)
     return found
 
 
@@ -130,6 +143,24 @@ def _length(span: tuple[int, int]) -> int:
     return span[1] - span[0]
 
 
+def _fullest(placed: Sequence[_Placed], reach: int) -> int:
+    """Where the `reach` characters begin that hold the most terms, the first of several such places."""
+    ordered = sorted(placed, key=lambda each: each[0])
+    within: Counter[str] = Counter()
+    best = most = last = 0
+    for at, _, terms in ordered:
+        while last < len(ordered) and ordered[last][0] < at + reach:
+            within.update(ordered[last][2])
+            last += 1
+        if len(within) > most:
+            best, most = at, len(within)
+        for term in terms:
+            within[term] -= 1
+            if not within[term]:
+                del within[term]
+    return best
+
+
 def _cut(content: str, start: int, end: int, placed: Sequence[_Placed]) -> tuple[int, int]:
     """At most `LONGEST` characters of content[start:end], around most of the words, cut at spaces if there are any."""
     if end - start <= LONGEST:
@@ -137,11 +168,7 @@ def _cut(content: str, start: int, end: int, placed: Sequence[_Placed]) -> tuple
     near = [each for each in placed if start <= each[0] < end]
     begin = start
     if near:
-        reach = LONGEST - _RUN_UP
-        first = max(
-            near, key=lambda at: (len({t for s, _, ts in near if at[0] <= s < at[0] + reach for t in ts}), -at[0])
-        )
-        begin = max(start, min(first[0] - _RUN_UP, end - LONGEST))
+        begin = max(start, min(_fullest(near, LONGEST - _RUN_UP) - _RUN_UP, end - LONGEST))
     stop = min(end, begin + LONGEST)
     space = content.find(" ", begin, begin + _RUN_UP) if begin > start else -1
     last = content.rfind(" ", begin + LONGEST // 2, stop) if stop < end else -1

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from amem import checks
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.llm.tokenizers import Counter, counter_for, settings_counter
@@ -44,6 +45,7 @@ _SHARE, _LEAST = 3, 80
 _ASKED = 4_000
 
 
+_CALLERS = "a function of the caller's"
 _EVER = datetime.min.replace(tzinfo=UTC)
 _WHY = {
     "budget": "there was no room for it",
@@ -91,13 +93,13 @@ class Placing:
         if isinstance(tokenizer, str):
             return counter_for(tokenizer)
         if callable(tokenizer):
-            return Counter(tokenizer, "a function of the caller's")
-        raise InvalidInput(f"a tokenizer is a model's name or a function, not {tokenizer!r}")
+            return Counter(lambda text: checks.whole("what the tokenizer returns", tokenizer(text), least=0), _CALLERS)
+        raise InvalidInput(f"a tokenizer is a model's name or a function, not {checks.shown(tokenizer)}")
 
     def core(self, budget: int | None, within: Filter, counter: Counter, chinese: bool | None = None) -> CoreNotes:
         """The block of core notes within so many tokens (None: the setting ``core_tokens``)."""
         most = checked_budget(self.settings.core_tokens if budget is None else budget)
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(within.scope):
             return background(session, self._predicates(), most, counter, within=within, chinese=chinese)
 
     def context(

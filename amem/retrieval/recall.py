@@ -97,11 +97,11 @@ class Recall:
         with self._store.read() as session:
             for place, query in asked.items():
                 reading = readings[query.text]
-                ranking = self._ranker.rank(
-                    session, query, reading, vectors.get(_meant(reading)), event=vectors.get(_happened(reading))
-                )
-                chosen = _chosen(ranking, query)
-                answers[place] = self._hits(session, query, ranking, chosen)
+                vector, event = vectors.get(_meant(reading)), vectors.get(_happened(reading))
+                with session.within(query.filter.scope):
+                    ranking = self._ranker.rank(session, query, reading, vector, event=event)
+                    chosen = _chosen(ranking, query)
+                    answers[place] = self._hits(session, query, ranking, chosen)
                 if query.touch:
                     left = {hit.id for hit in answers[place]}
                     used += [each.key for each in chosen if each.id in left]
@@ -119,7 +119,7 @@ class Recall:
         asking = bool(query.text.strip())
         readings, vectors = self._read([query] if asking else [])
         self._reranking.prepare([query] if asking else [])
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(query.filter.scope):
             note = session.notes.get_many([id], history=False, deleted=True).get(id)
             if note is None:
                 raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")

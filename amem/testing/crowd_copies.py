@@ -110,9 +110,9 @@ class Copies:
         )
         self._insert(
             "versions",
-            "id, operation, note, version, changes",
+            "id, operation, note, version, changes, owned",
             "id + number * :versions, operation + number * :operations, note + number * :notes, version,"
-            " copied_changes(changes, number)",
+            " copied_changes(changes, number), owned",
             "versions",
         )
         self._insert(

@@ -184,10 +184,45 @@ def test_purge_destroys_for_good(cli: Cli) -> None:
     result = cli("purge", id)
     assert result.exit_code == 1
     assert result.stderr.endswith("error: purging 1 note cannot be undone (give --yes if you mean it)\n")
-    assert cli.json("purge", id, "--yes") == {"purged": [id]}
+    assert cli.json("purge", id, "--yes") == {
+        "purged": [id],
+        "operation": 2,
+        "rewritten": [],
+        "stands_again": [],
+        "removed": {"versions": 1},
+        "left": [],
+        "owed": "",
+    }
     assert cli.json("list", "--deleted") == []
     cli.refused("show", id)
     cli.refused("restore", id)
+    refused = cli("undo")
+    assert refused.exit_code == 1
+    assert "operation 2 (purge) cannot be undone; nothing was taken back" in refused.stderr
+
+
+def test_a_purge_names_what_stays_and_fails_while_files_hold_the_text(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from amem.errors import StorageFull
+    from amem.storage import Store
+
+    gone, kept = cli.add("Tea at five with Wen."), cli.add("Ask. Tea at five with Wen. Or not.")
+
+    def full(_: Store) -> None:
+        raise StorageFull("the disk is full", hint="free some space")
+
+    with monkeypatch.context() as short:
+        short.setattr(Store, "shrink", full)
+        result = cli("purge", gone, "--yes")
+    assert result.exit_code == 1
+    assert result.stdout == f"purged {gone[:8]}\n"
+    assert f"stays: {kept[:8]} says the same in its own words (its text)" in result.stderr
+    assert "files still hold their text: the disk is full" in result.stderr
+    assert "finish it with: " in result.stderr
+    assert [each["level"] for each in cli.json("doctor") if each["about"] == "purge"] == ["warning"]
+    cli.json("maintain")
+    assert [each for each in cli.json("doctor") if each["about"] == "purge"] == []
 
 
 def test_pin_and_unpin(cli: Cli) -> None:
@@ -458,6 +493,26 @@ def test_copy_and_collections(cli: Cli) -> None:
     cli.ok("delete", id)
     assert [(each["name"], each["notes"]) for each in cli.json("collections")] == [("backup", 1), ("memories", 0)]
     assert cli.json("-c", "backup", "show", id)["content"] == "Tea at five."
+
+
+def test_a_backup_is_made_and_restored_with_the_commands_that_are_told(cli: Cli, tmp_path: Path) -> None:
+    id = cli.add("Tea at five.")
+    file = tmp_path / "kept.db"
+    assert cli.ok("backup", str(file)).strip() == str(file)
+    assert "already" in cli("backup", str(file)).stderr
+    assert cli.json("backup", str(file), "--force")["notes"] == 1
+    cli.ok("delete", id)
+
+    taken = cli("backup", "--restore", str(file))
+    assert taken.exit_code == 1
+    assert "--force" in taken.stderr
+    restored = cli.json("backup", "--restore", "--force", str(file))
+
+    assert cli.json("show", id)["content"] == "Tea at five."
+    (before,) = restored["kept"]
+    assert {each["name"]: each["notes"] for each in cli.json("collections")} == {"memories": 1, before: 0}
+    cli.ok("-c", "third", "backup", "--restore", str(file))
+    assert cli.json("-c", "third", "show", id)["content"] == "Tea at five."
 
 
 def test_doctor_enrich_and_reindex(cli: Cli) -> None:

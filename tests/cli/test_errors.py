@@ -92,7 +92,7 @@ def test_standard_input_that_is_not_utf8(cli: Cli) -> None:
 
 
 def test_an_argument_that_is_not_text(cli: Cli) -> None:
-    assert cli.refused("add", "caf\udce9").startswith("content holds characters that are not text")
+    assert cli.refused("add", "caf\udce9").startswith("content holds a NUL or half of a surrogate pair")
 
 
 def test_malformed_lines_are_named_and_the_rest_is_imported(cli: Cli) -> None:

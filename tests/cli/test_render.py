@@ -12,9 +12,10 @@ from rich.cells import cell_len
 
 from amem.cli.app import as_utf8, globals_first
 from amem.cli.options import moment, pairs
-from amem.cli.render import count, fitting, one_line, short_id, visible
+from amem.cli.render import count, fitting, one_line, short_id
 from amem.errors import InvalidInput
 from amem.text.breaking import breaks
+from amem.visible import visible
 
 
 def lines(text: str, width: int) -> list[str]:

@@ -13,8 +13,10 @@ from amem.interop.reader import read_path
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Status
 from amem.query import Filter
+from amem.testing import HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from conftest import Import
@@ -194,3 +196,154 @@ def test_an_import_that_is_stopped_goes_on_where_it_stopped(
     assert importer.done == memory.count() == settings.batch_size
     report = Importer(memory, cause="import").run(read_path(path, settings))
     assert (report.imported, report.duplicates) == (100 - settings.batch_size, settings.batch_size)
+
+
+def light(settings: Settings, collection: str) -> AgenticMemorySystem:
+    settings = settings.model_copy(update={"collection": collection, "batch_size": 8})
+    return AgenticMemorySystem(settings=settings, embedder=HashEmbedder(64), analyst=ScriptedAnalyst())
+
+
+@pytest.fixture
+def here(settings: Settings) -> Iterator[AgenticMemorySystem]:
+    """An empty collection that takes notes in by eight."""
+    with light(settings, "here") as memory:
+        yield memory
+
+
+@pytest.fixture
+def year(settings: Settings, tmp_path: Path) -> Path:
+    """An export of 24 notes of another collection: each linked to the next, each tenth superseded by it."""
+    path = tmp_path / "year.jsonl"
+    with light(settings, "year") as other:
+        other.add_notes([{"content": f"Ship {n} called at harbour {n}.", "id": f"n{n:03}"} for n in range(24)])
+        for n in range(23):
+            other.link(f"n{n:03}", f"n{n + 1:03}", "caused_by", f"after {n}")
+        for n in range(0, 23, 10):
+            other.supersede(f"n{n:03}", f"n{n + 1:03}")
+        path.write_text("".join(json.dumps(record) + "\n" for record in exported(other)))
+    return path
+
+
+def told(memory: AgenticMemorySystem) -> tuple[set[tuple[str, ...]], dict[str, tuple[str, str | None]]]:
+    """Every link made by a person, and how every note stands."""
+    notes = memory.list(Filter(statuses=tuple(Status)), limit=1000)
+    links = {
+        (link.source, link.target, str(link.type), link.reason)
+        for note in notes
+        for link in memory.links(note.id)
+        if link.made_by == "user"
+    }
+    return links, {note.id: (str(note.status), note.superseded_by) for note in notes}
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+def test_an_import_killed_after_some_batches_has_their_links_and_standing_and_gets_the_rest_when_run_again(
+    here: AgenticMemorySystem, settings: Settings, year: Path, batches: int
+) -> None:
+    with light(settings, "whole") as other:
+        Importer(other, cause="import").run(read_path(year, settings))
+        links, standing = told(other)
+    assert len(links) >= 23
+    assert ("superseded", "n001") in standing.values()
+    heard = 0
+
+    def stop(done: int, total: int | None) -> None:
+        nonlocal heard
+        heard += 1
+        if heard == batches:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Importer(here, cause="import", progress=stop).run(read_path(year, settings))
+
+    some, stands = told(here)
+    assert some == {link for link in links if link[0] in stands and link[1] in stands}
+    assert stands == {id: standing[id] for id in stands}
+    Importer(here, cause="import").run(read_path(year, settings))
+    assert told(here) == (links, standing)
+
+
+def test_what_an_import_of_an_earlier_amem_still_owes_is_made_when_the_file_is_imported_again(
+    here: AgenticMemorySystem, settings: Settings, year: Path
+) -> None:
+    """Earlier versions stored every note first: one that was killed then left notes without links and standing."""
+    bare = year.with_name("bare.jsonl")
+    records = [json.loads(line) for line in year.read_text().splitlines()]
+    bare.write_text("".join(json.dumps(r | {"links_out": [], "status": "active"}) + "\n" for r in records))
+    Importer(here, cause="import").run(read_path(bare, settings))
+    assert told(here)[0] == set()
+
+    report = Importer(here, cause="import").run(read_path(year, settings))
+
+    links, standing = told(here)
+    assert (report.imported, report.duplicates, report.links) == (0, 24, len(links))
+    assert len(links) >= 23
+    assert standing["n000"] == ("superseded", "n001")
+
+
+def test_importing_again_brings_back_no_link_and_no_standing_that_people_have_changed(
+    here: AgenticMemorySystem, settings: Settings, year: Path
+) -> None:
+    Importer(here, cause="import").run(read_path(year, settings))
+    here.unlink("n005", "n006", "caused_by")
+    here.unsupersede("n010")
+    before = told(here)
+
+    report = Importer(here, cause="import").run(read_path(year, settings))
+
+    assert (report.imported, report.links, told(here)) == (0, 0, before)
+
+
+def test_undoing_an_import_of_several_batches_leaves_nothing(
+    here: AgenticMemorySystem, settings: Settings, year: Path
+) -> None:
+    Importer(here, cause="import").run(read_path(year, settings))
+    here.undo()
+    assert here.count() == 0
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"at": "9999-12-31T23:59:59-23:59"},
+        {"at": "0001-01-01T00:00:00+23:59"},
+        {"at": 20260301},
+        {"confidence": float("nan")},
+        {"confidence": 10**400},
+        {"type": "married_to"},
+    ],
+    ids=["too late", "too early", "no time", "no number", "too large", "no type"],
+)
+def test_a_link_that_cannot_be_kept_is_named_and_costs_no_other_link(
+    here: AgenticMemorySystem, settings: Settings, year: Path, broken: dict[str, object]
+) -> None:
+    records = [json.loads(line) for line in year.read_text().splitlines()]
+    records[7]["links_out"][0] |= broken
+    year.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+    report = Importer(here, cause="import").run(read_path(year, settings))
+
+    assert (report.imported, report.refused) == (23, 1)
+    (problem,) = report.problems()
+    assert problem.where == "line 8"
+    links, standing = told(here)
+    assert {"n005", "n006", "n008"} <= {link[0] for link in links}
+    assert standing["n010"] == ("superseded", "n011")
+
+
+@pytest.mark.parametrize("broken", [{"until": "9999-12-31T23:59:59-23:59"}, {"until": "soon"}, {"by": 3}])
+def test_an_overturned_statement_that_cannot_be_kept_is_refused_with_its_line(
+    here: AgenticMemorySystem, settings: Settings, year: Path, broken: dict[str, object]
+) -> None:
+    records = [json.loads(line) for line in year.read_text().splitlines()]
+    statement = {"text": "Ship 3", "until": "2026-01-01T00:00:00+00:00", "by": "", "then": "", "reason": ""}
+    records[3]["overturned"] = [statement | {"confidence": 1.0} | broken]
+    records[4]["overturned"] = [statement | {"text": "Ship 4", "confidence": 1.0}]
+    year.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+    report = Importer(here, cause="import").run(read_path(year, settings))
+
+    assert [problem.where for problem in report.problems()] == ["line 4"]
+    kept = here.read("n004")
+    assert kept is not None
+    assert [each.text for each in kept.overturned] == ["Ship 4"]
