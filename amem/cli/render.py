@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+from amem.labels import short_id as short_id
+from amem.labels import short_ids as short_ids
 from amem.text.breaking import breaks
-from amem.visible import escaped_json, visible, visible_name
+from amem.visible import escaped_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.style import StyleType
     from rich.text import Text
-
-_RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32}")
-#: Chats and conversations without a name are named by one of these; its beginning tells them apart.
-_UUID = re.compile(r"\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 #: Cells between two columns of a table, and at its edges.
 _GAP, _EDGES = 3, 2
@@ -55,16 +52,6 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-
-
-def short_id(id: str) -> str:
-    """The first 8 characters of a random id; a name somebody chose stays whole, with control characters shown."""
-    return id[:8] if _RANDOM_ID.fullmatch(id) else visible_name(id)
-
-
-def short_ids(text: str) -> str:
-    """The text with every random id in it cut as by `short_id`."""
-    return _UUID.sub(r"\1", text)
 
 
 def in_words(value: Any) -> str:

@@ -16,6 +16,7 @@ from amem.conversation.reply import Learnt
 from amem.conversation.segment import GAP, LEAST_TOKENS, TOKENS, segment
 from amem.conversation.teaching import queue_lesson
 from amem.errors import AmemError, Cancelled
+from amem.labels import short_id
 from amem.llm.showing import EARLIER
 from amem.message import Message, Role
 from amem.storage.chats import Learning, TurnState
@@ -251,9 +252,9 @@ class ChatLearning:
             made = self._learner.learn_from(episode, cancelled=cancelled or self._background.called_off)
         except Exception as error:
             if isinstance(error, AmemError):
-                _log.info("episode %s goes on waiting to be learnt from: %s", episode[:8], error)
+                _log.info("episode %s goes on waiting to be learnt from: %s", short_id(episode), error)
             else:
-                _log.exception("episode %s could not be learnt from and goes on waiting", episode[:8])
+                _log.exception("episode %s could not be learnt from and goes on waiting", short_id(episode))
             why = str(error) or type(error).__name__
             return Learnt(error="" if isinstance(error, Cancelled) else why, waiting=len(got))
         return learnt_of(made, len(got))

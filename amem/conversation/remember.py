@@ -25,6 +25,7 @@ from amem.conversation.teaching import EXTRACT_JOB, Teacher
 from amem.conversation.transcript import Transcript
 from amem.conversation.withdrawn import only_takes_back, sum_up_again, without_taken_back
 from amem.errors import AmemError, Cancelled, InvalidInput
+from amem.labels import short_id
 from amem.llm.showing import EARLIER
 from amem.message import Role
 from amem.note import NOBODY, Enrichment, Scope
@@ -198,13 +199,13 @@ class Learner:
             except AmemError:
                 raise
             except Exception as error:  # one episode that cannot be read must not keep all the others waiting
-                _log.exception("episode %s could not be learnt from", job.note[:8])
-                errors.append(f"{job.note[:8]}: {type(error).__name__}: {error}")
+                _log.exception("episode %s could not be learnt from", short_id(job.note))
+                errors.append(f"{short_id(job.note)}: {type(error).__name__}: {error}")
                 continue
             if lesson.enrichment is Enrichment.DONE:
                 done += 1
             else:
-                errors.append(f"{job.note[:8]}: {lesson.error or '; '.join(lesson.dropped)}")
+                errors.append(f"{short_id(job.note)}: {lesson.error or '; '.join(lesson.dropped)}")
             if progress is not None:
                 progress(done + len(errors), done + self._waiting())
         return EnrichReport(done, len(errors), self._waiting(), tuple(errors))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import InvalidInput
+from amem.labels import title
 from amem.note import Kind, LinkType, Status
 from amem.query import Filter
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 LIMIT = 500
 #: What is drawn unless a filter says otherwise: all but what was deleted.
 SHOWN = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
-_TITLE = 60
-#: Marks at the beginning of a line that belong to Markdown and not to what it says.
-_MARKUP = re.compile(r"^(?:#{1,6}\s+|[-*+>]\s+|\d+[.)]\s+|```\S*\s*|~~~\S*\s*)+")
+#: A node's title is cut when it is longer, in characters.
+TITLE = 60
 
 
 class Readable(Protocol):
@@ -144,7 +143,7 @@ def _graph(memory: Readable, cards: Mapping[str, Card], left_out: int, focus: st
 
 
 def _topics(memory: Readable, notes: Mapping[str, MemoryNote], links: Iterable[Link]) -> dict[str, str]:
-    pages = {id: title_of(note.content) for id, note in notes.items() if note.kind is Kind.TOPIC}
+    pages = {id: title(note.content, TITLE) for id, note in notes.items() if note.kind is Kind.TOPIC}
     found = dict(pages)
     for link in links:
         if link.type in (LinkType.PART_OF, LinkType.DERIVED_FROM):
@@ -158,7 +157,7 @@ def _node(card: Card, note: MemoryNote, topic: str) -> Node:
     since = note.valid_from or note.at or card.recorded_at
     return Node(
         id=card.id,
-        title=title_of(note.content),
+        title=title(note.content, TITLE),
         text=card.text,
         kind=str(card.kind),
         layer=str(card.layer),
@@ -181,11 +180,3 @@ def iso(moment: datetime) -> str:
     from datetime import UTC
 
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def title_of(text: str) -> str:
-    """The first words of a note, without Markdown's marks; at most 60 characters, '' for a note of marks alone."""
-    for line in text.splitlines():
-        if words := " ".join(_MARKUP.sub("", line.strip()).split()):
-            return words if len(words) <= _TITLE else words[: _TITLE - 1].rstrip() + "…"
-    return ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
 from amem.interop.exporting import write_lines
-from amem.interop.graph import read_graph, title_of
+from amem.interop.graph import read_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -198,7 +198,7 @@ def _radius(strength: float) -> float:
 
 
 def _short(title: str) -> str:
-    return title_of(title)[:26]
+    return title[:26]
 
 
 def _visible(text: str) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from amem.interop.graph import title_of
+from amem.interop.graph import TITLE
 from amem.interop.graph_formats import svg
+from amem.labels import short_id, title
 from amem.maintenance.report import MaintenanceReport
 from amem.note import MemoryNote
 from amem.receipt import Receipt
@@ -96,7 +97,7 @@ def explanation(shown: Explanation) -> str:
         f"<tr><td style='{_CELL}'>standing</td><td style='{_CELL}'>×{shown.prior.factor:.2f}</td>"
         f"<td style='{_CELL}'>{escape(', '.join(shown.prior.told()))}</td></tr>"
     )
-    head = _line(f"score {shown.score:.3f} of {title_of(shown.content) or shown.id}: {shown.words()}")
+    head = _line(f"score {shown.score:.3f} of {title(shown.content, TITLE) or shown.id}: {shown.words()}")
     return head + _table(("leg", "share", "why"), rows)
 
 
@@ -150,17 +151,20 @@ def line(value: MemoryNote | Hit | Version | Receipt | Explanation | Maintenance
     """A value in a line of plain text."""
     match value:
         case Hit():
-            said = f"{value.score:.2f}, {value.confidence:.0%} sure, {value.id[:8]}: {title_of(value.content)}"
+            said = (
+                f"{value.score:.2f}, {value.confidence:.0%} sure, {short_id(value.id)}: {title(value.content, TITLE)}"
+            )
         case Version():
             said = f"version {value.version}, {_day(value.at)}: {value.action} by {value.actor}, {value.cause}"
         case Explanation():
-            said = f"{value.score:.3f}, {value.id[:8]}: {value.words()}"
+            said = f"{value.score:.3f}, {short_id(value.id)}: {value.words()}"
         case Receipt():
             said = _written(value)
         case MaintenanceReport():
             said = _headline(value)
         case MemoryNote():
-            said = f"{_day(value.at or value.recorded_at)}, {value.kind}, {value.id[:8]}: {title_of(value.content)}"
+            when = f"{_day(value.at or value.recorded_at)}, {value.kind}"
+            said = f"{when}, {short_id(value.id)}: {title(value.content, TITLE)}"
         case _:
             said = f"{len(value.nodes):,} notes, {len(value.edges):,} links"
     return f"<{type(value).__name__} {said}>"
@@ -169,7 +173,7 @@ def line(value: MemoryNote | Hit | Version | Receipt | Explanation | Maintenance
 def _written(shown: Receipt) -> str:
     links = f"{len(shown.links)} link{'' if len(shown.links) == 1 else 's'}"
     undo = "" if shown.operation is None else f"; undo with operation {shown.operation}"
-    return f"{shown.status} {shown.id[:8]}, analysed by {shown.analyst or 'nothing yet'}, {links}{undo}"
+    return f"{shown.status} {short_id(shown.id)}, analysed by {shown.analyst or 'nothing yet'}, {links}{undo}"
 
 
 def _headline(shown: MaintenanceReport) -> str:

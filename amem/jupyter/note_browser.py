@@ -8,8 +8,9 @@ import anywidget
 import traitlets
 
 from amem.errors import AmemError
-from amem.interop.graph import title_of
+from amem.interop.graph import TITLE
 from amem.jupyter.graph_widget import SCRIPT
+from amem.labels import title
 from amem.rendering import standing_text
 from amem.retrieval.confidence import Support
 
@@ -87,7 +88,7 @@ class NoteBrowser(anywidget.AnyWidget):
     def _search(self) -> None:
         if not self.query.strip():
             self.hits = [
-                {"id": each.id, "title": title_of(each.content), "text": "", "why": "", "weak": False, "meta": meta}
+                {"id": each.id, "title": title(each.content, TITLE), "text": "", "why": "", "weak": False, "meta": meta}
                 for each in self._memory.list(limit=FOUND)
                 for meta in [" · ".join([f"{each.at:%Y-%m-%d}" if each.at else "", str(each.kind)])]
             ]
@@ -122,12 +123,12 @@ class NoteBrowser(anywidget.AnyWidget):
         ]
         self.note = {
             "id": id,
-            "title": title_of(shown.content) or id,
+            "title": title(shown.content, TITLE) or id,
             "text": standing_text(shown.content, shown.overturned),
             "context": shown.context,
             "meta": " · ".join(each for each in meta if each),
             "links": [
-                {"id": other, "type": type, "title": title_of(others[other].content), "reason": link.reason}
+                {"id": other, "type": type, "title": title(others[other].content, TITLE), "reason": link.reason}
                 for type, other, link in ends
                 if other in others
             ],
@@ -138,7 +139,7 @@ class NoteBrowser(anywidget.AnyWidget):
 def _row(hit: Hit) -> dict[str, Any]:
     return {
         "id": hit.id,
-        "title": title_of(hit.content) or hit.id,
+        "title": title(hit.content, TITLE) or hit.id,
         "text": _shortened(hit.explanation.passage.text),
         "why": hit.explanation.words(),
         "weak": hit.support is not Support.STRONG,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from amem.clock import start_of_day, zone
 from amem.errors import AmemError, InvalidInput, StorageCorrupt
 from amem.index.chroma_folder import look_at
+from amem.labels import short_id
 from amem.ledger import day_of
 from amem.maintenance.due import ASTRAY
 from amem.maintenance.index import embed_missing
@@ -393,6 +394,6 @@ def _truth(store: Store) -> Iterator[Finding]:
         what = f"{flagged} note{'s' * (flagged != 1)} may be out of date"
         yield Finding("warning", "flags", what, "amem review flags shows them")
     if lost:
-        some = ", ".join(id[:8] for id in lost[:5]) + (", …" if len(lost) > 5 else "")
+        some = ", ".join(short_id(id) for id in lost[:5]) + (", …" if len(lost) > 5 else "")
         what = f"{len(lost)} superseded by a note that was deleted: {some}"
         yield Finding("warning", "successors", what, "amem unsupersede ID makes one stand again")

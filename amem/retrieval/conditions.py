@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from amem.labels import short_id
 from amem.note import SCOPES, Status
 from amem.query import Filter
 
@@ -65,7 +66,7 @@ def _words(name: str, value: Any, note: MemoryNote, zone: tzinfo) -> str:
             f"it is of the conversation {held}, not of {value}" if held else f"it is of no conversation, not of {value}"
         )
     if name == "part_of":
-        return f"it is no part of {value[:8]}"
+        return f"it is no part of {short_id(value)}"
     if name == "metadata":
         return f"its metadata does not say {_either([f'{key}={each}' for key, each in value.items()])}"
     if name == "whose":

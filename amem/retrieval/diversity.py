@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.labels import short_id
 from amem.retrieval.explanation import ordinal
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def spaced(
         each = head[chosen.row]
         if place > chosen.row and chosen.like >= 0:
             like = "repeats" if chosen.likeness >= _REPEATS else "is like"
-            note = f"moved down from {ordinal(chosen.row + 1)} place: {like} {head[chosen.like].id[:8]}"
+            note = f"moved down from {ordinal(chosen.row + 1)} place: {like} {short_id(head[chosen.like].id)}"
             each = replace(each, notes=(*each.notes, f"{note} (cosine {chosen.likeness:.2f})"))
         placed.append(each)
     return placed + rest

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from amem.labels import short_id
 from amem.retrieval.highlight import Passage, passage
 from amem.retrieval.reading import PREFERRED, Recency
 
@@ -149,8 +150,8 @@ class Via:
     def words(self) -> str:
         """For people: ``linked from 1a2b3c4d (related: both speak of Lisbon)``, ``said right after 1a2b3c4d``."""
         if self.type in _BESIDE:
-            return f"{_BESIDE[self.type]} {self.from_id[:8]}"
-        return f"linked from {self.from_id[:8]} ({self.type}{': ' if self.reason else ''}{self.reason})"
+            return f"{_BESIDE[self.type]} {short_id(self.from_id)}"
+        return f"linked from {short_id(self.from_id)} ({self.type}{': ' if self.reason else ''}{self.reason})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.labels import short_id
 from amem.note import Kind, Status
 from amem.retrieval.conditions import failed
 from amem.retrieval.explanation import KeptOut, ordinal
@@ -76,5 +77,5 @@ def _by_status(session: Session, note: MemoryNote) -> tuple[str, str, tuple[str,
         following = held.superseded_by if held is not None and held.status is Status.SUPERSEDED else None
     if not chain:
         return "superseded", "it was superseded", ()
-    named = " and then by ".join(id[:8] for id in (chain if len(chain) < 4 else (chain[0], chain[-1])))
+    named = " and then by ".join(short_id(id) for id in (chain if len(chain) < 4 else (chain[0], chain[-1])))
     return "superseded", f"it was superseded by {named}", tuple(chain)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from amem import checks
 from amem.clock import zone
 from amem.errors import InvalidInput
+from amem.labels import short_id
 from amem.llm.tokenizers import Counter, counter_for, settings_counter
 from amem.retrieval.confidence import Support, best_support, supporting
 from amem.retrieval.context import Context, Entry, LeftOut, Placed, entry, framed
@@ -274,7 +275,7 @@ def placed(each: Chosen, counter: Callable[[str], int]) -> Placed:
 
 def left_out(hit: Hit, reason: str, other: str = "") -> LeftOut:
     """A hit that is not placed, and why."""
-    return LeftOut(hit.id, reason, hit.score, _WHY[reason].format(other[:8]))
+    return LeftOut(hit.id, reason, hit.score, _WHY[reason].format(short_id(other)))
 
 
 def _vectors(session: Session, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:

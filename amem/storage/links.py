@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, delete, func, insert, or_, select, text
 
 from amem.errors import InvalidInput
+from amem.labels import short_id
 from amem.note import Kind, Link, LinkType, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
@@ -135,7 +136,7 @@ class Links:
         """Raise InvalidInput for two notes of different users, agents or sessions."""
         if self.leads_across(source, target):
             raise InvalidInput(
-                f"{source[:8]} and {target[:8]} are notes of different users, agents or sessions",
+                f"{short_id(source)} and {short_id(target)} are notes of different users, agents or sessions",
                 hint="notes meet only within one user_id, agent_id and session_id",
             )
 

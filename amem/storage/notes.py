@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from amem.errors import InvalidInput, NoteNotFound, StaleNote
+from amem.labels import short_id
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.note_reading import NoteReading, normal_hash
@@ -94,7 +95,7 @@ class Notes(NoteReading):
             raise NoteNotFound(f"no note {id!r}")
         if expect is not None and row["version"] != expect:
             raise StaleNote(
-                f"note {id[:8]} changed since it was read (version {row['version']}, not {expect})",
+                f"note {short_id(id)} changed since it was read (version {row['version']}, not {expect})",
                 hint="read it again and repeat the change",
             )
         if "content" in changes:

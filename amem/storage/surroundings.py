@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.errors import AmbiguousId, NoteNotFound
+from amem.labels import title as title_of
 from amem.storage.listed import listed
 from amem.storage.prepared import Prepared
 from amem.text import search_terms
@@ -42,7 +43,6 @@ _NAMED = Prepared(
 )
 _SHOWN, _LOOKED_AT = 400, 400
 _BEGINNING = re.compile(r"[0-9a-f][0-9a-f-]{5,35}")
-_MARKS = re.compile(r"^[#>*\-\s]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,6 @@ def _by_title(session: Session, name: str) -> str | None:
     # The newest come first there; a name goes to the note that had it first.
     for id, text, title, path, aliases in _NAMED.rows(session, keys=listed(reversed(keys)), shown=_SHOWN):
         given = [each for each in (title, path, *json.loads(aliases or "[]")) if isinstance(each, str)]
-        if wanted in {link_name(each) for each in (_first_line(text), *given)}:
+        if wanted in {link_name(each) for each in (title_of(text, _SHOWN), *given)}:
             return str(id)
     return None
-
-
-def _first_line(text: str) -> str:
-    return next((bare for line in text.splitlines() if (bare := _MARKS.sub("", line).strip())), "")

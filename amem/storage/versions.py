@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 
 from amem.errors import NoteNotFound, OperationNotFound
+from amem.labels import short_id
 from amem.storage import tables
 from amem.storage.rows import VERSIONED, from_cell
 
@@ -48,7 +49,7 @@ def fields_then(session: Session, id: str, version: int) -> dict[str, Any]:
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
     if not 1 <= version <= last.version:
         raise OperationNotFound(
-            f"note {id[:8]} has no version {version}", hint=f"it has 1 to {last.version}; see amem history"
+            f"note {short_id(id)} has no version {version}", hint=f"it has 1 to {last.version}; see amem history"
         )
     since = select(_VERSIONS.c.changes).where(_VERSIONS.c.note == last.key, _VERSIONS.c.version > version)
     found: dict[str, Any] = {}

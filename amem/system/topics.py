@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
+from amem.labels import short_id
 from amem.maintenance.shift import ACTOR
 from amem.maintenance.topics.declared import Declared
 from amem.maintenance.topics.keeper import Keeper
@@ -117,7 +118,7 @@ class Topics(Counting):
             if not known.mark.declared:
                 raise InvalidInput(
                     f"the topic {known.mark.name!r} was found by links, not declared",
-                    hint=f"amem delete {known.id[:8]} takes its page away for good",
+                    hint=f"amem delete {short_id(known.id)} takes its page away for good",
                 )
             operation = session.begin("undeclare", self.actor, f"topic {known.mark.name}")
             session.notes.change(known.id, {"status": str(Status.DELETED)}, operation)

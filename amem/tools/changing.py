@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput, NothingToUndo
 from amem.interop.records import undo_record
+from amem.labels import short_id
 from amem.maintenance.cycle import CYCLES
 from amem.message import Role
 from amem.note import Kind, LinkType
@@ -125,7 +126,7 @@ def _supersede(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
     if "by" in given:
         memory.supersede(old, memory.note(given["by"]).id, reason, statement=statement)
     elif not memory.retract(old, reason, statement=statement):
-        raise InvalidInput(f"note {old[:8]} holds no longer already", hint="read says what became of it")
+        raise InvalidInput(f"note {short_id(old)} holds no longer already", hint="read says what became of it")
     note = memory.note(old)
     return {"id": old, "status": str(note.status), "superseded_by": note.superseded_by, "statement": statement}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput
+from amem.labels import short_id
 from amem.note import Scope
 from amem.text import normalize
 from amem.writing.intake import believe, take_in
@@ -86,7 +87,9 @@ def _refuse_across(intake: Intake, store: Store) -> None:
     own = Scope.of(intake.note.metadata)
     for id, scope in scopes.items():
         if scope != own:
-            raise InvalidInput(f"{id[:8]} is a note of another user, agent or session", hint="leave that link out")
+            raise InvalidInput(
+                f"{short_id(id)} is a note of another user, agent or session", hint="leave that link out"
+            )
 
 
 def _refuse_taken_id(intake: Intake, store: Store, first: Intake) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem import checks
 from amem.errors import InvalidInput, NoteNotFound, StaleNote
+from amem.labels import short_id
 from amem.note import EVERYONE, SCOPES, Link, LinkType, MemoryNote, Scope, Status
 from amem.query import Filter
 from amem.storage import redo, rollback, undo
@@ -67,7 +68,7 @@ class Editor:
             expect = checks.whole("version", target.version)
             if expect != now.version:
                 raise StaleNote(
-                    f"note {id[:8]} changed since it was read (version {now.version}, not {expect})",
+                    f"note {short_id(id)} changed since it was read (version {now.version}, not {expect})",
                     hint="read it again and repeat the change",
                 )
         values = clean(fields, self._settings)
@@ -82,7 +83,7 @@ class Editor:
             return 0
         if "metadata" in changes and scope_of(values["metadata"]) != Scope.of(now.metadata):
             raise InvalidInput(
-                f"note {id[:8]} cannot become another user's, agent's or session's",
+                f"note {short_id(id)} cannot become another user's, agent's or session's",
                 hint=f"add it anew with {', '.join(SCOPES)} as they should be, and delete this one",
             )
         vectors = self._embedded(now, values)
@@ -160,7 +161,7 @@ class Editor:
                     raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
             link = Link(source, target, kind, reason, 1.0, actor, session.now)
             if not session.links.put(link, session.begin("link", actor, reason)):
-                raise InvalidInput(f"{source[:8]} is linked to {target[:8]} as {kind} already")
+                raise InvalidInput(f"{short_id(source)} is linked to {short_id(target)} as {kind} already")
         return link
 
     def unlink(self, source: str, target: str, type: str, actor: str) -> bool:
@@ -196,7 +197,7 @@ class Editor:
             moved = [name for name, (before, _) in item.changes.items() if plain(name, getattr(note, name)) != before]
             if moved:
                 raise StaleNote(
-                    f"the {' and '.join(moved)} of note {item.note[:8]} changed since review {review} was made",
+                    f"the {' and '.join(moved)} of note {short_id(item.note)} changed since review {review} was made",
                     hint=f"reject it (amem review reject {review}) and edit the note if you agree",
                 )
             operation = session.begin("accept", actor, item.reason)

@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from amem.errors import Cancelled, NoteNotFound, StorageError
+from amem.labels import short_id
 from amem.note import Enrichment, Scope, Status
 from amem.receipt import Cost, Receipt
 from amem.storage.costs import ADD
@@ -108,7 +109,7 @@ class Enricher:
                 if receipt.enrichment is Enrichment.DONE:
                     done += 1
                 else:
-                    errors.append(f"{receipt.id[:8]}: {receipt.error or '; '.join(receipt.dropped)}")
+                    errors.append(f"{short_id(receipt.id)}: {receipt.error or '; '.join(receipt.dropped)}")
                 if heard is not None:
                     heard(receipt)
                 if progress is not None:
@@ -186,7 +187,7 @@ class Enricher:
         try:
             self._once(Task(id, owner, operation))
         except Cancelled:
-            _log.info("note %s waits for its analysis: it was called off", id[:8])
+            _log.info("note %s waits for its analysis: it was called off", short_id(id))
 
     def enrich(self, id: str) -> Receipt:
         """Analyse and evolve one stored note, whether it waits or not; never raises for what a model does.
@@ -308,7 +309,7 @@ class Enricher:
                 session,
                 thought,
                 enrichment,
-                f"{note.id[:8]} was waiting",
+                f"{short_id(note.id)} was waiting",
                 parent=task.parent,
                 vectorizer=self._vectorizer,
                 settler=self._settler,

@@ -18,6 +18,7 @@ import numpy as np
 from amem.analysis import Evolution
 from amem.clock import zone
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
+from amem.labels import short_id
 from amem.llm.usage import Spent
 from amem.note import Scope, Status
 from amem.protocols import BatchAnalyst
@@ -187,7 +188,7 @@ class Thinker:
             try:
                 thoughts.append(self._begin(id))
             except NoteNotFound:
-                _log.info("note %s was purged before it was analysed", id[:8])
+                _log.info("note %s was purged before it was analysed", short_id(id))
         if not thoughts:
             return []
         started = perf_counter()

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound, with_hint
+from amem.labels import short_id
 from amem.note import Enrichment, Status
 from amem.writing.ahead import ahead
 from amem.writing.apply import write_down
@@ -97,9 +98,9 @@ class Upgrader:
                     if isinstance(error, AmemError):
                         why = with_hint(error)
                     else:
-                        _log.exception("note %s could not be redone", id[:8])
+                        _log.exception("note %s could not be redone", short_id(id))
                         why = f"{type(error).__name__}: {error}"
-                    errors.append(f"{id[:8]}: {why}")
+                    errors.append(f"{short_id(id)}: {why}")
                     self._leave(id, owner)
                 if progress is not None:
                     progress(done + len(errors), len(wanted))
@@ -145,7 +146,7 @@ class Upgrader:
                 session,
                 thought,
                 Enrichment.DONE,
-                f"{note.id[:8]} was analysed by the {self._rules} rules",
+                f"{short_id(note.id)} was analysed by the {self._rules} rules",
                 parent=None,
                 vectorizer=self._vectorizer,
                 settler=self._settler,

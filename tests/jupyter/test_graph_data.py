@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 import networkx
 import pytest
 
+from amem import labels
 from amem.errors import InvalidInput, NoteNotFound
-from amem.interop.graph import NoteGraph, read_graph, title_of
+from amem.interop.graph import TITLE, NoteGraph, read_graph
 from amem.interop.graph_formats import WRITERS, html
 from amem.query import Filter
 
@@ -76,15 +77,15 @@ def test_what_cannot_be_drawn_is_refused(memory: AgenticMemorySystem, told: Told
     [
         ("# Tom Tom", "Tom Tom"),
         ("```python\nprint(1)\n```", "print(1)"),
-        ("- [ ] buy milk", "[ ] buy milk"),
+        ("- [ ] buy milk", "buy milk"),
         ("\n\n  绿茶  ", "绿茶"),
         ("x" * 80, "x" * 59 + "…"),
         ("###", "###"),
-        ("```\n```", ""),
+        ("```\n```", "``` ```"),
     ],
 )
 def test_a_title_is_the_first_words_without_marks(text: str, title: str) -> None:
-    assert title_of(text) == title
+    assert labels.title(text, TITLE) == title
 
 
 def test_graphml_and_json_are_read_back_whole(memory: AgenticMemorySystem, told: Told) -> None:

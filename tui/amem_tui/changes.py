@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.labels import short_id
 from amem.note import LinkType
 from amem_tui.phrases import one_line, plural, title
 
@@ -168,7 +169,7 @@ def _what(memory: AgenticMemorySystem, operation: int) -> str:
 def _titles(memory: AgenticMemorySystem, ids: Sequence[str]) -> dict[str, str]:
     """For each id the quoted title of its note; of one that was destroyed the beginning of the id."""
     cards = memory.cards_of(ids)
-    return {id: _quoted(title(cards[id].text)) if id in cards else id[:8] for id in ids}
+    return {id: _quoted(title(cards[id].text)) if id in cards else short_id(id) for id in ids}
 
 
 def _quoted(name: str) -> str:

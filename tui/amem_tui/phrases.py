@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
+from amem import labels
 from amem.note import Kind
 from amem.visible import without_driving
 
@@ -57,12 +58,8 @@ def one_line(text: str, longest: int = _LONGEST) -> str:
 
 
 def title(content: str) -> str:
-    """The note's first line that says something, without Markdown's marks for headings and lists."""
-    for line in content.splitlines():
-        bare = line.strip().lstrip("#>*- ").strip()
-        if bare:
-            return one_line(bare)
-    return one_line(content)
+    """What a note is called, see ``amem.labels``; safe to show in a terminal."""
+    return one_line(labels.title(content))
 
 
 def day(at: datetime | None, zone: tzinfo) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.errors import MissingExtra
+from amem.labels import short_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +56,7 @@ def _label(curve: Curve, fonts: Sequence[str]) -> str:
     words = " ".join(curve.content.split())
     words = words if len(words) <= _LABEL_CHARS else f"{words[: _LABEL_CHARS - 1].rstrip()}…"
     if not _writes(words, fonts):  # they would be boxes
-        words = f"{curve.kind} {curve.id[:8]}"
+        words = f"{curve.kind} {short_id(curve.id)}"
     # A dollar sign would begin a formula.
     return words.replace("$", r"\$") + (f" (+{curve.alike})" if curve.alike else "")
 

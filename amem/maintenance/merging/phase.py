@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from amem.errors import StorageError
+from amem.labels import short_id
 from amem.maintenance.merging.drafting import Drafting, Opinion
 from amem.maintenance.merging.groups import groups_of
 from amem.maintenance.merging.merged import merged
@@ -232,7 +233,7 @@ class MergePhase:
                 old, new = each.old, each.new
                 if old.id in waiting or not _as_read(session, (old, new)):
                     continue
-                reason = f"states the same facts as {new.id[:8]} in other words: {new.content}"
+                reason = f"states the same facts as {short_id(new.id)} in other words: {new.content}"
                 if each.opinion.text:
                     reason += f" (the model: {each.opinion.reason}; its draft for both: {each.opinion.text})"
                 session.reviews.propose(
@@ -377,11 +378,11 @@ def _reasons(planned: _Planned) -> list[Reason]:
 def _question(doubt: _Doubt) -> Reason:
     opinion = doubt.opinion
     remark = f"yes, says the model: {opinion.reason}; with a draft" if opinion.text else opinion.remark
-    return Reason(doubt.old.id, "review", _and(f"says the same as {doubt.new.id[:8]}?", remark))
+    return Reason(doubt.old.id, "review", _and(f"says the same as {short_id(doubt.new.id)}?", remark))
 
 
 def _kept_apart(doubt: _Doubt) -> Reason:
-    why = f"not proposed as the same as {doubt.new.id[:8]}: they differ, says the model: {doubt.opinion.reason}"
+    why = f"not proposed as the same as {short_id(doubt.new.id)}: they differ, says the model: {doubt.opinion.reason}"
     return Reason(doubt.old.id, "apart", why)
 
 

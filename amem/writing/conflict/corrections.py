@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput, NoteNotFound
+from amem.labels import short_id
 from amem.note import Link, LinkType, Status
 from amem.storage.rows import plain
 from amem.text import normalize
@@ -47,8 +48,8 @@ class Corrector:
                 told = marked(note, [_named(note, statement)], until=session.now)
                 if told == note.overturned or still_states(note.content, told):
                     raise InvalidInput(
-                        f"{id[:8]} does not stand at all, and not only without that statement",
-                        hint=f"amem unsupersede {id[:8]} brings the note back; what is marked in it stays marked",
+                        f"{short_id(id)} does not stand at all, and not only without that statement",
+                        hint=f"amem unsupersede {short_id(id)} brings the note back; what is marked in it stays marked",
                     )
                 stand_again(session, note, session.begin("unsupersede", actor, statement), actor)
                 return True
@@ -92,15 +93,16 @@ class Corrector:
                 raise InvalidInput("a note cannot take its own place")
             if before.status is Status.SUPERSEDED:
                 raise InvalidInput(
-                    f"{old[:8]} is superseded already", hint=f"amem unsupersede {old[:8]} makes it stand again"
+                    f"{short_id(old)} is superseded already",
+                    hint=f"amem unsupersede {short_id(old)} makes it stand again",
                 )
             moment = ended(claim_of(before, 0), claim_of(after, 1))
             link = Link(new, old, LinkType.SUPERSEDES, reason, 1.0, actor, session.now)
             told = self._told(before, statement, moment, by=after, reason=reason) if statement else []
             if statement and told == before.overturned:
                 raise InvalidInput(
-                    f"{old[:8]} has that statement marked already",
-                    hint=f"amem unsupersede {old[:8]} --statement makes it stand again",
+                    f"{short_id(old)} has that statement marked already",
+                    hint=f"amem unsupersede {short_id(old)} --statement makes it stand again",
                 )
             operation = session.begin("supersede", actor, reason)
             if told and still_states(before.content, told):
@@ -175,11 +177,11 @@ def _named(note: MemoryNote, statement: str) -> str:
     found = part_named(note.content, statement)
     if found is None:
         said = "; ".join(statements_of(note.content))
-        raise InvalidInput(f"{note.id[:8]} does not say {statement!r}", hint=f"it says: {said}")
+        raise InvalidInput(f"{short_id(note.id)} does not say {statement!r}", hint=f"it says: {said}")
     if found.only_part:
         raise InvalidInput(
             f"“{statement}” is only a part of “{found.text}”",
-            hint=f"name the whole statement, or change the note: amem edit {note.id[:8]}",
+            hint=f"name the whole statement, or change the note: amem edit {short_id(note.id)}",
         )
     return found.text
 

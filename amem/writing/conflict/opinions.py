@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from amem.labels import short_id
 from amem.note import LinkType
 from amem.writing.conflict.verdict import Label, Verdict
 from amem.writing.conflict.weighing import MODEL, WEIGHED, Opinions
@@ -27,7 +28,7 @@ def from_links(plan: Plan, name: str, prompt: str, cosines: Mapping[str, float],
             continue
         cosine = cosines.get(link.target, 0.0)
         if cosine < least:
-            dropped.append(f"{link.type} {link.target[:8]}: the notes are too unlike (similarity {cosine:.2f})")
+            dropped.append(f"{link.type} {short_id(link.target)}: the notes are too unlike (similarity {cosine:.2f})")
         elif link.target not in verdicts or link.type is LinkType.CONTRADICTS:  # what hides less comes first
             quotes = (link.quote,) if link.quote else ()
             verdicts[link.target] = Verdict(Label(link.type), link.confidence, link.reason, MODEL, quotes=quotes)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from amem.labels import short_id
 from amem.maintenance.words import amounts
 from amem_tui.health.state import MOST_DEEDS, by_whom
 from amem_tui.line_list import Line
@@ -74,7 +75,7 @@ def run_lines(state: State) -> list[Line]:
     lines = []
     for deed in state.deeds:
         what = _MADE.get(deed.action, "made") if deed.made else _ACTIONS.get(deed.action, deed.action)
-        name = state.titles.get(deed.note, deed.note[:8])
+        name = state.titles.get(deed.note, short_id(deed.note))
         why = ["undone"] if deed.undone else []
         why += [deed.cause] if deed.cause != name else []
         lines.append(_line(deed.note, what, name, "; ".join(why), dim=deed.undone))

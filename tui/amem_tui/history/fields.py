@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
+from amem.labels import short_id
 from amem.rendering import mark
 from amem.storage.rows import overturned_of
 from amem_tui.history.differing import inline, items, sides
@@ -62,7 +63,7 @@ def words(field: str, value: Any, zone: tzinfo, titles: Mapping[str, str] | None
     if field in _TIMES:
         return moment(datetime.fromisoformat(value), zone)
     if field == "superseded_by":
-        return (titles or {}).get(value, value[:8])
+        return (titles or {}).get(value, short_id(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
+from amem.labels import short_id
 from amem.note import Status
 from amem_tui.history.causes import told
 from amem_tui.history.changes_view import field_blocks, said
@@ -96,12 +97,12 @@ def _telling(changes: Mapping[str, tuple[Any, Any]], made: bool) -> Mapping[str,
 def _named(did: str, id: str, cards: Mapping[str, Card]) -> Content:
     card = cards.get(id)
     gone = f" ({card.status})" if card is not None and card.status is not Status.ACTIVE else ""
-    return Content.assemble(did, " ", title(card.text) if card is not None else id[:8], (gone, "$warning"))
+    return Content.assemble(did, " ", title(card.text) if card is not None else short_id(id), (gone, "$warning"))
 
 
 def _link(link: LinkChange, titles: Mapping[str, str]) -> Content:
     sign, style = ("+", "$success") if link.added else ("-", "$error")
-    ends = [one_line(titles.get(id, id[:8]), 60) for id in (link.source, link.target)]
+    ends = [one_line(titles.get(id, short_id(id)), 60) for id in (link.source, link.target)]
     why = f"  {one_line(link.reason, 200)}" if link.reason else ""
     return Content.assemble(
         (f"{sign} {link.type.replace('_', ' ')}  ", style), ends[0], (" → ", "$muted"), ends[1], (why, "$muted")
@@ -109,4 +110,4 @@ def _link(link: LinkChange, titles: Mapping[str, str]) -> Content:
 
 
 def _line(what: str, id: str, titles: Mapping[str, str]) -> Content:
-    return Content.assemble((f"{what} ", "$muted"), one_line(titles.get(id, id[:8]), 80))
+    return Content.assemble((f"{what} ", "$muted"), one_line(titles.get(id, short_id(id)), 80))

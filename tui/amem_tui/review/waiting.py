@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from amem.labels import short_id
 from amem_tui.phrases import title
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Waiting:
 
     def title(self, id: str) -> str:
         """The note's title; the beginning of its id when it was destroyed."""
-        return self.titles.get(id, id[:8])
+        return self.titles.get(id, short_id(id))
 
 
 def read_waiting(memory: AgenticMemorySystem) -> Waiting:
