@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -15,7 +15,6 @@ COMPACT = "%Y%m%d%H%M"
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 31, 9, 59, 59, 999999, tzinfo=UTC)
 #: Characters of what is no time that an error shows.
 _SHOWN = 60
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Clock(Protocol):
@@ -86,26 +85,6 @@ def local_time(text: str | datetime, default_zone: tzinfo) -> datetime:
 def parse_time(text: str | datetime, default_zone: tzinfo) -> datetime:
     """As `local_time`, in UTC."""
     return local_time(text, default_zone).astimezone(UTC)
-
-
-def moment_of(text: str, zone: tzinfo, now: datetime) -> datetime:
-    """A time as people give it: ISO 8601, ``7d`` (also m, h, w) ago, ``today``, ``yesterday``. Raises InvalidInput."""
-    said = text.strip().lower()
-    midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
-    if said in ("today", "yesterday"):
-        return midnight - timedelta(days=said == "yesterday")
-    if said[-1:] in _UNITS and said[:-1].isdecimal():
-        try:
-            moment = now - timedelta(**{_UNITS[said[-1]]: int(said[:-1])})
-        except (OverflowError, ValueError) as error:
-            raise InvalidInput(f"{text[:_SHOWN]!r} is too long ago") from error
-        if not is_datable(moment):
-            raise InvalidInput(f"{text[:_SHOWN]!r} is too long ago")
-        return moment
-    try:
-        return parse_time(text, zone)
-    except InvalidInput as error:
-        raise InvalidInput(str(error), hint="use 2026-03-01, 2026-03-01T09:30, 7d, 12h, today or yesterday") from error
 
 
 def _read(text: str) -> datetime:

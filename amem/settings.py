@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import tomllib
 from contextvars import ContextVar
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -125,7 +126,7 @@ class Settings(BaseSettings):
     llm_model: str = ""
     """Model name; without a prefix it belongs to the backend. Empty lets auto choose."""
     api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("AMEM_API_KEY", "OPENAI_API_KEY"))
-    """Key for the model server; never stored or logged."""
+    """Key for the model server; never kept with notes, shown or logged."""
     api_base: str = ""
     """Base URL of an OpenAI-compatible server."""
     ollama_host: str = Field(
@@ -304,6 +305,13 @@ def _complaint(error: ValidationError) -> str:
     return f"setting {what}: {first['msg']}" if what else f"settings: {first['msg'].removeprefix('Value error, ')}"
 
 
+def unknown_setting(name: str) -> InvalidInput:
+    """The error for a name that is no setting, with those that are spelt nearly so."""
+    near = get_close_matches(name.lower().removeprefix("amem_").replace("-", "_"), Settings.model_fields, 3, 0.7)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    return InvalidInput(f"unknown setting {name!r}", hint=f"{meant}amem config lists them all")
+
+
 @checked
 def load_settings(home: str | Path | None = None, *, env_file: str | Path | None = None, **overrides: Any) -> Settings:
     """Read the settings for `home` (None: the default one); `overrides` that are None count as not given.
@@ -322,7 +330,7 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
     # a typing error that would otherwise be silently ignored.
     for name in (*given, *from_file):
         if name not in Settings.model_fields:
-            raise InvalidInput(f"unknown setting {name!r}", hint="amem config lists them all")
+            raise unknown_setting(name)
     reading = _FILES.set((root / ".env" if env_file is None else Path(env_file), from_file))
     try:
         return Settings(**given)

@@ -12,6 +12,7 @@ from amem.cli import (
     briefing,
     browser,
     chat,
+    config,
     conflicts,
     demo,
     facts,
@@ -158,10 +159,29 @@ def _configure_logging(debug: bool) -> None:
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 
 
+@app.command("help", rich_help_panel="Start")
+def help_on(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND", help="A command, such as search, or tags rename.")
+    ] = None,
+) -> None:
+    """Show what amem can do, or what a command does and takes."""
+    of = context.find_root()
+    for word in words or []:
+        group = of.command
+        if not isinstance(group, TyperGroup):
+            raise typer.BadParameter(f"{of.command_path} has no command {word!r}", ctx=of)
+        name, command, _ = group.resolve_command(of, [word])
+        assert command is not None
+        of = command.make_context(name, [], parent=of, resilient_parsing=True)
+    print(of.get_help())
+
+
 _FIND = (read, why, briefing, trace, facts, topics)
 _TRUST = (log, conflicts, review, rules)
 _LOOK_AFTER = (maintain, fade, health, manage)
-_START = (setup, browser, mcp, hook, models, demo, chat, ask, write)
+_START = (setup, config, browser, mcp, hook, models, demo, chat, ask, write)
 for room in (*_START, *_FIND, *_TRUST, transfer, graph, *_LOOK_AFTER):
     room.register(app)
 

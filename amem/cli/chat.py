@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 def chat(
     context: typer.Context,
     session: Annotated[
-        str | None, typer.Argument(metavar="[SESSION]", help="With --resume or --replay: which chat; default the last.")
+        str | None, typer.Argument(metavar="SESSION", help="With --resume or --replay: which chat; default the last.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", "-r", help="Go on with a chat.")] = False,
     incognito: Annotated[bool, typer.Option("--incognito", help="Recall, but store and learn nothing.")] = False,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.context import inform, invocation, tell
-from amem.cli.options import Ids, Json
+from amem.cli.options import Ids, Json, Time, stamp
 from amem.cli.render import count, on_terminal, print_json, say, short_id
 from amem.note import Status
 
@@ -28,7 +28,6 @@ Part = Annotated[
 Old = Annotated[str, typer.Argument(metavar="OLD", help="The note that no longer holds.", show_default=False)]
 New = Annotated[str, typer.Argument(metavar="NEW", help="The note that holds now.", show_default=False)]
 Text = Annotated[str | None, typer.Argument(help="A text to try.", show_default=False)]
-Time = Annotated[str | None, typer.Option("--time", help="When it was said or happened: ISO 8601; default now.")]
 Who = Annotated[str | None, typer.Option("--speaker", help="Who says it.")]
 
 
@@ -121,7 +120,11 @@ def keep(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
 
 
 def _found(memory: "AgenticMemorySystem", text: str | None, time: str | None, speaker: str | None) -> "list[Conflict]":
-    return memory.conflicts_open() if text is None else memory.conflicts(text, time, speaker=speaker)
+    return (
+        memory.conflicts_open()
+        if text is None
+        else memory.conflicts(text, stamp(time, memory.settings.timezone), speaker=speaker)
+    )
 
 
 def _stood_not(note: "MemoryNote | None", id: str) -> str:

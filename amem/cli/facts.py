@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.context import invocation, tell
-from amem.cli.options import Json, KnownAt, moment
+from amem.cli.options import Json, KnownAt, moment, time_option
 from amem.cli.render import console, on_terminal, print_json, print_table, styled
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def facts(
     subject: Annotated[
         str | None,
         typer.Argument(
-            metavar="[SUBJECT]", help="Who or what: a name, me, we, 我, 项目; default: whoever there is to ask about."
+            metavar="SUBJECT", help="Who or what: a name, me, we, 我, 项目; default: whoever there is to ask about."
         ),
     ] = None,
     predicate: Annotated[
         str | None, typer.Option("--predicate", "-p", help="Only this: works_at, lives_in, 喜欢.")
     ] = None,
-    as_of: Annotated[str | None, typer.Option("--as-of", help="What was so at this time, not now.")] = None,
+    as_of: Annotated[str | None, time_option("--as-of", "What was so at this time, not now", examples=True)] = None,
     known_at: KnownAt = None,
     as_json: Json = False,
 ) -> None:

@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 def fade(
     context: typer.Context,
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Only these notes; default: all.", show_default=False)
+        list[str] | None, typer.Argument(metavar="ID", help="Only these notes; default: all.", show_default=False)
     ] = None,
     days: Annotated[float, typer.Option("--days", "-d", help="How many days to look ahead.")] = 30,
     everything: Annotated[bool, typer.Option("--all", "-a", help=f"All of them, not {_SHOWN} of each sort.")] = False,

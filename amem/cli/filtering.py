@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.options import moment, pairs
+from amem.cli.options import moment, pairs, time_option
 
 if TYPE_CHECKING:
     from amem.query import Filter
@@ -40,10 +40,12 @@ class Where:
     agent: Annotated[_Text, _option("--agent", help="Added by this agent_id.")] = None
     session: Annotated[_Text, _option("--session", help="Added in this session_id.")] = None
     meta: Annotated[_Texts, _option("--meta", help="With this metadata, key=value; repeatable.")] = None
-    since: Annotated[_Text, _option("--since", help="About this time or later: 2026-03-01, 7d, yesterday.")] = None
-    until: Annotated[_Text, _option("--until", help="About a time before this.")] = None
-    as_of: Annotated[_Text, _option("--as-of", help="What was true at this time.")] = None
-    known_at: Annotated[_Text, _option("--known-at", help="What was known at this time, as notes stood.")] = None
+    since: Annotated[_Text, time_option("--since", "About this time or later", examples=True, panel=_PANEL)] = None
+    until: Annotated[_Text, time_option("--until", "About a time before this", panel=_PANEL)] = None
+    as_of: Annotated[_Text, time_option("--as-of", "What was true at this time", panel=_PANEL)] = None
+    known_at: Annotated[
+        _Text, time_option("--known-at", "What was known at this time, as notes stood", panel=_PANEL)
+    ] = None
     status: Annotated[_Texts, _option("--status", help="Of this status: active, superseded, ...; repeatable.")] = None
     superseded: Annotated[bool, _option("--superseded", help="Superseded notes too.")] = False
     everything: Annotated[bool, _option("--all", "-a", help="Superseded and archived notes too.")] = False

@@ -31,7 +31,7 @@ def graph(
     context: typer.Context,
     where: Where,
     id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The note in the middle; default: the whole collection.")
+        str | None, typer.Argument(metavar="ID", help="The note in the middle; default: the whole collection.")
     ] = None,
     html: Annotated[Path | None, _file("--html", "A page that opens offline in any browser.")] = None,
     svg: Annotated[Path | None, _file("--svg", "A picture.")] = None,

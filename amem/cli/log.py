@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.context import invocation, tell
-from amem.cli.options import Id, Json, moment
+from amem.cli.options import TIMES, Id, Json, moment
 from amem.cli.render import count, on_terminal, print_json, say, short_id
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 def log(
     context: typer.Context,
-    since: Annotated[str, typer.Option("--since", help="2026-03-01, 7d, 12h, today, yesterday, all.")] = "yesterday",
+    since: Annotated[str, typer.Option("--since", help=f"all, or a time: {TIMES}.", metavar="TIME")] = "yesterday",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many operations.")] = 40,
     actor: Annotated[str | None, typer.Option("--actor", help="Only what this one did: user, agent, ...")] = None,
     everything: Annotated[bool, typer.Option("--all", "-a", help="Every step an operation set off.")] = False,
@@ -97,7 +97,7 @@ def history(
 def undo(
     context: typer.Context,
     operation: Annotated[
-        int | None, typer.Argument(metavar="[OP]", help="Its number in the log; default: the newest.")
+        int | None, typer.Argument(metavar="OP", help="Its number in the log; default: the newest.")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -59,7 +59,7 @@ def rename(context: typer.Context, old: str, new: str, as_json: Json = False) ->
 @tags.command()
 def merge(
     context: typer.Context,
-    old: Annotated[list[str], typer.Argument(metavar="TAG...", help="Tags to merge.", show_default=False)],
+    old: Annotated[list[str], typer.Argument(metavar="TAG", help="Tags to merge.", show_default=False)],
     into: Annotated[str, typer.Option("--into", help="The tag they become.")],
     as_json: Json = False,
 ) -> None:

@@ -9,8 +9,19 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in its documented shape.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A note's id or the beginning of it.", show_default=False)]
-Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids, or beginnings of them.", show_default=False)]
-KnownAt = Annotated[str | None, typer.Option("--known-at", help="What was known at this time, by notes as they stood.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids, or beginnings of them.", show_default=False)]
+#: What every option that takes a time understands; `moment` reads it.
+TIMES = "2026-05-02, 2026-05, 7d, yesterday, 2 weeks ago, 上周"
+
+
+def time_option(name: str, what: str, *, examples: bool = False, panel: str | None = None) -> Any:
+    """An option that takes a time in any form that `moment` reads."""
+    said = f"{what}: {TIMES}." if examples else f"{what}."
+    return typer.Option(name, help=said, metavar="TIME", show_default=False, rich_help_panel=panel)
+
+
+KnownAt = Annotated[str | None, time_option("--known-at", "What was known at this time, by notes as they stood")]
+Time = Annotated[str | None, time_option("--time", "When it was said or happened, now unless given", examples=True)]
 K = Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")]
 Links = Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")]
 MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")]
@@ -32,12 +43,30 @@ Diversity = Annotated[
 ]
 
 
-def moment(text: str, timezone: str, now: datetime | None = None) -> datetime:
-    """A time as people give it: ISO 8601, ``7d`` (also m, h, w) ago, ``today``, ``yesterday``. Raises InvalidInput."""
-    from amem.clock import moment_of, zone
+def moment(text: str, timezone: str) -> datetime:
+    """The time that an option names (`TIMES`), the beginning of a day, week, month or year. Raises InvalidInput."""
+    from amem.clock import zone
+    from amem.text.times.moments import moment_of
 
     where = zone(timezone)
-    return moment_of(text, where, now or datetime.now(where))
+    return moment_of(text, where, datetime.now(where))
+
+
+def stamp(text: str | None, timezone: str) -> str | None:
+    """The time of a note: ISO 8601 as it was given, else the day (or the minute) that the words mean."""
+    from amem.clock import parse_time, zone
+    from amem.errors import InvalidInput
+
+    if text is None:
+        return None
+    where = zone(timezone)
+    try:
+        parse_time(text, where)
+    except InvalidInput:
+        meant = moment(text, timezone).astimezone(where)
+        whole = (meant.hour, meant.minute, meant.second) == (0, 0, 0)
+        return meant.date().isoformat() if whole else meant.isoformat(timespec="minutes")
+    return text
 
 
 def pairs(given: list[str] | None) -> dict[str, Any]:

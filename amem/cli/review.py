@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 160
 review = typer.Typer(help="Decide the changes that machines proposed.", invoke_without_command=True)
-Numbers = Annotated[list[int], typer.Argument(metavar="N...", help="Numbers of reviews.", show_default=False)]
+Numbers = Annotated[list[int], typer.Argument(metavar="N", help="Numbers of reviews.", show_default=False)]
 
 
 def register(app: typer.Typer) -> None:

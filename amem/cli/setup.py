@@ -1,14 +1,12 @@
-"""Commands about amem itself: get ready, settings, where things are."""
+"""Commands about amem itself: get ready, and where things are."""
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
-from typing import Annotated
 
 import typer
 
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import print_json, print_table, say
+from amem.cli.render import print_json, say
 
 _PANEL = "Start"
 
@@ -16,7 +14,6 @@ _PANEL = "Start"
 def register(app: typer.Typer) -> None:
     """Add this room's commands."""
     app.command(rich_help_panel=_PANEL)(setup)
-    app.command(rich_help_panel=_PANEL)(config)
     app.command(rich_help_panel=_PANEL)(path)
 
 
@@ -45,29 +42,6 @@ def setup(context: typer.Context, as_json: Json = False) -> None:
     if found.problem:
         tell(f"in the way: {found.problem} ({found.hint})")
     tell(f'ready; try: {call.command("add")} "..." or {call.command("demo")}')
-
-
-def config(
-    context: typer.Context,
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these settings.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Every setting, its value and where that came from."""
-    from amem.cli.origins import configured
-    from amem.errors import InvalidInput
-
-    call = invocation(context)
-    found = configured(call)
-    unknown = [name for name in names or [] if name not in {each.name for each in found}]
-    if unknown:
-        raise InvalidInput(f"unknown setting {unknown[0]!r}", hint="amem config lists them all")
-    shown = [each for each in found if not names or each.name in names]
-    if as_json:
-        return print_json([{"name": each.name, "value": each.value, "from": each.origin} for each in shown])
-    print_table(
-        ("setting", "value", "from"),
-        [(each.name, "" if each.value is None else str(each.value), each.origin) for each in shown],
-    )
 
 
 def path(context: typer.Context, as_json: Json = False) -> None:

@@ -26,9 +26,7 @@ def why(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The question.", show_default=False)],
     where: Where,
-    id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The note to explain; default: every answer.")
-    ] = None,
+    id: Annotated[str | None, typer.Argument(metavar="ID", help="The note to explain; default: every answer.")] = None,
     k: K = 5,
     links: Links = True,
     minimum: MinimumScore = None,

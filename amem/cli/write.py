@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.context import at_terminal, invocation, tell
 from amem.cli.exits import ExitCode
-from amem.cli.options import Id, Ids, Json, pairs
+from amem.cli.options import Id, Ids, Json, Time, pairs, stamp
 from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ _PANEL = "Write"
 #: Of what stays after a purge so many are named.
 _NAMED = 20
 
-Time = Annotated[str | None, typer.Option("--time", help="When it was said or happened: ISO 8601; default now.")]
 NewTags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; repeatable.")]
 NewKeywords = Annotated[list[str] | None, typer.Option("--keyword", help="A keyword; repeatable.")]
 NewMeta = Annotated[list[str] | None, typer.Option("--meta", help="Metadata as key=value; repeatable.")]
@@ -73,6 +72,7 @@ def add(
     call = invocation(context)
     content = _standard_input() if text == "-" else text
     settings = call.settings()
+    time = stamp(time, settings.timezone)
     _check(content, time, fields, settings)
     with call.memory(create=True, settings=settings) as memory:
         before = memory.list(limit=1, order="recorded")
@@ -122,7 +122,7 @@ def edit(
         fields = _fields(
             content=_standard_input() if content == "-" else content,
             tags=tag,
-            timestamp=time,
+            timestamp=stamp(time, memory.settings.timezone),
             category=category,
             kind=kind,
             speaker=speaker,
@@ -219,7 +219,7 @@ def pin(
 def link(
     context: typer.Context,
     source: Id,
-    target: Annotated[str | None, typer.Argument(metavar="[ID]", help="The note to link to.")] = None,
+    target: Annotated[str | None, typer.Argument(metavar="ID", help="The note to link to.")] = None,
     type: Annotated[str, typer.Option("--type", help="related, supports, contradicts, caused_by, ...")] = "related",
     reason: Annotated[str, typer.Option("--reason", "-r", help="Why, in words.")] = "",
     remove: Annotated[bool, typer.Option("--remove", help="Take the link away.")] = False,

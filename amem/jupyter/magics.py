@@ -15,12 +15,13 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.display import HTML, DisplayHandle
 
-from amem.clock import moment_of, zone
+from amem.clock import zone
 from amem.errors import AmemError
 from amem.jupyter import formatters
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind, Layer, Status
 from amem.query import Filter
+from amem.text.times.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

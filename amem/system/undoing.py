@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from amem.clock import moment_of, zone
+from amem.clock import zone
 from amem.maintenance.index import embed_missing
 from amem.note import EVERYONE
 from amem.storage import own_last, own_undone
 from amem.storage.logbook import actors, doings, log_order, operations_of
 from amem.storage.versions import differences, would_roll_back
 from amem.system.wiring import Wiring
+from amem.text.times.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.clock import moment_of, parse_time, zone
+from amem.clock import parse_time, zone
 from amem.errors import InvalidInput
 from amem.note import Fact, Status
+from amem.text.times.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
