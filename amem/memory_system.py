@@ -26,6 +26,7 @@ from amem.system.undoing import Undoing
 from amem.writing.intake import open_scope
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
 
     from amem.conversation.asking import Answer
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from amem.protocols import ChatModel
     from amem.scoped import ScopedMemory
     from amem.tools import Toolbox
+    from amem.vault.sync import Vault
 
 #: A-Mem's programs import MemoryNote from here.
 __all__ = ["AgenticMemorySystem", "MemoryNote"]
@@ -137,6 +139,14 @@ class AgenticMemorySystem(
         from amem.tools import Toolbox
 
         return Toolbox(self, user_id=user_id, agent_id=agent_id, session_id=session_id)
+
+    def vault(self, folder: str | os.PathLike[str]) -> Vault:
+        """A folder of Markdown files, such as an Obsidian vault, to be kept in step with the notes: see its `sync`."""
+        from pathlib import Path
+
+        from amem.vault.sync import Vault
+
+        return Vault(self, self._store, self._clock, Path(folder))
 
     def scoped(
         self, *, user_id: str | None = None, agent_id: str | None = None, session_id: str | None = None

@@ -32,6 +32,7 @@ from amem.cli import (
     topics,
     trace,
     transfer,
+    vault,
     why,
     write,
 )
@@ -182,7 +183,7 @@ _FIND = (read, why, briefing, trace, facts, topics)
 _TRUST = (log, conflicts, review, rules)
 _LOOK_AFTER = (maintain, fade, health, manage)
 _START = (setup, config, browser, mcp, hook, models, demo, chat, ask, write)
-for room in (*_START, *_FIND, *_TRUST, transfer, graph, *_LOOK_AFTER):
+for room in (*_START, *_FIND, *_TRUST, transfer, vault, graph, *_LOOK_AFTER):
     room.register(app)
 
 

@@ -91,13 +91,18 @@ def export(
     path: Annotated[Path | None, typer.Argument(help="File to write; default: standard output.")] = None,
     active: Annotated[bool, typer.Option("--active", help="Leave out superseded and archived notes.")] = False,
     versions: Annotated[bool, typer.Option("--versions", help="Every note's history too.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="A folder of Markdown files instead, one for each active note.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write notes as JSON Lines, with links, reasons and sources, as import reads them back."""
+    """Write notes as JSON Lines, with links, reasons and sources, as import reads them back; or as Markdown files."""
     from amem.errors import InvalidInput
     from amem.interop.exporting import exported, write_lines
 
+    if markdown:
+        return _export_folder(context, where, path, force=force, as_json=as_json)
     if path is not None and path.exists() and not force:
         raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
     with invocation(context).memory() as memory:
@@ -112,6 +117,26 @@ def export(
         print_json({"exported": number, "path": str(path)})
     else:
         tell(f"wrote {count(number, 'note')} to {path}")
+
+
+def _export_folder(context: typer.Context, where: Where, folder: Path | None, *, force: bool, as_json: bool) -> None:
+    from amem.errors import InvalidInput
+
+    if folder is None or str(folder) == "-":
+        raise InvalidInput("no folder was named", hint="amem export --markdown DIR")
+    with invocation(context).memory() as memory:
+        report = memory.vault(folder).export(where.filter(memory.settings.timezone), force=force)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        parts = [f"wrote {count(report.written, 'file')} to {folder}"]
+        parts += [f"{report.unchanged:,} as before"] if report.unchanged else []
+        parts += [f"removed {report.removed:,}"] if report.removed else []
+        tell(", ".join(parts))
+        for path, why in report.problems[:_NAMED]:
+            tell(f"left alone: {path}: {why}")
+    if report.problems:
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def _import_sessions(

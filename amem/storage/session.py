@@ -30,6 +30,7 @@ from amem.storage.runs import Runs
 from amem.storage.sources import Sources
 from amem.storage.spending import Spending
 from amem.storage.usage import Usage
+from amem.storage.vaults import Vaults
 from amem.storage.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -49,9 +50,10 @@ _COUNT_UP = update(tables.counter).values(value=tables.counter.c.value + 1).retu
 class Session:
     """A read snapshot, or a writing transaction when it came from ``Store.write()``."""
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
+    def __init__(self, connection: Connection, now: datetime, *, parent: int | None = None) -> None:
         self.connection = connection
         self.now = now
+        self._parent = parent
         #: The operations that were begun in it of themselves, not set off by others.
         self.begun: list[int] = []
         #: Rows that a list left out since they cannot be read, and why.
@@ -114,8 +116,10 @@ class Session:
     ) -> int:
         """Write the operation row that what follows will carry; returns its id.
 
-        `prompts` names what a model was asked to bring it about, with versions: ``analyze 2, evolve 2``.
+        `prompts` names what a model was asked to bring it about, with versions: ``analyze 2, evolve 2``. Without a
+        `parent` it is set off by the operation that the work belongs to (see `Store.within_operation`), if any.
         """
+        parent = self._parent if parent is None else parent
         row = {"parent": parent, "action": action, "actor": actor, "cause": cause, "undoes": undoes, "prompts": prompts}
         key = self.connection.execute(_INSERT, row | {"at": time_text(self.now)}).lastrowid
         assert key is not None
@@ -158,6 +162,11 @@ class Session:
     @cached_property
     def usage(self) -> Usage:
         return Usage(self)
+
+    @cached_property
+    def vaults(self) -> Vaults:
+        """Folders that are kept in step with the notes."""
+        return Vaults(self)
 
     @cached_property
     def reviews(self) -> Reviews:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from amem.errors import StorageError
@@ -38,6 +39,7 @@ class Store:
         self._clock = clock
         self._database = Database(folder, busy_seconds=busy_seconds, read_only=read_only)
         self._begun: deque[int] = deque(maxlen=_BEGUN)
+        self._operation: ContextVar[int | None] = ContextVar("operation", default=None)
         #: Rows that lists left out since they cannot be read, and why.
         self.passed_over: dict[str, StorageCorrupt] = {}
 
@@ -66,9 +68,18 @@ class Store:
         `wait` bounds the seconds until StorageBusy when others are writing; None waits long.
         """
         with self._database.write(wait=wait) as connection:
-            session = Session(connection, self._clock.now())
+            session = Session(connection, self._clock.now(), parent=self._operation.get())
             yield session
         self._begun.extend(session.begun)
+
+    @contextmanager
+    def within_operation(self, operation: int) -> Iterator[None]:
+        """In the block, what this thread writes is set off by that operation, so that one undo takes all of it back."""
+        before = self._operation.set(operation)
+        try:
+            yield
+        finally:
+            self._operation.reset(before)
 
     def copy_to(self, folder: Path) -> None:
         """Write a consistent copy of the database into another (new) collection folder; all of it or nothing.

@@ -47,6 +47,8 @@ turns = _table(
     " learnt_by episode owner lease_until",
 )
 tombstones = _table("tombstones", "note id seq")
+vaults = _table("vaults", "id identity path counter operation synced_ns")
+vault_files = _table("vault_files", "vault note path text digest mtime_ns size refs gone")
 note_text = _table("note_text", "rowid content keywords tags context")
 note_vocabulary = _table("note_vocabulary", "term doc cnt")
 source_text = _table("source_text", "rowid content")

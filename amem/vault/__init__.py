@@ -1,0 +1,1 @@
+"""Notes and a folder of Markdown files, kept in step both ways."""

@@ -1,0 +1,249 @@
+"""A folder of Markdown files: what is in it, read and written without ever leaving it or losing what stood there."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+import unicodedata
+import uuid
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+from amem.errors import InvalidInput
+from amem.interop.decoding import leads_out, reading, whole
+from amem.interop.formats import MARKDOWN_SUFFIXES
+from amem.vault.ignore import RULE_FILES, is_ignored, rules_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from amem.vault.ignore import Rule
+
+#: What amem keeps in the folder itself: what the folder is called, and a lock.
+OWN, TRASH = ".amem", ".trash"
+_IDENTITY, _LOCK = "vault.json", "lock"
+_PART = ".amem-part"
+#: Seconds to wait for another sync of the same folder.
+_PATIENCE = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What tells whether a file changed without reading it."""
+
+    mtime_ns: int
+    size: int
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a look through a folder found: Markdown files by path, and what cannot be one, with the reason."""
+
+    files: dict[str, Stat] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    rules: list[Rule] = field(default_factory=list)
+
+    def ignores(self, path: str) -> bool:
+        """Whether the path is left out, or lies in a folder that is."""
+        parts = path.split("/")
+        return any(
+            is_ignored("/".join(parts[: end + 1]), folder=end < len(parts) - 1, rules=self.rules)
+            for end in range(len(parts))
+        )
+
+
+class Changed(Exception):
+    """The file is not what it was when it was looked at: whoever changed it meanwhile comes first."""
+
+
+class Folder:
+    """The folder at `root`. Paths are given from there, with slashes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.expanduser().absolute()
+        self._resolved = self.root.resolve()
+        self._safe: dict[str, bool] = {}
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a folder. Raises InvalidInput where something else is in its place."""
+        if self.root.is_dir():
+            return True
+        if os.path.lexists(self.root):
+            raise InvalidInput(f"{self.root} is not a folder", hint="name a folder, or one that is not there yet")
+        return False
+
+    def identity(self) -> str:
+        """What the folder calls itself since its first sync; '' before that. Raises InvalidInput."""
+        path = self.root / OWN / _IDENTITY
+        try:
+            with reading(path) as stream:
+                held = json.loads(stream.read(1 << 16))
+        except (InvalidInput, ValueError) as error:
+            if not os.path.lexists(path):
+                return ""
+            raise InvalidInput(
+                f"{path} cannot be read: {error}", hint="remove it: the next sync begins anew"
+            ) from error
+        found = held.get("vault") if isinstance(held, dict) else None
+        if not isinstance(found, str) or not found:
+            raise InvalidInput(f"{path} names no vault", hint="remove it: the next sync begins anew")
+        return found
+
+    def identify(self) -> str:
+        """Give the folder a new identity, and make it where there is none."""
+        found = str(uuid.uuid4())
+        own = self.root / OWN
+        own.mkdir(parents=True, exist_ok=True)
+        self._put(own / _IDENTITY, (json.dumps({"vault": found}) + "\n").encode(), mode=0o600)
+        return found
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other syncs of the folder waiting. Raises InvalidInput when one takes too long."""
+        own = self.root / OWN
+        own.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(own / _LOCK, timeout=_PATIENCE):
+                yield
+        except Timeout as error:
+            raise InvalidInput(f"another sync of {self.root} is running", hint="wait until it has ended") from error
+
+    def scan(self, *, tidy: bool = False) -> Scan:
+        """Look through the folder, following no links; with `tidy` remove what a killed sync left half written."""
+        found = Scan()
+        self._look("", found, [], tidy)
+        return found
+
+    def _look(self, base: str, found: Scan, above: list[Rule], tidy: bool) -> None:
+        try:
+            with os.scandir(self.root / base) as entries:
+                held = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            found.refused[f"{base}/"] = error.strerror or str(error)
+            return
+        rules = [*above, *(rule for entry in held if entry.name in RULE_FILES for rule in self._rules(entry, base))]
+        found.rules += rules[len(above) :]
+        for entry in held:
+            path = f"{base}/{entry.name}" if base else entry.name
+            folder = entry.is_dir(follow_symlinks=False)
+            if tidy and entry.name.endswith(_PART) and entry.name.startswith(".") and not folder:
+                with suppress(OSError):
+                    os.unlink(entry.path)
+                continue
+            if not folder and not entry.name.lower().endswith(MARKDOWN_SUFFIXES):
+                continue
+            if is_ignored(path, folder=folder, rules=rules):
+                continue
+            if "\udc80" <= max(path) <= "\udfff":
+                found.refused[path] = "its name is not UTF-8"
+            elif folder:
+                self._look(path, found, rules, tidy)
+            else:
+                self._file(entry, path, found)
+
+    def _file(self, entry: os.DirEntry[str], path: str, found: Scan) -> None:
+        if entry.is_symlink():
+            # One that stays inside leads to a file that is met anyway.
+            if leads_out(Path(entry.path), self._resolved):
+                found.refused[path] = "it is a link that leads out of the folder"
+            return
+        held = entry.stat(follow_symlinks=False)
+        if stat.S_ISREG(held.st_mode):
+            found.files[path] = Stat(held.st_mtime_ns, held.st_size)
+        else:
+            found.refused[path] = "it is not a regular file"
+
+    def _rules(self, entry: os.DirEntry[str], base: str) -> list[Rule]:
+        try:
+            if not entry.is_file(follow_symlinks=False):
+                return []
+            with reading(Path(entry.path)) as stream:
+                return rules_of(stream.read(1 << 20).decode("utf-8", "replace"), base)
+        except InvalidInput:
+            return []
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a file. Raises InvalidInput for what is too large, cannot be read, or is no file."""
+        with reading(self.root / path) as stream:
+            return whole(stream, path)
+
+    def is_there(self, path: str) -> bool:
+        """Whether anything is at this path, a dangling link too."""
+        return os.path.lexists(self.root / path)
+
+    def write(self, path: str, data: bytes, *, expect: Stat | None) -> Stat:
+        """Put these bytes in the file's place in one step; None where there must be no file.
+
+        Raises Changed when the file is not as expected, InvalidInput where the way to it leads out of the folder.
+        """
+        target = self._inside(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        before = self._expected(target, expect)
+        return self._put(target, data, mode=0o600 if before is None else stat.S_IMODE(before.st_mode), expect=expect)
+
+    def remove(self, path: str, *, expect: Stat, for_good: bool = False) -> None:
+        """Move the file to the folder's `.trash`, as Obsidian does, or destroy it. Raises Changed."""
+        target = self._inside(path)
+        self._expected(target, expect)
+        if for_good:
+            target.unlink()
+            return
+        trash = self._inside(f"{TRASH}/{path}")
+        trash.parent.mkdir(parents=True, exist_ok=True)
+        number, free = 1, trash
+        while os.path.lexists(free):
+            number += 1
+            free = trash.with_name(f"{trash.stem} {number}{trash.suffix}")
+        target.rename(free)
+
+    def _inside(self, path: str) -> Path:
+        """The path, whose folders are none but folders of the vault. Raises InvalidInput."""
+        pure = PurePosixPath(path)
+        base = pure.parent.as_posix()
+        if base not in self._safe:
+            plain = not pure.is_absolute() and ".." not in pure.parts
+            self._safe[base] = plain and (self.root / base).resolve().is_relative_to(self._resolved)
+        if not self._safe[base] or ".." in pure.parts:
+            raise InvalidInput(f"{path} leads out of the folder", hint="a folder in it is a link to elsewhere")
+        return self.root / path
+
+    @staticmethod
+    def _expected(target: Path, expect: Stat | None) -> os.stat_result | None:
+        try:
+            held = os.lstat(target)
+        except FileNotFoundError:
+            held = None
+        now = None if held is None else Stat(held.st_mtime_ns, held.st_size)
+        if now != expect or (held is not None and not stat.S_ISREG(held.st_mode)):
+            raise Changed(str(target))
+        return held
+
+    def _put(self, target: Path, data: bytes, *, mode: int, expect: Stat | None = None) -> Stat:
+        descriptor, name = tempfile.mkstemp(prefix=".", suffix=_PART, dir=target.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                if mode != 0o600:
+                    os.fchmod(stream.fileno(), mode)
+                held = os.fstat(stream.fileno())
+            if expect is not None:
+                self._expected(target, expect)
+            os.replace(name, target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+            raise
+        return Stat(held.st_mtime_ns, held.st_size)
+
+
+def plain_path(path: str) -> str:
+    """A path in the one form that macOS and others give names in differently."""
+    return unicodedata.normalize("NFC", path)
