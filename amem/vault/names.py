@@ -7,7 +7,7 @@ import unicodedata
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from amem.interop.graph import title_of
+from amem.labels import title
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -33,7 +33,7 @@ def folded(name: str) -> str:
 def title_for(note: MemoryNote) -> str:
     """The name that a note's file gets: the title it was given, else its first words."""
     given = note.metadata.get("title")
-    return safe_name(given if isinstance(given, str) and given.strip() else title_of(note.content))
+    return safe_name(given if isinstance(given, str) and given.strip() else title(note.content))
 
 
 def safe_name(title: str) -> str:
