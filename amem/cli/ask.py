@@ -47,7 +47,7 @@ def ask(
     settings = call.settings()
     if model is not None:
         settings = with_model(settings, model)
-    with call.memory(settings=settings) as memory:
+    with call.browsed(as_json, empty={}, settings=settings) as memory:
         answer = memory.answer(" ".join(question), k, rerank=rerank)
     if answer.error and not as_json:
         tell(f"no model answers: {why_nobody(answer.error, answer.hint)}; this is what memory holds")

@@ -54,9 +54,7 @@ def context(
 
     if ask_model and not tiers:
         raise typer.BadParameter("goes with --tiers", param_hint="--ask-model")
-    with invocation(context).browsed() as memory:
-        if memory is None:
-            return
+    with invocation(context).browsed(as_json, empty={}) as memory:
         wanted = where.filter(memory.settings.timezone, minimum_cosine=minimum_cosine)
         asked = Query(" ".join(query), 0, wanted, touch=touch, minimum_score=minimum)
         found: Context | Tiers

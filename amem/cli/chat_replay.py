@@ -35,8 +35,8 @@ def newest(assistant: Assistant) -> str:
 
 def list_chats(call: Invocation, as_json: bool) -> None:
     """The chats, the last used first; in a pipe ``id, last used, turns, beginning`` by tabs."""
-    with call.browsed() as memory:
-        found = [] if memory is None else _sessions(memory)
+    with call.browsed(as_json) as memory:
+        found = _sessions(memory)
         timezone = call.settings().timezone
     if as_json:
         return print_json([session_record(each) for each in found])
@@ -45,7 +45,7 @@ def list_chats(call: Invocation, as_json: bool) -> None:
         (short_id(each.id), when(each.last_at, local), f"{each.turns:,}", one_line(each.opening, 200)) for each in found
     ]
     print_table(("id", "when", "turns", "begins"), rows, wide="begins", spare=("turns",))
-    if memory is not None and not found:
+    if not found:
         tell("no chats yet")
 
 

@@ -45,11 +45,11 @@ def conflicts(
     from amem.clock import zone
 
     call = invocation(context)
-    with call.browsed() as memory:
-        found = [] if memory is None else _found(memory, text, time, speaker)
+    with call.browsed(as_json) as memory:
+        found = _found(memory, text, time, speaker)
         if as_json:
             return print_json([each.to_dict() for each in found])
-        if memory is None or not found:
+        if not found:
             return tell("nothing disagrees" if text is None else "it would overturn nothing")
         shown = pairs(memory, found, text, zone(memory.settings.timezone))
     print_pairs(shown, call)

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from amem.errors import CollectionNotFound, InvalidInput
 from amem.visible import visible
@@ -67,9 +67,15 @@ class Invocation:
             # Importing Chroma takes a second; what this command changes, the next process that lives longer takes in.
             settings = settings.model_copy(update={"dense_base": "exact"})
         speak = notify or not describe(settings).ready
-        with AgenticMemorySystem(
-            settings=settings, create=create, actor="user", notify=inform if speak else None, background=False
-        ) as memory:
+        try:
+            opened = AgenticMemorySystem(
+                settings=settings, create=create, actor="user", notify=inform if speak else None, background=False
+            )
+        except CollectionNotFound as missing:
+            if self.collection is not None:
+                raise
+            raise self.no_notes(settings) from missing
+        with opened as memory:
             yield memory
             for error in list(memory.passed_over.values())[:_NAMED]:
                 tell(f"left out: {error} ({error.hint})")
@@ -79,20 +85,45 @@ class Invocation:
                 tell(str(advice))
 
     @contextmanager
-    def browsed(self) -> Iterator[AgenticMemorySystem | None]:
-        """The collection for a command that lists things; None, with a word on stderr, when nothing was ever added.
+    def browsed(self, as_json: bool = False, *, empty: object = (), **opening: Any) -> Iterator[AgenticMemorySystem]:
+        """The collection for a command that reads, opened as by `memory`.
 
-        Raises CollectionNotFound for a collection that was named and is not there.
+        Where nothing was ever added the command ends here, and well: it says so on stderr, and prints `empty` as JSON
+        where JSON is wanted. Raises CollectionNotFound for a collection that was named and is not there.
         """
+        import typer
+
+        from amem.cli.render import print_json
+
         with ExitStack() as stack:
-            memory = None
             try:
-                memory = stack.enter_context(self.memory())
-            except CollectionNotFound:
+                memory = stack.enter_context(self.memory(**opening))
+            except CollectionNotFound as missing:
                 if self.collection is not None:
                     raise
-                tell('no notes yet: add one with amem add "...", or see amem demo')
+                if as_json:
+                    print_json(empty)
+                tell(f"{missing} ({missing.hint})")
+                raise typer.Exit from missing
             yield memory
+
+    def tell_no_notes(self, settings: Settings) -> None:
+        """Say so, of a home or a collection without notes."""
+        answer = self.no_notes(settings)
+        tell(f"{answer} ({answer.hint})")
+
+    def no_notes(self, settings: Settings) -> CollectionNotFound:
+        """The answer of every command where nothing was ever added, with what to do next."""
+        from amem.collection import collection_names
+
+        add = f'{self.command("add")} "..."'
+        names = [name for name in collection_names(settings.home) if name != settings.collection]
+        others = ", ".join(names[:_NAMED])
+        if others:
+            return CollectionNotFound(
+                f"no notes in {settings.collection} yet", hint=f"-c names another: {others}; or {add}"
+            )
+        return CollectionNotFound("no notes yet", hint=f"{add} keeps one; {self.command('demo')} shows some")
 
 
 def invocation(context: typer.Context) -> Invocation:

@@ -48,9 +48,7 @@ def facts(
     """Say what is so of someone or something, and since when."""
 
     call = invocation(context)
-    with call.browsed() as memory:
-        if memory is None:
-            return print_json([]) if as_json else None
+    with call.browsed(as_json) as memory:
         if subject is None:
             return _print_subjects(memory.subjects(), as_json)
         timezone = memory.settings.timezone
@@ -81,9 +79,7 @@ def timeline(
     as_json: Json = False,
 ) -> None:
     """Say all that was ever so of someone or something, in order of time, and what ended it."""
-    with invocation(context).browsed() as memory:
-        if memory is None:
-            return print_json([]) if as_json else None
+    with invocation(context).browsed(as_json) as memory:
         timezone = memory.settings.timezone
         known = None if known_at is None else moment(known_at, timezone)
         found = memory.timeline(subject, predicate, known_at=known)

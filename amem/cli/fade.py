@@ -49,9 +49,7 @@ def fade(
     as_json: Json = False,
 ) -> None:
     """Show which notes would fade or change layer if nothing recalled them, and why. Changes nothing."""
-    with invocation(context).browsed() as memory:
-        if memory is None:
-            return print_json({}) if as_json else None
+    with invocation(context).browsed(as_json, empty={}) as memory:
         named = [memory.resolve(id) for id in ids] if ids else None
         preview = memory.fade(days, named)
     if output is not None:

@@ -56,7 +56,8 @@ def graph(
         if str(path) != "-" and path.exists() and not force:
             raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
     given = where != Where()
-    with invocation(context).memory() as memory:
+    call = invocation(context)
+    with call.memory() if wanted else call.browsed(as_json, empty={}) as memory:
         about = None if id is None else memory.resolve(id)
         chosen = where.filter(memory.settings.timezone) if given else None
         found = read_graph(memory, about, hops=hops, limit=limit, filter=chosen)

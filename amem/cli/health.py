@@ -23,7 +23,7 @@ def health(context: typer.Context, as_json: Json = False) -> None:
     from amem.clock import zone
     from amem.maintenance.words import Mark, health_lines, size
 
-    with invocation(context).memory() as memory:
+    with invocation(context).browsed(as_json, empty={}) as memory:
         found = memory.health()
         where = zone(memory.settings.timezone)
         name = memory.settings.collection

@@ -40,9 +40,7 @@ def log(
     from amem.clock import zone
 
     call = invocation(context)
-    with call.browsed() as memory:
-        if memory is None:
-            return print_json([]) if as_json else None
+    with call.browsed(as_json) as memory:
         timezone = memory.settings.timezone
         start = None if since == "all" else moment(since, timezone)
         trees = nested(memory.log(since=start, limit=_MOST, actor=actor))[:limit]

@@ -61,7 +61,7 @@ def maintain(
             if install
             else uninstall_nightly(call, as_json)
         )
-    with call.memory(chroma=not dry_run) as memory:
+    with call.browsed(as_json, empty={}, chroma=not dry_run) as memory:
         cycle = memory.maintenance_due() if due else (named[0] if named else "nightly")
         if cycle is None:
             tell("nothing is due yet; amem health says when")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from amem.settings import Settings
 
 _PANEL = "Look after"
+_ENRICHED = {"done": 0, "failed": 0, "remaining": 0, "errors": ()}
 tags = typer.Typer(help="List, rename and merge tags.", invoke_without_command=True)
 
 
@@ -43,8 +44,8 @@ def all_tags(context: typer.Context, as_json: Json = False) -> None:
 @tags.command("list")
 def list_tags(context: typer.Context, as_json: Json = False) -> None:
     """Every tag and how many notes carry it."""
-    with invocation(context).browsed() as memory:
-        found = {} if memory is None else memory.tags()
+    with invocation(context).browsed(as_json) as memory:
+        found = memory.tags()
     if as_json:
         return print_json([{"tag": tag, "notes": number} for tag, number in found.items()])
     print_table(("tag", "notes"), [(tag, str(number)) for tag, number in found.items()])
@@ -92,7 +93,7 @@ def enrich(
     as_json: Json = False,
 ) -> None:
     """Finish notes whose analysis waits or failed."""
-    with invocation(context).memory(notify=True) as memory, progress("analysing") as bar:
+    with invocation(context).browsed(as_json, empty=_ENRICHED, notify=True) as memory, progress("analysing") as bar:
         report = memory.enrich(limit, upgrade=upgrade, progress=bar)
     if as_json:
         record = {"done": report.done, "failed": report.failed, "remaining": report.remaining}
@@ -112,7 +113,7 @@ def work(
 ) -> None:
     """Do what waits, as it comes, until Ctrl-C: a line for each note. Any number of these may run."""
     call = invocation(context)
-    with call.memory(notify=True, chroma=True) as memory:
+    with call.browsed(notify=True, chroma=True) as memory:
         if not once:
             tell("waiting for work; Ctrl-C ends it")
         try:
@@ -158,7 +159,7 @@ def doctor(
 
     findings: list[Finding]
     try:
-        with invocation(context).memory(chroma=repair) as memory:
+        with invocation(context).browsed(as_json, chroma=repair) as memory:
             findings = memory.doctor(repair=repair)
     except CollectionNotFound:
         raise
@@ -235,7 +236,8 @@ def collections(context: typer.Context, as_json: Json = False) -> None:
     """List the collections of the home."""
     from amem.collection import collection_names
 
-    settings = invocation(context).settings()
+    call = invocation(context)
+    settings = call.settings()
     found = [_collection(settings, name) for name in collection_names(settings.home)]
     if as_json:
         return print_json(found)
@@ -245,7 +247,7 @@ def collections(context: typer.Context, as_json: Json = False) -> None:
     ]
     print_table(("name", "notes", "size", "path"), rows)
     if not found:
-        tell(f"no collections in {settings.home}")
+        call.tell_no_notes(settings)
 
 
 def _collection(settings: "Settings", name: str) -> dict[str, Any]:

@@ -54,15 +54,15 @@ def list_notes(
     from amem.note import Status
     from amem.rendering import text_of
 
-    with invocation(context).browsed() as memory:
-        if memory is None:
-            return print_json([]) if as_json else None
+    call = invocation(context)
+    with call.browsed(as_json) as memory:
         timezone = memory.settings.timezone
         wanted = where.filter(timezone)
         if deleted:
             wanted = replace(wanted, statuses=(Status.DELETED,))
         notes = memory.list(wanted, limit=limit, offset=offset, order=order)
         total = memory.count(wanted)
+        blank = memory.count() == 0
     if as_json:
         return print_json([note_record(note) for note in notes])
     local = zone(timezone)
@@ -83,8 +83,10 @@ def list_notes(
     )
     if total > offset + len(notes):
         tell(f"{len(notes)} of {count(total, 'note')}; see more with --limit or --offset")
+    elif blank:
+        call.tell_no_notes(memory.settings)
     elif not notes:
-        tell("no note passes" if total == 0 else "no more notes")
+        tell("no notes match these filters" if total == 0 else "no more notes")
 
 
 def show(context: typer.Context, ids: Ids, known_at: KnownAt = None, as_json: Json = False) -> None:
@@ -139,9 +141,8 @@ def search(
     from amem.clock import zone
     from amem.query import Query
 
-    with invocation(context).browsed() as memory:
-        if memory is None:
-            return print_json([]) if as_json else None
+    call = invocation(context)
+    with call.browsed(as_json) as memory:
         timezone = memory.settings.timezone
         wanted = where.filter(timezone, minimum_cosine=minimum_cosine)
         asked = Query(
@@ -156,12 +157,15 @@ def search(
             minimum_confidence=minimum_confidence,
         )
         hits = memory.ask(asked)
+        blank = not hits and memory.count() == 0
     if as_json:
         return print_json([hit.to_dict() for hit in hits])
     from amem.cli.hits import print_hits
 
     print_hits(hits, zone(timezone))
-    if not hits:
+    if blank:
+        call.tell_no_notes(memory.settings)
+    elif not hits:
         tell("nothing found")
 
 

@@ -36,9 +36,9 @@ def decide(
     """Go through the open changes one by one on a terminal; list them elsewhere."""
     if context.invoked_subcommand is not None:
         return
-    with invocation(context).browsed() as memory:
-        found = [] if memory is None else memory.reviews()
-        if memory is None or as_json or not found or not (interactive or (at_terminal() and on_terminal())):
+    with invocation(context).browsed(as_json) as memory:
+        found = memory.reviews()
+        if as_json or not found or not (interactive or (at_terminal() and on_terminal())):
             return _list(memory, found, as_json)
         _ask(memory, found)
 
@@ -46,8 +46,8 @@ def decide(
 @review.command("list")
 def list_reviews(context: typer.Context, as_json: Json = False) -> None:
     """List the open changes."""
-    with invocation(context).browsed() as memory:
-        _list(memory, [] if memory is None else memory.reviews(), as_json)
+    with invocation(context).browsed(as_json) as memory:
+        _list(memory, memory.reviews(), as_json)
 
 
 @review.command()
@@ -77,7 +77,7 @@ def reject(context: typer.Context, numbers: Numbers, as_json: Json = False) -> N
 @review.command()
 def flags(context: typer.Context, as_json: Json = False) -> None:
     """List notes that lean on something that is no longer so (those that disagree: amem conflicts)."""
-    with invocation(context).browsed() as memory:
+    with invocation(context).browsed(as_json) as memory:
         if as_json:
             return print_json([flag_record(each) for each in (_leaning(memory) if memory else [])])
         if memory is not None and not _list_flags(memory):
@@ -128,14 +128,12 @@ def flag_record(flag: "Flag") -> dict[str, Any]:
     }
 
 
-def _list(memory: "AgenticMemorySystem | None", found: "list[Review]", as_json: bool) -> None:
+def _list(memory: "AgenticMemorySystem", found: "list[Review]", as_json: bool) -> None:
     from amem.cli.render import in_words
     from amem.interop.records import review_record
 
     if as_json:
         return print_json([review_record(each) for each in found])
-    if memory is None:
-        return
     for each in found:
         note = memory.read(each.note)
         changes = [f"{name}: {in_words(after)}" for name, (_, after) in each.changes.items()]

@@ -42,9 +42,7 @@ def topics(context: typer.Context, as_json: Json = False) -> None:
     from amem.clock import zone
 
     call = invocation(context)
-    with call.browsed() as memory:
-        if memory is None:
-            return print_json([]) if as_json else None
+    with call.browsed(as_json) as memory:
         found = memory.topics()
         local = zone(memory.settings.timezone)
     if as_json:

@@ -105,7 +105,9 @@ def export(
         return _export_folder(context, where, path, force=force, as_json=as_json)
     if path is not None and path.exists() and not force:
         raise InvalidInput(f"{path} is there already", hint="give --force to replace it")
-    with invocation(context).memory() as memory:
+    call = invocation(context)
+    # A file that was asked for and is not written is a failure.
+    with call.browsed() if path is None else call.memory() as memory:
         wanted = replace(where, everything=not active).filter(memory.settings.timezone)
         lines = (json_line(record) for record in exported(memory, wanted, versions=versions))
         if path is None or str(path) == "-":

@@ -39,7 +39,7 @@ def why(
     from amem.query import Query
 
     call = invocation(context)
-    with call.memory() as memory:
+    with call.browsed(as_json) if id is None else call.memory() as memory:
         wanted = where.filter(memory.settings.timezone, minimum_cosine=minimum_cosine)
         asked = Query(
             query,

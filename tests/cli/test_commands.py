@@ -251,15 +251,6 @@ def test_links_are_made_shown_and_taken_away(cli: Cli) -> None:
 # -- finding ---------------------------------------------------------------------------------------------------
 
 
-def test_on_a_fresh_home_listing_and_searching_say_how_to_begin(cli: Cli) -> None:
-    for words in (("list",), ("search", "tea"), ("log",), ("tags",), ("review",)):
-        result = cli(*words)
-        assert (result.exit_code, result.stdout) == (0, "")
-        assert result.stderr == 'no notes yet: add one with amem add "...", or see amem demo\n'
-        assert cli.json(*words) == []
-    assert not cli.home.exists()
-
-
 def test_search_prints_hits_with_their_reasons_and_sources(demo: Cli) -> None:
     hits = demo.json("-c", "demo", "search", "How do I retrain Dawnchorus?", "-k", "10")
 
