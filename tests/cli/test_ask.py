@@ -139,7 +139,3 @@ def test_a_model_cannot_drive_the_terminal(asking: Cli) -> None:
 def test_an_empty_question_is_refused(asking: Cli) -> None:
     assert asking.refused("ask", "") == "there is nothing to answer (say or ask something)"
     assert asking.refused("ask", "字" * 20_001).startswith("the message has 20,001 characters; the limit is 20,000")
-
-
-def test_an_empty_home_says_how_to_begin(cli: Cli) -> None:
-    assert "amem add" in cli.refused("ask", "Where does Ana live?")
