@@ -108,17 +108,24 @@ class AgenticMemorySystem(
         session: str | None = None,
         incognito: bool = False,
         on_learnt: Callable[[Learnt], None] | None = None,
+        scope: Scope = EVERYONE,
     ) -> Assistant:
         """A chat that recalls from this collection before it answers, and learns from what is said.
 
         `chat` answers (None: the model that the settings name, found when it is first needed). `session` goes on with
         an earlier chat, by its id or the beginning of one. While `incognito` nothing is stored, learnt or counted;
-        `on_learnt` hears, from another thread, what came of a turn. Raises SessionNotFound or AmbiguousId.
+        `on_learnt` hears, from another thread, what came of a turn. Of a `scope` it recalls, learns and lists no more
+        than is of it; a chat goes on in the one it was begun in. Raises SessionNotFound or AmbiguousId.
         """
         from amem.conversation.assistant import Assistant
+        from amem.scoped import ScopedMemory
 
+        if session is not None:
+            with self._store.read() as read, read.within(scope):
+                session = read.chats.resolve(session)
+                scope = scope.and_(Scope(**read.chats.scope_of(session).ids))
         return Assistant(
-            self,
+            self if scope == EVERYONE else ScopedMemory(self, scope),
             self._store,
             self._clock,
             chat=chat or self.chat_model,
@@ -127,6 +134,7 @@ class AgenticMemorySystem(
             incognito=incognito,
             on_learnt=on_learnt,
             owner=self._owner,
+            scope=scope,
         )
 
     def tools(

@@ -45,7 +45,10 @@ class LocalGraph:
 
 
 def walk(session: Session, id: str, depth: int) -> Neighbourhood:
-    """Follow links in either direction up to `depth` steps. Raises NoteNotFound; InvalidInput for a negative depth."""
+    """Follow links in either direction up to `depth` steps, within the session's scope.
+
+    Raises NoteNotFound; InvalidInput for a negative depth.
+    """
     _checked("depth", depth, 0)
     if session.notes.get_many([id], history=False).get(id) is None:
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
@@ -53,7 +56,7 @@ def walk(session: Session, id: str, depth: int) -> Neighbourhood:
     frontier = [id]
     for hop in range(1, depth + 1):
         ends = {end for link in session.links.around(frontier) for end in (link.source, link.target)}
-        frontier = sorted(ends - hops.keys())
+        frontier = sorted(session.notes.within_scope(ends - hops.keys()))
         hops |= dict.fromkeys(frontier, hop)
         if not frontier:
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Whose a note is, as memory libraries tell notes of one collection apart: ids kept in its metadata under these names.
 SCOPES = ("user_id", "agent_id", "session_id")
+#: How a name ends that is kept for somebody, and what a name ends with that is nobody's and only looks so.
+_ENDING, _PLAIN = re.compile(r' \{"(?:user|agent|session)_id": .*\}$', re.DOTALL), " {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +55,21 @@ class Scope:
 
     def naming(self, name: str) -> str:
         """How a conversation's or a source's name is kept, so that the same name means another in another scope."""
-        return self.named(name) + self._ending
+        return self.named(name) + (self._ending or (_PLAIN if _ENDING.search(name) else ""))
 
     def named(self, name: str) -> str:
         """Such a name as it was given."""
-        return name.removesuffix(self._ending)
+        bare = name.removesuffix(self._ending or _PLAIN)
+        return bare if self.ids or _ENDING.search(bare) else name
+
+    @property
+    def kept(self) -> str:
+        """Its ids as JSON, as a chat is kept with those that it was begun under."""
+        return json.dumps(self.ids, ensure_ascii=False)
 
     @property
     def _ending(self) -> str:
-        return f" {json.dumps(self.ids, ensure_ascii=False)}" if self.ids else ""
+        return f" {self.kept}" if self.ids else ""
 
     def holds(self, metadata: Mapping[str, Any]) -> bool:
         """Whether a note with this metadata is within it."""

@@ -23,6 +23,7 @@ from amem.conversation.reply import Forgotten, Piece, PieceKind, Reply
 from amem.conversation.rules import load_rules
 from amem.conversation.taught import taught
 from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, NoteNotFound, NothingToUndo
+from amem.note import EVERYONE, Scope
 from amem.protocols import ChatModel
 from amem.storage.chats import Learning, Turn, TurnState
 from amem.text.tokens import tokens
@@ -80,7 +81,8 @@ class Assistant:
     `chat` is the model, or a function that finds one when it is first needed (and may raise). `session` is the id of
     a chat to go on with, or its beginning; None begins a new one. While `incognito` (which may be switched at any
     time) nothing is stored, learnt or counted as used. `learner` makes notes of what was said; `on_learnt` hears what
-    came of it, from another thread; `owner` is what turns are held by meanwhile. Secrets (see
+    came of it, from another thread; `owner` is what turns are held by meanwhile. `memory` is that of the `scope`, whose
+    chats it knows and under whose ids it begins them. Secrets (see
     ``amem.conversation.rules``) are read by the model in the turn they are said in, and not stored. Raises
     SessionNotFound or AmbiguousId.
 
@@ -99,12 +101,16 @@ class Assistant:
         incognito: bool = False,
         on_learnt: Callable[[Learnt], None] | None = None,
         owner: Owner | None = None,
+        scope: Scope = EVERYONE,
     ) -> None:
+        self._scope = scope
         self._memory = memory
         self._store = store
         self._clock = clock
         self._prompting = Prompting(memory, store, clock)
-        self._learning = ChatLearning(store, clock, learner, memory.settings, on_learnt=on_learnt, owner=owner)
+        self._learning = ChatLearning(
+            store, clock, learner, memory.settings, on_learnt=on_learnt, owner=owner, scope=scope
+        )
         self.incognito = incognito
         self._chat = chat
         self._last: Reply | None = None
@@ -139,8 +145,8 @@ class Assistant:
             return session.chats.turns(self._session)
 
     def sessions(self, limit: int = 50) -> list[ChatSession]:
-        """The collection's chats, the last used first."""
-        with self._store.read() as session:
+        """The collection's (or scope's) chats, the last used first."""
+        with self._store.read() as session, session.within(self._scope):
             return session.chats.sessions(limit)
 
     def say(self, text: str) -> Reply:
@@ -201,7 +207,7 @@ class Assistant:
                 return [*self._past(session), *self._unkept], _Saying(turn, text, None)
         rules = load_rules(self._memory.settings.home)
         with self._store.write() as session:
-            session.chats.begin(self._session)
+            session.chats.begin(self._session, Scope.of(self._scope.ids))
             past = self._past(session)
             learning = Learning.WAITING if learns else Learning.OFF
             # The model reads what was typed; what is stored holds no secrets.
@@ -312,7 +318,7 @@ class Assistant:
         return found
 
     def _resolve(self, prefix: str) -> str:
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(self._scope):
             return session.chats.resolve(prefix)
 
     # -- what it was about -------------------------------------------------------------------------------------
@@ -334,7 +340,7 @@ class Assistant:
 
         Raises SessionNotFound or AmbiguousId.
         """
-        with self._store.read() as read:
+        with self._store.read() as read, read.within(self._scope):
             chat = self._session if session is None else read.chats.resolve(session)
             return replay(read, chat, turn)
 
@@ -343,7 +349,7 @@ class Assistant:
 
         Raises OperationNotFound.
         """
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(self._scope):
             return taught(session, operation)
 
     # -- memory by hand ----------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from amem.errors import AmemError, Cancelled
 from amem.labels import short_id
 from amem.llm.showing import EARLIER
 from amem.message import Message, Role
+from amem.note import EVERYONE
 from amem.storage.chats import Learning, TurnState
 from amem.text.tokens import tokens
 from amem.writing.owners import Owner, is_gone
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.conversation.ports import Learner, Remembered
+    from amem.note import Scope
     from amem.settings import Settings
     from amem.storage import Store
     from amem.storage.chats import Turn
@@ -45,8 +47,8 @@ _OF_WINDOW = 8
 
 
 class ChatLearning:
-    """Learns from the chats of one collection. `learner` None means that nothing is ever learnt; `owner` is the name
-    under which turns are held, the collection's own where closing it is to set them free."""
+    """Learns from the chats of one collection, or of a `scope` of it. `learner` None means that nothing is ever learnt;
+    `owner` is the name under which turns are held, the collection's own where closing it is to set them free."""
 
     def __init__(
         self,
@@ -57,7 +59,9 @@ class ChatLearning:
         *,
         on_learnt: Callable[[Learnt], None] | None = None,
         owner: Owner | None = None,
+        scope: Scope = EVERYONE,
     ) -> None:
+        self._scope = scope
         self._store = store
         self._clock = clock
         self._learner = learner
@@ -122,7 +126,7 @@ class ChatLearning:
 
     def waiting(self) -> int:
         """How many turns wait to be learnt from, whoever is at it now."""
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(self._scope):
             return session.chats.unlearnt()
 
     def learn_waiting(
@@ -153,7 +157,7 @@ class ChatLearning:
     ) -> Learnt:
         if self._learner is None:
             return Learnt()
-        with self._store.write() as session:
+        with self._store.write() as session, session.within(self._scope):
             session.chats.give_back_of(is_gone)
             waiting = session.chats.waiting(before=before, states=states)
         resting = self._patience.resting() if rested else ()
@@ -209,6 +213,7 @@ class ChatLearning:
             made = self._learner.remember(
                 [message for turn in mine for message in self._messages(turn)],
                 conversation=mine[0].session,
+                scope=mine[0].scope,
                 earlier=self._before(mine[0]),
                 episodes=episodes,
                 # What the rules made in the model's stead gives way to what the model makes now.
@@ -283,7 +288,7 @@ class ChatLearning:
         with self._store.write() as session:
             session.chats.summed_up([turn.key for turn in turns], "")
             for id, sources in session.sources.of(made.episodes).items():
-                held = {source.id for source in sources}
+                held = {turns[0].scope.named(source.id) for source in sources}
                 said = [turn for turn in turns if {turn.message_id("user"), turn.message_id("assistant")} & held]
                 session.chats.summed_up([turn.key for turn in said], id)
 
@@ -293,7 +298,7 @@ class ChatLearning:
         """Make the notes of the last episodes of chats in which nothing was said for long."""
         if self._learner is None:
             return Learnt()
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(self._scope):
             quiet = session.chats.quiet(self._clock.now() - GAP)
         total = Learnt()
         for chat in quiet:
@@ -339,7 +344,12 @@ class ChatLearning:
                 return Learnt()
             said = [message for turn in turns for message in self._messages(turn)]
             made = self._learner.remember(
-                said, conversation=chat, episodes=True, extract=False, cancelled=self._background.called_off
+                said,
+                conversation=chat,
+                scope=turns[0].scope,
+                episodes=True,
+                extract=False,
+                cancelled=self._background.called_off,
             )
             self._assign(turns, made)
         finally:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from amem.message import Message
-    from amem.note import MemoryNote
+    from amem.note import MemoryNote, Scope
     from amem.query import Filter, Query
     from amem.receipt import Receipt
     from amem.retrieval import Hit
@@ -129,6 +129,7 @@ class Learner(Protocol):
         messages: Sequence[Message],
         *,
         conversation: str,
+        scope: Scope,
         earlier: Sequence[Message] = (),
         episodes: bool = True,
         extract: bool = True,

@@ -233,7 +233,7 @@ class Learner:
     ) -> tuple[int | None, list[Lot]]:
         """One commit: every new message, a note for each episode of them, and a job on each to learn from it."""
         conversation = scope.naming(called)
-        ids = _ids(messages, conversation, scope)
+        ids = _ids(messages, called, scope)
         while True:
             with self._store.read() as session:
                 transcript = Transcript(session)
@@ -289,7 +289,7 @@ class Learner:
     ) -> tuple[int | None, list[Lot]]:
         """One commit: every new message; with `again` those that were learnt from before count as new."""
         conversation = scope.naming(called)
-        ids = _ids(messages, conversation, scope)
+        ids = _ids(messages, called, scope)
         with self._store.write() as session:
             transcript = Transcript(session)
             told = frozenset[str]() if again else transcript.remembered(ids, in_episodes=False)
@@ -307,7 +307,7 @@ class Learner:
         """What was said before the lot: what the caller gave and this call holds, else what is stored."""
         with self._store.read() as session:
             if given:
-                before = list(without_forgotten(session, given, _ids(given, lot.conversation, lot.scope)))
+                before = list(without_forgotten(session, given, _ids(given, lot.called, lot.scope)))
                 for other in lots[-EARLIER:]:  # each holds a message at least
                     before += other.messages
             else:
@@ -372,8 +372,8 @@ def _put(
     return Lot(said, tuple(ids), tuple(places[id] for id in ids), conversation, scope), keys
 
 
-def _ids(messages: Sequence[Message], conversation: str, scope: Scope) -> list[str]:
-    return [scope.naming(id) for id in source_ids(messages, conversation)]
+def _ids(messages: Sequence[Message], called: str, scope: Scope) -> list[str]:
+    return [scope.naming(id) for id in source_ids(messages, called)]
 
 
 def _lot_of(session: Session, note: str) -> Lot:

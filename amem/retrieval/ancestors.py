@@ -102,6 +102,10 @@ def ancestors(session: Session, id: str, depth: int = DEPTH) -> list[Ancestor]:
     if session.notes.get_many([id], history=False, usage=False).get(id) is None:
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
     walked = walk(session, id, depth)
+    if foreign := walked.keys() - session.notes.within_scope(walked):
+        walked = {
+            each: way for each, way in walked.items() if not foreign & {each, *(ground(link) for link in way.path)}
+        }
     notes = session.notes.get_many(list(walked), history=False)
     return [Ancestor(each, way.path, tuple(way.also), notes.get(each)) for each, way in walked.items()]
 

@@ -7,16 +7,20 @@ as note ids and versions, so that a replay shows what those notes said then, and
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, insert, or_, select, update
+from sqlalchemy import and_, func, insert, or_, select, update
+from sqlalchemy import text as sql
 
 from amem.errors import AmbiguousId, SessionNotFound
+from amem.note import NOBODY, Scope
 from amem.storage import tables
 from amem.storage.chunks import chunks
+from amem.storage.filters import in_scope, scope_values
 from amem.storage.prepared import Prepared
 from amem.storage.rows import read_moment, time_text
 
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 
 _SESSIONS, _TURNS, _OPS = tables.sessions, tables.turns, tables.operations
 _HINT = "amem chat --list shows the chats"
+#: The source made from a message: its `Turn.message_id`, and behind it whose the chat is.
+_MESSAGE = re.compile(r"(?P<chat>.+?):(?P<number>\d+):(?P<role>user|assistant)(?: (?P<scope>\{.*\}))?", re.DOTALL)
 
 
 class TurnState(StrEnum):
@@ -82,7 +88,8 @@ class Recollection:
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One question and its answer. `number` counts from 1 within `session`; `episode` is the id of the note that sums
-    up the episode it belongs to, once that ended; `learnt_by` the operation to undo, `undone` whether it was."""
+    up the episode it belongs to, once that ended; `learnt_by` the operation to undo, `undone` whether it was; `scope`
+    whose notes are made of it."""
 
     key: int
     session: str
@@ -102,9 +109,10 @@ class Turn:
     learnt_by: int | None = None
     episode: str | None = None
     undone: bool = False
+    scope: Scope = NOBODY
 
     def message_id(self, role: str) -> str:
-        """The id of its ``user`` or ``assistant`` message, which is also the id of the source made from it."""
+        """The id of its ``user`` or ``assistant`` message; in its `scope` that of the source made from it."""
         return f"{self.session}:{self.number}:{role}"
 
 
@@ -120,7 +128,7 @@ class ChatSession:
 
 
 class Chats:
-    """The sessions and turns of one transaction."""
+    """The sessions and turns of one transaction; in a scope (`Session.within`) lists and prefixes know only its own."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -128,14 +136,19 @@ class Chats:
 
     # -- sessions ----------------------------------------------------------------------------------------------
 
-    def begin(self, id: str) -> None:
-        """Begin a session; one that is there already goes on."""
-        row = {"id": id, "started_at": time_text(self._session.now)}
+    def begin(self, id: str, scope: Scope = NOBODY) -> None:
+        """Begin a session, from which notes of the `scope` are made; one that is there already goes on."""
+        row = {"id": id, "started_at": time_text(self._session.now), "scope": scope.kept}
         self._run(insert(_SESSIONS).prefix_with("OR IGNORE").values(row))
 
     def sessions(self, limit: int = 50) -> list[ChatSession]:
         """Sessions that have turns, the last used first."""
-        return [_session_of(row) for row in self._run(_heads().limit(limit)).mappings()]
+        return [_session_of(row) for row in self._run(_heads().where(self._own()).limit(limit)).mappings()]
+
+    def scope_of(self, id: str) -> Scope:
+        """Whose a session is; nobody's where there is none."""
+        held = self._run(select(_SESSIONS.c.scope).where(_SESSIONS.c.id == id)).scalar_one_or_none()
+        return NOBODY if held is None else Scope.of(json.loads(held))
 
     def newest(self) -> str | None:
         """The session used last; None when there is none."""
@@ -146,7 +159,7 @@ class Chats:
         """The one session whose id is or begins with `prefix`. Raises SessionNotFound or AmbiguousId."""
         if not prefix:
             raise SessionNotFound("an empty id names no chat", hint=_HINT)
-        within = (_SESSIONS.c.id >= prefix, _SESSIONS.c.id < prefix + "\U0010ffff")
+        within = (_SESSIONS.c.id >= prefix, _SESSIONS.c.id < prefix + "\U0010ffff", self._own())
         ids = list(self._run(select(_SESSIONS.c.id).where(*within).order_by(_SESSIONS.c.id).limit(5)).scalars())
         if prefix in ids or len(ids) == 1:
             return prefix if prefix in ids else str(ids[0])
@@ -163,11 +176,12 @@ class Chats:
 
     def ask(self, session: str, question: str, at: datetime, *, learning: Learning = Learning.WAITING) -> Turn:
         """Write down a question as the session's next turn. Raises SessionNotFound."""
-        key = self._run(select(_SESSIONS.c.key).where(_SESSIONS.c.id == session)).scalar_one_or_none()
-        if key is None:
+        found = self._run(select(_SESSIONS.c.key, _SESSIONS.c.scope).where(_SESSIONS.c.id == session)).one_or_none()
+        if found is None:
             raise SessionNotFound(f"no chat {session!r}", hint=_HINT)
+        key, scope = found.key, Scope.of(json.loads(found.scope))
         last = self._run(select(func.max(_TURNS.c.number)).where(_TURNS.c.session == key)).scalar_one()
-        turn = Turn(0, session, (last or 0) + 1, at, question, "", TurnState.ASKED, learning)
+        turn = Turn(0, session, (last or 0) + 1, at, question, "", TurnState.ASKED, learning, scope=scope)
         row = {
             "session": key,
             "number": turn.number,
@@ -255,7 +269,7 @@ class Chats:
         A turn whose answer is on its way is not among them, unless it has been for as long as nobody waits; nor is one
         of which somebody undid what the rules had learnt meanwhile.
         """
-        statement = _turns().where(*self._unlearnt(states), self._free())
+        statement = _turns().where(*self._unlearnt(states), self._free(), self._own())
         if before is not None:
             statement = statement.where(_TURNS.c.at < time_text(before))
         statement = statement.order_by(_TURNS.c.key)
@@ -266,7 +280,7 @@ class Chats:
 
         Those that somebody is learning from now are among them.
         """
-        asked = _turns().where(*self._unlearnt((Learning.WAITING, Learning.DEGRADED)))
+        asked = _turns().where(*self._unlearnt((Learning.WAITING, Learning.DEGRADED)), self._own())
         if since is not None:
             asked = asked.where(_TURNS.c.at >= time_text(since))
         return int(self._run(select(func.count()).select_from(asked.subquery())).scalar_one())
@@ -299,7 +313,7 @@ class Chats:
         statement = (
             select(_SESSIONS.c.id)
             .select_from(_TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session))
-            .where(_TURNS.c.episode.is_(None), _TURNS.c.learning.in_(done))
+            .where(_TURNS.c.episode.is_(None), _TURNS.c.learning.in_(done), self._own())
             .group_by(_SESSIONS.c.key)
             .having(func.max(_TURNS.c.at) < time_text(since))
             .order_by(_SESSIONS.c.key)
@@ -319,20 +333,24 @@ class Chats:
 
     def reword(self, source: str, text: str) -> None:
         """Have a turn say of a message (by source id) no more than a purge left of it."""
-        session, _, rest = source.rpartition(":")
-        session, _, number = session.rpartition(":")
-        if not session or not number.isdigit() or rest not in ("user", "assistant"):
+        message = _MESSAGE.fullmatch(source)
+        if message is None:
             return
-        wanted = select(_SESSIONS.c.key).where(_SESSIONS.c.id == session).scalar_subquery()
-        field = "question" if rest == "user" else "answer"
-        statement = update(_TURNS).where(_TURNS.c.session == wanted, _TURNS.c.number == int(number))
+        kept = _SESSIONS.c.id == message["chat"], _SESSIONS.c.scope == (message["scope"] or NOBODY.kept)
+        wanted = select(_SESSIONS.c.key).where(*kept).scalar_subquery()
+        field = "question" if message["role"] == "user" else "answer"
+        statement = update(_TURNS).where(_TURNS.c.session == wanted, _TURNS.c.number == int(message["number"]))
         self._run(statement.values({field: text, "error": ""}))
 
     def forget(self, note: str) -> None:
         """Take out what turns say about why this (purged) note was recalled; that it was stays."""
-        for key, text in self._run(select(_TURNS.c.key, _TURNS.c.recalled).where(_TURNS.c.recalled.contains(note))):
-            held = [replace(each, why="") if each.note == note else each for each in _recalled_of(text)]
+        for key, told in self._run(select(_TURNS.c.key, _TURNS.c.recalled).where(_TURNS.c.recalled.contains(note))):
+            held = [replace(each, why="") if each.note == note else each for each in _recalled_of(told)]
             self._set([key], recalled=_json(held))
+
+    def _own(self) -> ColumnElement[bool]:
+        """Holds for the sessions of the scope."""
+        return and_(sql(in_scope("sessions", "scope")).bindparams(**scope_values(self._session.scope)))
 
     def _set(self, keys: Sequence[int], **values: Any) -> None:
         for some in chunks(keys):
@@ -356,7 +374,7 @@ _ABANDONED = timedelta(minutes=30)
 
 
 def _turns() -> Select[Any]:
-    return select(_TURNS, _SESSIONS.c.id.label("session_id"), _OPS.c.undone_by).select_from(
+    return select(_TURNS, _SESSIONS.c.id.label("session_id"), _SESSIONS.c.scope, _OPS.c.undone_by).select_from(
         _TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session).outerjoin(_OPS, _OPS.c.id == _TURNS.c.learnt_by)
     )
 
@@ -399,6 +417,7 @@ def _turn_of(row: RowMapping, *, recalled: bool = True) -> Turn:
         learnt_by=row["learnt_by"],
         episode=row["episode"],
         undone=row["undone_by"] is not None,
+        scope=Scope.of(json.loads(row["scope"])),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, TextClause, and_, func, literal_column, or_, select, text
+from sqlalchemy import ColumnElement, TextClause, and_, bindparam, func, literal_column, or_, select, text
 
 from amem.note import SCOPES, LinkType, Status
 from amem.storage import tables
@@ -82,13 +82,13 @@ def _then(name: str, known_at: datetime | None) -> ColumnElement[Any]:
     return tables.notes.c[name] if known_at is None else field_at(name, known_at)
 
 
-def in_scope(notes: str = "notes") -> str:
+def in_scope(notes: str = "notes", column: str = "metadata") -> str:
     """A condition that a row of ``notes`` (under this alias) is within the scope that `scope_values` gives.
 
-    In SQL what `amem.note.Scope.holds` is in Python.
+    In SQL what `amem.note.Scope.holds` is in Python. Of another table `column` holds the ids.
     """
-    held = "coalesce(CAST(json_extract({0}.metadata, '$.{1}') AS TEXT), '')"
-    return " AND ".join(f"(:{name} IS NULL OR {held.format(notes, name)} = :{name})" for name in SCOPES)
+    held = f"coalesce(CAST(json_extract({notes}.{column}, '$.{{0}}') AS TEXT), '')"
+    return " AND ".join(f"(:{name} IS NULL OR {held.format(name)} = :{name})" for name in SCOPES)
 
 
 def scope_values(scope: Scope) -> dict[str, str | None]:
@@ -100,7 +100,8 @@ def _scope(name: str, value: str) -> ColumnElement[bool]:
     # Written out, as the index on it is (0004_scopes.sql); an id that another program keeps as a number is the same id.
     held: ColumnElement[Any] = literal_column(f"json_extract(notes.metadata, '$.{name}')")
     whole = value.isdecimal() and value.isascii() and str(int(value)) == value and len(value) < _DIGITS
-    return held.in_([value, int(value)] if whole else [value])
+    # With a name of its own: one made of the expression would be no name in SQL.
+    return held.in_(bindparam(name, [value, int(value)] if whole else [value], expanding=True, unique=True))
 
 
 def _nobodys(name: str) -> TextClause:

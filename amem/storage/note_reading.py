@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import bindparam, exists, func, select, text
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
-from amem.note import SCOPES, MemoryNote, Scope, Status
+from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Status
 from amem.query import Filter
 from amem.storage import tables
 from amem.storage.chunks import chunks
@@ -25,7 +25,7 @@ from amem.text import normalize
 from amem.visible import is_plain_name, visible_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from numpy.typing import NDArray
@@ -200,6 +200,13 @@ class NoteReading:
     def scopes_of(self, ids: Sequence[str]) -> dict[str, Scope]:
         """Whose each of these notes is, whatever its status; those that there are."""
         return {id: Scope.of(json.loads(held)) for id, held in _METADATA.rows(self._session, ids=listed(ids))}
+
+    def within_scope(self, ids: Iterable[str]) -> set[str]:
+        """Those of these ids whose notes are of the session's scope; where that is everyone's, all of them."""
+        scope = self._session.scope
+        if scope == EVERYONE:
+            return set(ids)
+        return {id for id, whose in self.scopes_of(list(ids)).items() if scope.covers(whose)}
 
     def passes(self, key: int, wanted: Filter) -> bool:
         """Whether this note passes the filter; quick, however many do."""

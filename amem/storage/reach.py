@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.note import LinkType
+from amem.storage.filters import in_scope, scope_values
 from amem.storage.listed import listed
 from amem.storage.prepared import Prepared
 from amem.storage.rows import link_of
@@ -51,7 +52,7 @@ _BEYOND = Prepared(
     f" FROM ({_ties('ids')}) WHERE there NOT IN (SELECT id FROM nearer)"
     "), found AS ("
     " SELECT best.*, notes.key FROM best CROSS JOIN notes ON notes.id = best.there"
-    " WHERE best.place = 1 AND notes.status <> 'deleted'"
+    f" WHERE best.place = 1 AND notes.status <> 'deleted' AND {in_scope()}"
     "), turns AS ("
     " SELECT *, row_number() OVER (PARTITION BY here ORDER BY rank, sure DESC, at DESC, there) AS turn FROM found"
     ") SELECT here, there, key, count(*) OVER () FROM turns"
@@ -81,9 +82,10 @@ def beyond(
 
     Nearer are the notes `behind`, from which `ids` were reached, and all that these are linked to. By the best of
     their links: its type (see `TELLING`), confidence times weight, time. Superseded and archived notes are among them;
-    deleted ones, and ends of links that no note has, are not.
+    deleted ones, those outside the session's scope, and ends of links that no note has, are not.
     """
-    rows = _BEYOND.rows(session, ids=listed(ids), behind=listed(behind), types=listed(types), most=most)
+    asked = {"ids": listed(ids), "behind": listed(behind), "types": listed(types), "most": most}
+    rows = _BEYOND.rows(session, **asked, **scope_values(session.scope))
     return [Reached(via, id, key) for via, id, key, _ in rows], rows[0][3] if rows else 0
 
 

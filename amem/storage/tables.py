@@ -40,7 +40,7 @@ reviews = _table("reviews", "id note operation base_version changes reason confi
 decisions = _table("decisions", "id review state operation")
 jobs = _table("jobs", "id kind note operation owner lease_until attempts error")
 spending = _table("spending", "day model calls tokens_in tokens_out")
-sessions = _table("sessions", "key id started_at")
+sessions = _table("sessions", "key id started_at scope")
 turns = _table(
     "turns",
     "key session number at question answer state model prompt error recalled supported tokens_in tokens_out learning"

@@ -11,6 +11,7 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import NoteNotFound
+from amem.note import EVERYONE
 from amem.query import Filter
 from amem.system.counting import Counting
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
 
+    from amem.note import Scope
     from amem.storage.cards import Card, Order, Shelf
 
 #: Orders that change with the notes alone, not with time and use.
@@ -74,8 +76,8 @@ class Browsing(Counting):
         """The day it is, in the collection's time zone."""
         return self._clock.now().astimezone(zone(self.settings.timezone)).date()
 
-    def similar(self, id: str, k: int = 10) -> list[tuple[Card, float]]:
-        """The k active notes nearest in meaning, each with its cosine (-1..1), by the vectors that are stored.
+    def similar(self, id: str, k: int = 10, *, scope: Scope = EVERYONE) -> list[tuple[Card, float]]:
+        """The scope's k active notes nearest in meaning, each with its cosine (-1..1), by the vectors that are stored.
 
         None at all while the note has no vector. Raises NoteNotFound.
         """
@@ -87,7 +89,9 @@ class Browsing(Counting):
         vector = self._dense.vectors([key])[0]
         if not len(vector) or np.isnan(vector).any():
             return []
-        found = self._dense.search(vector, k + 1)
+        with self._store.read() as session:
+            allowed = session.notes.met_by(scope)
+        found = self._dense.search(vector, k + 1, allowed=allowed)
         near = [(int(other), float(cosine)) for other, cosine in zip(*found, strict=True) if other != key][:k]
         with self._store.read() as session:
             held = {card.key: card for card in self._cards(session).of([other for other, _ in near])}

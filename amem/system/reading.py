@@ -35,10 +35,10 @@ class Reading(Wiring):
         with self._store.read() as session:
             return session.notes.get_many([id], known_at=moment).get(id)
 
-    def scope_of(self, id: str) -> Scope | None:
-        """Whose the note is, deleted or not; None when there is none."""
+    def scopes_of(self, ids: Sequence[str]) -> dict[str, Scope]:
+        """Whose each of these notes is, deleted or not; those that there are."""
         with self._store.read() as session:
-            return session.notes.scopes_of([id]).get(id)
+            return session.notes.scopes_of(list(ids))
 
     def resolve(self, prefix: str, *, deleted: bool = False, scope: Scope = EVERYONE) -> str:
         """The one id of the `scope` that begins with `prefix`. Raises NoteNotFound or AmbiguousId."""
@@ -80,27 +80,35 @@ class Reading(Wiring):
         with self._store.read() as session:
             return among(session, ids, tuple(LinkType))
 
-    def neighbourhood(self, id: str, depth: int = 1) -> Neighbourhood:
-        """The notes within `depth` links of this one, in either direction, and the links among them."""
-        with self._store.read() as session:
+    def neighbourhood(self, id: str, depth: int = 1, *, scope: Scope = EVERYONE) -> Neighbourhood:
+        """The notes of the `scope` within `depth` links of this one, in either direction, and the links among them."""
+        with self._store.read() as session, session.within(scope):
             return walk(session, id, depth)
 
-    def graph(self, id: str, depth: int = 1, *, limit: int = 40, types: Sequence[LinkType] | None = None) -> LocalGraph:
+    def graph(
+        self,
+        id: str,
+        depth: int = 1,
+        *,
+        limit: int = 40,
+        types: Sequence[LinkType] | None = None,
+        scope: Scope = EVERYONE,
+    ) -> LocalGraph:
         """What of the graph around this note can be looked at: at most `limit` notes within `depth` links, and which.
 
-        By links of these `types`, None for all. However many links a note has, the cost stays bounded. Raises
-        NoteNotFound, and InvalidInput for a depth below 0 or a limit below 1.
+        By links of these `types`, None for all, to notes of the `scope`. However many links a note has, the cost stays
+        bounded. Raises NoteNotFound, and InvalidInput for a depth below 0 or a limit below 1.
         """
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(scope):
             return local_graph(session, Cards(session, self.settings.decay_rate), id, depth, limit=limit, types=types)
 
-    def ancestors(self, id: str, depth: int = DEPTH) -> list[Ancestor]:
+    def ancestors(self, id: str, depth: int = DEPTH, *, scope: Scope = EVERYONE) -> list[Ancestor]:
         """What the note rests on, nearest first: its causes, what it was derived from, what supports it, and theirs.
 
         Each comes once, with the links that lead to it. A superseded one is among them and says so, a deleted one is
-        not. Raises NoteNotFound, and InvalidInput for a depth below 0.
+        not, nor is one outside the `scope`. Raises NoteNotFound, and InvalidInput for a depth below 0.
         """
-        with self._store.read() as session:
+        with self._store.read() as session, session.within(scope):
             return ancestors(session, id, depth)
 
     def sources(self, ids: Sequence[str]) -> dict[str, list[Source]]:

@@ -64,17 +64,17 @@ class Topics(Counting):
             listed = _topic(session, known.note, known.mark, len(active))
             return TopicPage(listed, known.note.content, active)
 
-    def topic_map(self, limit: int = 40) -> TopicMap:
-        """The `limit` largest topics and what holds them together: the whole collection at a glance."""
-        topics = self.topics()
+    def topic_map(self, limit: int = 40, *, scope: Scope = EVERYONE) -> TopicMap:
+        """The `limit` largest topics of the `scope` and what holds them together: all of it at a glance."""
+        topics = self.topics(scope=scope)
         with self._store.read() as session:
             every = [topic.id for topic in topics]
-            pages = session.notes.count(Filter(kinds=(Kind.TOPIC,)))
+            pages = session.notes.count(Filter(kinds=(Kind.TOPIC,), whose=scope))
             return TopicMap(
                 topics=tuple(topics[:limit]),
                 ties=ties(session, every[:limit]),
                 more=max(0, len(topics) - limit),
-                loose=max(0, session.notes.count(Filter()) - pages - gathered(session, every)),
+                loose=max(0, session.notes.count(Filter(whose=scope)) - pages - gathered(session, every)),
             )
 
     def declare_topic(self, name: str, about: str = "", *, scope: Scope = NOBODY) -> TopicPage:
@@ -108,13 +108,13 @@ class Topics(Counting):
                 keeper.put(session, draft, vectors, session.begin("declare", self.actor, f"topic {wanted}"))
         return self.topic(wanted, scope=scope)
 
-    def remove_topic(self, name: str) -> str:
+    def remove_topic(self, name: str, *, scope: Scope = EVERYONE) -> str:
         """Give up a declared topic: its page goes, its notes stay; `undo` brings it back. Returns its name.
 
         Raises NoteNotFound, AmbiguousId, or InvalidInput for one that was found by links.
         """
         with self._store.write() as session:
-            known = _named(session, name, EVERYONE)
+            known = _named(session, name, scope)
             if not known.mark.declared:
                 raise InvalidInput(
                     f"the topic {known.mark.name!r} was found by links, not declared",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from amem import AgenticMemorySystem
 from amem.conversation.assistant import Assistant
 from amem.message import Message, Role
-from amem.note import Kind, MemoryNote, Source
+from amem.note import NOBODY, Kind, MemoryNote, Scope, Source
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class FakeLearner:
         messages: Sequence[Message],
         *,
         conversation: str,
+        scope: Scope = NOBODY,
         earlier: Sequence[Message] = (),
         episodes: bool = True,
         extract: bool = True,

@@ -153,8 +153,11 @@ class Crowd:
         """One random thing, by a writer or by somebody with a view."""
         self.clock.advance(minutes=self.chance.randrange(1, 400))
         do = self.chance.choices(
-            (self.write, self.write_many, self.converse, self.ask, self.look, self.change, self.take_back, self.pry),
-            (30, 3, 8, 22, 14, 12, 8, 10),
+            (
+                *(self.write, self.write_many, self.converse, self.chat, self.ask),
+                *(self.look, self.change, self.take_back, self.pry),
+            ),
+            (30, 3, 7, 4, 20, 16, 12, 8, 9),
         )[0]
         do()
 
@@ -195,6 +198,30 @@ class Crowd:
         for episode in report.episodes:
             self.check(self.memory.expand(episode), writer, "expand")
 
+    def chat(self) -> None:
+        """A few turns with the assistant, in a chat of before or a new one, and what can be seen of it."""
+        writer = self.chance.choice(WRITERS)
+        view = self.view(writer)
+        with view.assistant(incognito=True) as reader:
+            sessions = [each.id for each in reader.sessions()]
+        self.check(sessions, writer, "the list of chats")
+        going_on = self.chance.choice([None, *sessions])
+        with view.assistant(session=going_on, incognito=self.chance.random() < 0.1) as chat:
+            for _ in range(self.chance.randrange(1, 3)):
+                said = self.chance.choice((self.saying(writer), self.chance.choice(QUESTIONS)))
+                self.check(chat.say(said), writer, "a reply")
+                assert chat.wait(60)
+            by_hand: Callable[[], object] = self.chance.choice(
+                (lambda: chat.remember(self.saying(writer)), lambda: chat.forget("dentist"), chat.undo, chat.why)
+            )
+            try:
+                told: object = by_hand()
+            except AmemError as error:
+                told = f"{error} {error.hint}"
+            self.check((told, chat.turns(), chat.last()), writer, "a chat")
+            if chat.turns():
+                self.check(chat.replay(), writer, "a replay")
+
     def ask(self) -> None:
         scope, question = self.chance.choice(VIEWS), self.chance.choice(QUESTIONS)
         view, exact = self.view(scope), Scope.of(scope.ids)
@@ -211,6 +238,11 @@ class Crowd:
                 lambda: self.memory.declare_topic(self.chance.choice(("Wen", "release", "dentist")), scope=exact),
                 lambda: view.answer(question),
                 lambda: view.facts_asked(question),
+                lambda: view.search_batch([question, QUESTIONS[0]], k),
+                lambda: [view.explain(question, note.id) for note in view.list(limit=3)],
+                lambda: view.find_related_memories(question, k),
+                lambda: view.find_related_memories_raw(question, k),
+                lambda: view.recall_tiers(question, 400),
                 lambda: (
                     view.conflicts(self.saying(NOBODY).replace("Qz5", "Qx5"))
                     if scope == NOBODY
@@ -244,6 +276,17 @@ class Crowd:
                 lambda: [view.history(note.id) for note in view.list()],
                 lambda: [(view.links(note.id), view.backlinks(note.id)) for note in view.list()],
                 lambda: list(exported(view, EVERYTHING, versions=True)),
+                lambda: (view.flags(), view.doubted(), view.conflicts_open(), view.supersessions()),
+                lambda: (view.topic_map(), view.census(), view.days()),
+                lambda: (view.census(Filter(kinds=("fact",))), view.census(starting="dentist")),
+                lambda: [
+                    (view.graph(note.id, 2), view.neighbourhood(note.id, 3), view.ancestors(note.id))
+                    for note in view.list(limit=10)
+                ],
+                lambda: [(view.similar(note.id, 20), view.flags(note.id)) for note in view.list(limit=5)],
+                lambda: [(view.succession(note.id), view.superseded_by(note.id)) for note in view.list()],
+                lambda: [view.expand(note.id) for note in view.list()],
+                lambda: (view.read_many(list(self.ids)), view.links_among(list(self.ids))),
                 lambda: [view.tools().call("memory_read", {"id": note.id[:12]}) for note in view.list(limit=5)],
                 lambda: [view.tools().call("memory_links", {"id": note.id}) for note in view.list(limit=5)],
             )
@@ -267,6 +310,10 @@ class Crowd:
                 lambda: view.restore(note.id),
                 lambda: self.memory.unsupersede(note.id),
                 lambda: self.memory.retract(note.id),
+                lambda: view.keep(note.id),
+                lambda: view.rollback(note.id, 1),
+                lambda: (view.pin(note.id), view.pin(note.id, False)),
+                lambda: [view.accept(each.id) for each in view.reviews()[:1]],
                 lambda: self.memory.link(note.id, self.chance.choice(list(self.ids))),
                 lambda: self.memory.supersede(note.id, self.chance.choice(list(self.ids))),
             )
@@ -321,6 +368,17 @@ class Crowd:
             lambda: view.purge(id),
             lambda: view.resolve(id),
             lambda: view.topic(id),
+            lambda: view.graph(id),
+            lambda: view.neighbourhood(id, 2),
+            lambda: view.ancestors(id),
+            lambda: view.similar(id),
+            lambda: view.flags(id),
+            lambda: view.expand(id),
+            lambda: view.keep(id),
+            lambda: view.pin(id),
+            lambda: view.unsupersede(id),
+            lambda: view.delete_notes([id]),
+            lambda: view.assistant(session=id),
             lambda: view.undo(self.chance.randrange(1, 200)) if len(id) > 7 else None,
         )
         for each in pried:
@@ -391,6 +449,6 @@ def test_a_thousand_random_things_that_users_and_agents_do_stay_apart(
     crowd = crowd_at(backend, analyst, 2)
     run(crowd, 167)
     # It was no idle crowd: notes met, and a model was asked.
-    assert crowd.memory.count(Filter(statuses=(Status.SUPERSEDED,))) > 5
+    assert crowd.memory.count(Filter(statuses=(Status.SUPERSEDED,))) > 3
     assert sum(len(crowd.memory.links(id)) for id in crowd.ids) > 20
     assert (crowd.asked > 100) is (analyst == "ollama")

@@ -6,22 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis, Evolution, Extraction, Procedure, Rewrite
-from amem.errors import NoteNotFound
+from amem.errors import NoteNotFound, NothingToUndo, OperationNotFound, ReviewNotFound, SessionNotFound
 from amem.maintenance.merging.same import difference
 from amem.note import Kind, MemoryNote, Scope, Status
 from amem.query import Filter
-from amem.testing import ScriptedAnalyst
+from amem.scoped import ScopedMemory
+from amem.testing import FakeOllama, ScriptedAnalyst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from amem import AgenticMemorySystem
     from amem.analysis import Passage
     from amem.protocols import Embedder
     from amem.testing import FrozenClock
 
     Open = Callable[..., AgenticMemorySystem]
+    Asked = tuple[AgenticMemorySystem, FakeOllama]
 
 ANA, BO = {"user_id": "ana"}, {"user_id": "bo"}
 EVERY = Filter(statuses=tuple(Status))
@@ -145,3 +148,163 @@ def test_a_turn_is_not_found_by_what_another_user_said_before_it(shared: Agentic
     shared.add("Shall we paint the boat?", **turn, ordinal=1, **ANA)
     lent = next(each for each in ana.search("paint the boat", touch=False) if each.id == hers)
     assert "turn before" in lent.explanation.words()
+
+
+class TestChats:
+    """`scoped(...).assistant()`: what it recalls, learns, lists and resumes is of its user alone."""
+
+    @pytest.fixture
+    def asked(self, open_memory: Open, home: Path, minilm: Embedder) -> Iterator[Asked]:
+        with FakeOllama() as ollama:
+            model = {"llm_backend": "ollama", "llm_model": "llama3.2", "ollama_host": ollama.host}
+            yield open_memory(analyst=None, embedder=minilm, settings=load_settings(home, **model)), ollama
+
+    def test_a_chat_recalls_and_learns_for_its_own_user(self, asked: Asked) -> None:
+        memory, ollama = asked
+        memory.add("Wen's patient number is 77123.", **BO)
+        ana, bo = memory.scoped(**ANA), memory.scoped(**BO)
+        with ana.assistant() as chat:
+            del ollama.requests[:]
+            chat.say("My dentist is Dr. Alvarez.")
+            reply = chat.say("What is Wen's patient number?")
+            assert chat.wait(60)
+            chat.remember("Tea at five.")
+        assert "77123" not in f"{reply} {ollama.requests}"
+        assert "Dr. Alvarez" in str(ana.list())
+        assert "Tea at five." in str(ana.list())
+        assert [note.content for note in bo.list()] == ["Wen's patient number is 77123."]
+        with bo.assistant(incognito=True) as chat:
+            assert "Alvarez" not in str(chat.say("Who is my dentist?").recalled)
+
+    def test_a_chat_is_listed_resumed_and_replayed_by_its_own_user(self, asked: Asked) -> None:
+        memory, _ = asked
+        ana, bo = memory.scoped(**ANA), memory.scoped(**BO)
+        with ana.assistant() as chat:
+            chat.say("My locker code is blue.")
+            chat.wait(60)
+            hers = chat.session
+            learnt = chat.turns()[-1].learnt_by
+        with bo.assistant() as chat:
+            assert chat.sessions() == []
+            assert chat.learning.waiting() == 0
+            for ask in (lambda: chat.replay(hers), lambda: bo.assistant(session=hers[:8])):
+                with pytest.raises(SessionNotFound):
+                    ask()
+            assert learnt is not None
+            with pytest.raises(OperationNotFound):
+                chat.taught(learnt)
+            assert chat.forget("locker").candidates == ()
+            with pytest.raises(NothingToUndo):
+                chat.undo()
+        with ana.assistant(session=hers[:8]) as chat:
+            assert [turn.question for turn in chat.turns()] == ["My locker code is blue."]
+            assert chat.undo().reverted
+
+    def test_whoever_has_the_whole_collection_goes_on_with_a_chat_in_its_users_name(self, asked: Asked) -> None:
+        memory, ollama = asked
+        memory.add("Wen's patient number is 77123.", **BO)
+        with memory.scoped(**ANA).assistant() as chat:
+            chat.say("Hello.")
+            hers = chat.session
+        with memory.assistant(session=hers) as chat:
+            del ollama.requests[:]
+            chat.say("My dentist is Dr. Alvarez.")
+            chat.say("What is Wen's patient number?")
+            assert chat.wait(60)
+        assert "77123" not in str(ollama.requests)
+        assert "Alvarez" in str(memory.scoped(**ANA).list())
+
+    def test_what_another_process_learns_from_a_chat_it_learns_for_its_user(
+        self, open_memory: Open, home: Path, minilm: Embedder, clock: FrozenClock
+    ) -> None:
+        settings = load_settings(home, llm_backend="offline", chat_learning="night")
+        memory = open_memory(analyst=None, embedder=minilm, settings=settings)
+        with memory.scoped(**ANA).assistant() as chat:
+            chat.say("My dentist is Dr. Alvarez.")
+        clock.advance(days=2)
+        memory.enrich()
+        notes = memory.list(EVERY, limit=100)
+        assert {note.kind for note in notes} > {Kind.EPISODE}
+        assert {note.metadata["user_id"] for note in notes} == {"ana"}
+
+    def test_a_purge_takes_the_words_out_of_the_users_chat(self, asked: Asked) -> None:
+        memory, _ = asked
+        ana = memory.scoped(**ANA)
+        with ana.assistant() as chat:
+            chat.say("My locker code is marzipan.")
+            assert chat.wait(60)
+            for note in ana.list(EVERY):
+                ana.purge(note.id)
+            assert "marzipan" not in str(chat.turns())
+
+
+def test_a_conversation_that_is_named_like_one_of_a_user_is_another(open_memory: Open) -> None:
+    analyst = ScriptedAnalyst()
+    memory = open_memory(analyst=analyst)
+    memory.remember([{"role": "user", "content": "My locker code is 4711."}], conversation="chat-1", **ANA)
+    forged = Scope.of(ANA).naming("chat-1")
+    report = memory.remember([{"role": "user", "content": "What did I say?"}], conversation=forged)
+    assert report.conversation == forged
+    assert "4711" not in str(analyst.passages[-1])
+
+
+#: Public methods of the collection that are of all of it, whosever its notes are, and why.
+WHOLE = {
+    "opens, closes, copies and cares for files": (
+        "backup close collections consolidate_memories copy doctor enrich feed_chroma finish_purges folder health"
+        " maintain_when_quiet maintenance_due passed_over read_only reindex retriever turns_waiting wait work"
+    ),
+    "is about models, not about notes": (
+        "analyze_content chat_model language_advice llm_controller model_name survey evo_cnt evo_threshold"
+    ),
+    "is the log and the lists of the browser, which is a person's with the whole file before them": (
+        "actors cards cards_of deeds doings log_order named operations own_undone place pulse shelf surroundings today"
+    ),
+    "is worked out over the whole collection": "fade rename_tag",
+    "hands out every note as A-Mem's programs read them": "memories process_memory",
+    "settles a batch of an import": "settle",
+    "says whose notes are": "scopes_of",
+}
+
+
+def test_every_method_of_a_collection_is_there_for_one_user_or_is_of_the_whole() -> None:
+    def public(cls: type) -> set[str]:
+        return {name for name in dir(cls) if not name.startswith("_")}
+
+    whole = {name for names in WHOLE.values() for name in names.split()}
+    assert public(AgenticMemorySystem) - public(ScopedMemory) == whole
+
+
+def test_looking_through_ones_own_part_shows_nothing_of_others(shared: AgenticMemorySystem) -> None:
+    job = shared.add("I work at Google in Zurich. #work", **ANA, time="2026-01-01").id
+    shared.add("My manager is Pieter.", **ANA, time="2026-01-02")
+    shared.retract(job)
+    shared.declare_topic("vault", scope=Scope.of(ANA))
+    shared.add("The vault opens with 4711. #secret", **ANA)
+    bo = shared.scoped(**BO)
+    his = bo.add("Tea at five.").id
+    assert (bo.flags(), bo.doubted(), bo.conflicts_open(), bo.supersessions()) == ([], [], [], [])
+    assert (bo.topic_map().topics, bo.topic_map().loose) == ((), 1)
+    assert (bo.census().notes, "secret" in bo.census().tags, list(bo.census().topics)) == (1, False, [])
+    assert sum(bo.days().values()) == 1
+    assert bo.similar(his) == []
+    assert list(bo.graph(his).cards) == list(bo.neighbourhood(his, 3).notes) == [his]
+    assert bo.read_many([job, his]).keys() == {his}
+    for ask in (bo.graph, bo.neighbourhood, bo.ancestors, bo.flags, bo.similar, bo.strength, bo.keep, bo.expand):
+        with pytest.raises(NoteNotFound):
+            ask(job)
+    with pytest.raises(NoteNotFound):
+        bo.remove_topic("vault")
+    assert (bo.pin(job), bo.delete_notes([job]), bo.unlink(job, his)) == (False, 0, False)
+
+
+def test_a_review_is_decided_by_whose_note_it_is(open_memory: Open) -> None:
+    unsure = Evolution(rewrites=(Rewrite("n1", "It hums.", None, "there is news", 0.3),))
+    memory = open_memory(analyst=ScriptedAnalyst(Analysis(context="A boiler."), lambda *_: unsure))
+    memory.add("The boiler in the cellar hums", **ANA)
+    memory.add("The boiler in the cellar hums, says the neighbour", **ANA)
+    (review,) = memory.reviews()
+    for decide in (memory.scoped(**BO).accept, memory.scoped(**BO).reject):
+        with pytest.raises(ReviewNotFound):
+            decide(review.id)
+    assert memory.scoped(**ANA).accept(review.id) == ("context",)
