@@ -56,7 +56,7 @@ def desktop(
     install: Annotated[bool, typer.Option("--install", help="Put it into the menu of this desktop.")] = False,
     uninstall: Annotated[bool, typer.Option("--uninstall", help="Take it out of the menu again.")] = False,
 ) -> None:
-    """Browse the notes in a window (by pywebview where it is installed, else in the web browser)."""
+    """Browse the notes in a window of its own (extra "desktop"), which remembers its size."""
     call = invocation(context)
     if install and uninstall:
         raise typer.BadParameter("--install and --uninstall exclude each other")
@@ -68,10 +68,11 @@ def desktop(
             return tell("taken out of the menu" if launcher.uninstall() else "there was nothing in the menu")
         entry = launcher.install(amem_command(call.settings(), "desktop", env_file=call.env_file))
         return tell(f"put into the menu: {entry}")
-    from amem_tui.serving.desktop import open_desktop
+    from amem_tui.serving.desktop import check_display, open_desktop
 
+    check_display()
     _openable(call)
-    open_desktop(call.settings(), told=tell, env_file=call.env_file)
+    open_desktop(call.settings(), env_file=call.env_file)
 
 
 def _openable(call: "Invocation") -> None:

@@ -50,6 +50,10 @@ if TYPE_CHECKING:
 
 #: Actions of the app that need an open collection, and those of them whose keys work above any sheet as well.
 _ABOUT_NOTES = frozenset({"visit", "new", "switch_note", "switch_collection", "command_palette", "redo", "keys"})
+#: What a window's menu offers, and the app's actions that do it.
+_CHOSEN = {"new": "new", "search": "find_notes", "collections": "switch_collection"}
+#: Seconds between two looks at whether what was chosen can be done.
+_AGAIN = 0.05
 _OUT = frozenset({"q", "ctrl+q", "ctrl+c"})
 _ABOVE_ALL = frozenset({"switch_note", "switch_collection", "command_palette"})
 
@@ -133,6 +137,7 @@ class NotesApp(Looks, Troubles):
     def _settle(self, desk: Desk) -> None:
         self._desk = desk
         self._settings = desk.memory.settings
+        self._tell_window("opened", self._settings.collection)
         self.visit(START)
         self.run_worker(desk.follow(self._follow_every), group="follow", exclusive=True)
 
@@ -148,6 +153,33 @@ class NotesApp(Looks, Troubles):
         self._asked_at = self.keys_pressed
         key = self.key if self.key in _OUT else "ctrl+q"
         self.toast(f"{lost} {key} once more throws the text away.", error=True)
+        self._tell_window("stays")
+
+    async def choose(self, what: str) -> None:
+        """Do what was chosen in the menu of the window around the browser; nothing leads away from an open sheet."""
+        if what == "quit":
+            self.key, self.keys_pressed = "ctrl+q", self.keys_pressed + 1
+            await self.action_quit()
+        elif what in _CHOSEN:
+            self.run_worker(self._choose(_CHOSEN[what]), group="chosen", exclusive=True)
+
+    async def _choose(self, action: str) -> None:
+        while not self.takes_keys:
+            await asyncio.sleep(_AGAIN)
+        if isinstance(self.screen, ModalScreen):
+            self.toast("Something is open here; escape closes it.", error=True)
+        else:
+            await self.run_action(action)
+
+    def action_find_notes(self) -> None:
+        """Search, from whatever room this is."""
+        self.visit(START)
+        cast("BrowseScreen", self.get_screen(START)).action_search()
+
+    def _tell_window(self, what: str, *said: str) -> None:
+        # Only the driver of a page or window has somebody to tell.
+        if tells := getattr(self._driver, what, None):
+            tells(*said)
 
     def action_help_quit(self) -> None:
         """Say how to leave, to whoever tries it as in other programs."""

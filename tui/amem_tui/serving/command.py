@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from amem.settings import Settings
     from amem_tui.serving.server import Page
+    from amem_tui.serving.session import Watcher
 
 #: Runs ``amem`` in this Python, wherever it is called from.
 _AMEM = "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()"
@@ -35,22 +36,18 @@ def serve(settings: Settings, port: int, *, told: Callable[[str], None], env_fil
     from amem_tui.serving.server import listening
 
     page = page_of(settings, listening(port), env_file)
-    serve_here(page, lambda: told(page.url))
+    asyncio.run(_until_stopped(page, lambda: told(page.url)))
 
 
-def serve_here(page: Page, begun: Callable[[], None]) -> None:
-    """Serve a page from this thread, the main one, until Ctrl-C or SIGTERM; calls `begun` once it is there."""
-    asyncio.run(_until_stopped(page, begun))
-
-
-def page_of(settings: Settings, heard: socket.socket, env_file: str | None = None) -> Page:
-    """The page of the settings' collection, not yet served."""
+def page_of(
+    settings: Settings, heard: socket.socket, env_file: str | None = None, watcher: Watcher | None = None
+) -> Page:
+    """The page of the settings' collection, not yet served; `watcher` hears of the browser behind it."""
     from amem_tui.serving.server import Page, quiet
 
     quiet()
-    return Page(
-        amem_command(settings, "tui", "--served", env_file=env_file), heard, title=f"amem: {settings.collection}"
-    )
+    command = amem_command(settings, "tui", "--served", env_file=env_file)
+    return Page(command, heard, title=f"amem: {settings.collection}", watcher=watcher)
 
 
 async def _until_stopped(page: Page, begun: Callable[[], None]) -> None:

@@ -1,17 +1,22 @@
-"""The browser in a window of its own: by pywebview where that is installed, else in the default web browser."""
+"""The browser in a window of its own: a page served by a thread, and pywebview's window on it."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
 import importlib.util
+import logging
+import os
+import subprocess
+import sys
 import threading
-import webbrowser
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from amem_tui.serving.command import page_of, serve_here
+from amem.errors import AmemError, InvalidInput, MissingExtra
+from amem_tui.serving.command import page_of
 from amem_tui.serving.server import listening
+from amem_tui.serving.window import NoteWindow, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,34 +24,63 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem_tui.serving.server import Page
 
-_WIDTH, _HEIGHT = 1280, 820
 #: Seconds that the server may take to begin, and to end.
 _PATIENCE = 10.0
+_ELSEWHERE = "amem tui runs in a terminal, amem tui --web in a web browser"
+_INSTALL = 'pip install "amem[desktop]"'
+#: Loads what a window needs and ends. Qt ends the program where it has no display or lacks a library: a process of its own tries it.
+_TRY = "import qtpy.QtWebEngineWidgets, qtpy.QtWidgets; qtpy.QtWidgets.QApplication([])"
+_LIBRARIES = "libegl1 libgl1 libnss3 libasound2 libxcb-cursor0 libxkbcommon-x11-0 and so on"
 
 
-def open_desktop(settings: Settings, *, told: Callable[[str], None], env_file: str | None = None) -> None:
+def open_desktop(settings: Settings, *, env_file: str | None = None) -> None:
     """Open a window on the settings' collection, and return when it was closed.
 
-    Where no window can be had, `told` hears why and the default web browser shows the page, until Ctrl-C.
+    Raises AmemError where the browser in it was ended by anything but a person. See `check_display` for what is needed.
     """
-    page = page_of(settings, listening(0), env_file)
-    window = _window()
-    if window is not None:
-        with served(page):
-            try:
-                window.create_window(f"amem: {settings.collection}", page.url, width=_WIDTH, height=_HEIGHT)
-                window.start()
-            except window.errors.WebViewException as error:
-                told(f"no window could be opened ({error}); your web browser shows it instead")
-            else:
-                return
-        page = page_of(settings, listening(0), env_file)
-    serve_here(page, lambda: _show(page, told))
+    window = NoteWindow(_webview(), settings.home, settings.tui_keys)
+    page = page_of(settings, listening(0), env_file, window)
+    with served(page, lambda why: window.leave(f"the server of the window failed: {why}")) as loop:
+
+        def choose(what: str) -> bool:
+            asyncio.run_coroutine_threadsafe(page.choose(what), loop)
+            return page.is_open
+
+        window.show(title_of(settings.collection), page.url, choose)
+    if window.said:
+        raise AmemError(window.said, hint="your notes are where they were; amem desktop opens it again")
+
+
+def check_display() -> None:
+    """Raise MissingExtra or InvalidInput, with what is missing, where no window can be opened."""
+    linux = sys.platform == "linux"
+    missing = [name for name in ("webview", *(("qtpy",) if linux else ())) if importlib.util.find_spec(name) is None]
+    if missing:
+        package = {"webview": "pywebview", "qtpy": "Qt"}[missing[0]]
+        raise MissingExtra(f"amem desktop needs {package}", hint=f"{_INSTALL}; {_ELSEWHERE}")
+    if not linux:
+        return
+    if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
+        raise InvalidInput("there is no display to open a window on", hint=_ELSEWHERE)
+    tried = subprocess.run([sys.executable, "-c", _TRY], capture_output=True, text=True, check=False)
+    if tried.returncode == 0:
+        return
+    said = tried.stderr.strip()
+    if "could not connect to display" in said:
+        raise InvalidInput(f"the display {os.environ.get('DISPLAY', '')} does not answer", hint=_ELSEWHERE)
+    last = said.splitlines()[-1] if said else f"Qt ended with {tried.returncode}"
+    if "No Qt bindings" in said or "No module named" in last:
+        raise MissingExtra("amem desktop needs Qt with its web engine", hint=f"{_INSTALL}; {_ELSEWHERE}")
+    why = "libxcb-cursor0 is missing" if "xcb-cursor0" in said else last.partition(": ")[2] or last
+    raise MissingExtra(f"Qt opens no window: {why}", hint=f"on Debian: apt install {_LIBRARIES}; {_ELSEWHERE}")
 
 
 @contextmanager
-def served(page: Page) -> Iterator[None]:
-    """The page, served by a thread meanwhile: windows want the main one for themselves."""
+def served(page: Page, failed: Callable[[str], None]) -> Iterator[asyncio.AbstractEventLoop]:
+    """The page, served by a thread meanwhile, whose loop this is: windows want the main one for themselves.
+
+    `failed` hears why the server ended before it was told to.
+    """
     loop, ended, ready = asyncio.new_event_loop(), asyncio.Event(), threading.Event()
 
     async def run() -> None:
@@ -57,25 +91,35 @@ def served(page: Page) -> Iterator[None]:
         finally:
             await page.stop()
 
-    thread = threading.Thread(target=lambda: loop.run_until_complete(run()), name="amem page", daemon=True)
+    def serve() -> None:
+        try:
+            loop.run_until_complete(run())
+        except Exception as error:
+            failed(str(error) or type(error).__name__)
+
+    thread = threading.Thread(target=serve, name="amem page", daemon=True)
     thread.start()
     try:
         if not ready.wait(_PATIENCE):
             raise RuntimeError("the page was not served in time")
-        yield
+        yield loop
     finally:
-        loop.call_soon_threadsafe(ended.set)
+        if thread.is_alive():
+            loop.call_soon_threadsafe(ended.set)
         thread.join(_PATIENCE)
         if not thread.is_alive():
             loop.close()
 
 
-def _window() -> Any:
-    """pywebview, or None where it is not installed."""
-    return importlib.import_module("webview") if importlib.util.find_spec("webview") else None
-
-
-def _show(page: Page, told: Callable[[str], None]) -> None:
-    told(page.url)
-    if not webbrowser.open(page.url):
-        told("no web browser was found; open the address yourself")
+def _webview() -> Any:
+    """pywebview, told to leave the terminal to us."""
+    if sys.platform == "linux" and os.geteuid() == 0:
+        # Chromium's sandbox does not run as root; what the window shows comes from our own server alone.
+        os.environ.setdefault("QTWEBENGINE_DISABLE_SANDBOX", "1")
+    # What Qt and Chromium say of drivers and buses that are not there.
+    os.environ.setdefault("QT_LOGGING_RULES", "*=false")
+    os.environ.setdefault("QTWEBENGINE_CHROMIUM_FLAGS", "--log-level=3")
+    webview = importlib.import_module("webview")
+    importlib.import_module("webview.menu")
+    logging.getLogger("pywebview").setLevel(logging.CRITICAL)
+    return webview

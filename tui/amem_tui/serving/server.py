@@ -20,7 +20,7 @@ import textual_serve
 from aiohttp import web
 
 from amem.errors import InvalidInput
-from amem_tui.serving.session import show
+from amem_tui.serving.session import Session, Watcher, show
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -53,14 +53,18 @@ def listening(port: int) -> socket.socket:
 
 
 class Page:
-    """Serves the browser that `command` runs; each page that is opened runs one of its own."""
+    """Serves the browser that `command` runs; each page that is opened runs one of its own, of which `watcher` hears."""
 
-    def __init__(self, command: Sequence[str], heard: socket.socket, *, title: str) -> None:
+    def __init__(
+        self, command: Sequence[str], heard: socket.socket, *, title: str, watcher: Watcher | None = None
+    ) -> None:
         self._socket = heard
         self._title = title
         self._port: int = heard.getsockname()[1]
         self._key = secrets.token_urlsafe(24)
         self._command = command
+        self._watcher = Watcher() if watcher is None else watcher
+        self._sessions: set[Session] = set()
         self._runner: web.AppRunner | None = None
 
     @property
@@ -91,6 +95,16 @@ class Page:
             self._runner = None
 
     @property
+    def is_open(self) -> bool:
+        """Whether anybody has the page open."""
+        return bool(self._sessions)
+
+    async def choose(self, what: str) -> None:
+        """Do in every open page what was chosen in a menu."""
+        for session in list(self._sessions):
+            await session.choose(what)
+
+    @property
     def _hosts(self) -> tuple[str, str]:
         return f"{HOST}:{self._port}", f"localhost:{self._port}"
 
@@ -119,7 +133,7 @@ class Page:
         }
 
     async def _session(self, request: web.Request) -> web.StreamResponse:
-        return await show(self._command, request)
+        return await show(self._command, request, self._watcher, self._sessions)
 
     async def _page(self, request: web.Request) -> web.Response:
         room = files("amem_tui.serving")
@@ -139,8 +153,8 @@ async def _script(_: web.Request) -> web.Response:
 
 
 def quiet() -> None:
-    """Leave the terminal to what we say: textual-serve tells of every page that closes."""
-    logging.getLogger("textual-serve").setLevel(logging.ERROR)
+    """Leave the terminal to what we say: textual-serve tells of every page that closes, or whose browser is killed."""
+    logging.getLogger("textual-serve").setLevel(logging.CRITICAL)
 
 
 def _escaped(text: str) -> str:

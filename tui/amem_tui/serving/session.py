@@ -13,6 +13,8 @@ from aiohttp import WSCloseCode, WSMsgType, web
 from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
+from amem_tui.serving.driver import CHOSEN, DRIVER, OPENED, STAYS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -25,10 +27,23 @@ _HEARTBEAT = 15.0
 _PATIENCE = 5.0
 
 
+class Watcher:
+    """What a window wants to know of the browser behind it; a page in a web browser wants to know nothing."""
+
+    def opened(self, collection: str) -> None:
+        """This collection is shown from now on."""
+
+    def stays(self) -> None:
+        """The browser was told to quit, and asks whether what was typed may be lost."""
+
+    def ended(self, code: int) -> None:
+        """The browser ended, by itself or by somebody's signal, with this exit code (minus the signal)."""
+
+
 class Session(AppService):
     """The browser that `command` runs, shown on `page`."""
 
-    def __init__(self, command: Sequence[str], page: web.WebSocketResponse) -> None:
+    def __init__(self, command: Sequence[str], page: web.WebSocketResponse, watcher: Watcher) -> None:
         # The shell gives way to the browser, so that what is ended is the browser.
         begun = "exec " if os.name == "posix" else ""
         super().__init__(
@@ -39,6 +54,33 @@ class Session(AppService):
             download_manager=DownloadManager(),
         )
         self._page = page
+        self._watcher = watcher
+        self._left = False
+
+    async def run(self) -> None:
+        """Show the browser until it ends; the page then says so, also where somebody killed it."""
+        await super().run()
+        if not self._left and self._process is not None:
+            code = await self._process.wait()
+            self._watcher.ended(code)
+            await self._page.close()
+
+    async def choose(self, what: str) -> None:
+        """Do what was chosen in a menu: ``new``, ``search``, ``collections`` or ``quit``."""
+        await self.send_meta({"type": CHOSEN, "what": what})
+
+    async def on_meta(self, data: bytes) -> None:
+        """Hear what the browser says besides what it draws."""
+        told = json.loads(data)
+        if told["type"] == OPENED:
+            self._watcher.opened(str(told["collection"]))
+        elif told["type"] == STAYS:
+            self._watcher.stays()
+        else:
+            await super().on_meta(data)
+
+    def _build_environment(self, width: int = _WIDTH, height: int = _HEIGHT) -> dict[str, str]:
+        return {**super()._build_environment(width, height), "TEXTUAL_DRIVER": DRIVER}
 
     async def take(self, message: str) -> None:
         """Hand what the page says on to the browser. Raises ValueError, TypeError or LookupError for what it may not
@@ -57,6 +99,7 @@ class Session(AppService):
 
     async def stop(self) -> None:
         """Ask the browser to end, and end it where it does not."""
+        self._left = True
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 await super().stop()
@@ -71,12 +114,15 @@ class Session(AppService):
         await self._page.close()
 
 
-async def show(command: Sequence[str], request: web.Request) -> web.WebSocketResponse:
-    """Run the browser for as long as the page that asks is open."""
+async def show(
+    command: Sequence[str], request: web.Request, watcher: Watcher, sessions: set[Session]
+) -> web.WebSocketResponse:
+    """Run the browser for as long as the page that asks is open; it is one of the `sessions` meanwhile."""
     page = web.WebSocketResponse(heartbeat=_HEARTBEAT)
     await page.prepare(request)
-    session = Session(command, page)
+    session = Session(command, page, watcher)
     await session.start(*bounded(request.query))
+    sessions.add(session)
     try:
         async for message in page:
             if message.type is WSMsgType.TEXT:
@@ -84,6 +130,7 @@ async def show(command: Sequence[str], request: web.Request) -> web.WebSocketRes
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
         await page.close(code=WSCloseCode.INVALID_TEXT, message=b"that is no message of this page")
     finally:
+        sessions.discard(session)
         await session.stop()
     return page
 
