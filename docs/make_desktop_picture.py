@@ -2,8 +2,8 @@
 
     python docs/make_desktop_picture.py
 
-Writes ``docs/pictures/desktop.png``: the demo's notes in ``amem desktop``, a search with its menu open. Needs the desktop
-extra, Pillow, Xvfb, xdotool, and a font with Chinese letters.
+Writes ``docs/pictures/desktop.png``: the demo's notes in ``amem desktop``, a search with its menu open. Needs the
+desktop extra, Pillow, Xvfb, xdotool, and a font with Chinese letters.
 """
 
 from __future__ import annotations

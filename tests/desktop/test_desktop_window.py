@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.thorough,
+    pytest.mark.timeout(400),
     pytest.mark.skipif(not (shutil.which("Xvfb") and shutil.which("xdotool")), reason="needs Xvfb and xdotool"),
     pytest.mark.skipif(
         not all(importlib.util.find_spec(name) for name in ("webview", "qtpy", "PySide6")),
@@ -93,7 +94,7 @@ class Window:
 
     def shows(self, words: str) -> None:
         """Wait until these words are drawn."""
-        wait_for(lambda: words in self._text(), lambda: f"never drew {words!r}, but:\n{' '.join(self._text().split())[-1500:]}")
+        wait_for(lambda: words in self._text(), lambda: f"never drew {words!r}, but {self._text()[-1500:]}")
 
     @property
     def geometry(self) -> list[int]:
@@ -102,12 +103,12 @@ class Window:
 
     def ended(self) -> tuple[int, str]:
         """The exit code and what was said, once nothing of it runs any more."""
-        code = self.process.wait(PATIENCE)
-        assert self.process.stderr is not None
-        said = self.process.stderr.read()
+        _, said = self.process.communicate(timeout=PATIENCE)
         wait_for(lambda: not self.running(), lambda: f"left running: {self.running()}")
         # What the listener of this test makes Chromium say, it would not say to a person.
-        return code, "".join(line for line in said.splitlines(True) if line.strip() and "DevTools" not in line)
+        return self.process.returncode, "".join(
+            line for line in said.splitlines(True) if line.strip() and "DevTools" not in line
+        )
 
     def running(self, words: str = "") -> list[int]:
         """The processes that it or one of its own started, and itself; with `words` in their command lines."""

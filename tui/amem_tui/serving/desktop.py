@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PATIENCE = 10.0
 _ELSEWHERE = "amem tui runs in a terminal, amem tui --web in a web browser"
 _INSTALL = 'pip install "amem[desktop]"'
-#: Loads what a window needs and ends. Qt ends the program where it has no display or lacks a library: a process of its own tries it.
+#: Loads what a window needs. Where there is no display, or a library is missing, Qt ends the program that tries.
 _TRY = "import qtpy.QtWebEngineWidgets, qtpy.QtWidgets; qtpy.QtWidgets.QApplication([])"
 _LIBRARIES = "libegl1 libgl1 libnss3 libasound2 libxcb-cursor0 libxkbcommon-x11-0 and so on"
 

@@ -53,7 +53,7 @@ def listening(port: int) -> socket.socket:
 
 
 class Page:
-    """Serves the browser that `command` runs; each page that is opened runs one of its own, of which `watcher` hears."""
+    """Serves the browser that `command` runs; each page that is opened runs one, of which `watcher` hears."""
 
     def __init__(
         self, command: Sequence[str], heard: socket.socket, *, title: str, watcher: Watcher | None = None

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
@@ -153,7 +154,7 @@ class NoteWindow(Watcher):
             # Qt shows what follows a tab where shortcuts stand; the key itself is the browser's.
             return menu.MenuAction(f"{title}\t{_SIGNS.get(named, named)}", does)
 
-        items = [offered(title, key, lambda what=what: self._choose(what)) for title, what, key in _OFFERED]
+        items = [offered(title, key, partial(self._choose, what)) for title, what, key in _OFFERED]
         leave = offered("&Quit", "app.quit", lambda: self._window.destroy())
         return [menu.Menu("&Notes" if sys.platform == "linux" else "Notes", [*items, menu.MenuSeparator(), leave])]
 
