@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 SCOPES = ("user_id", "agent_id", "session_id")
 #: How a name ends that is kept for somebody, and what a name ends with that is nobody's and only looks so.
 _ENDING, _PLAIN = re.compile(r' \{"(?:user|agent|session)_id": .*\}$', re.DOTALL), " {}"
+#: The key of metadata that says which file a note came from, and what stood there (see `amem.interop.items.FilePlace`).
+FILE = "file"
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,9 @@ def in_words(value: Any) -> str:
         from amem.storage.rows import overturned_of
 
         return f"“{value['text']}” {mark(overturned_of(value))}"
+    if isinstance(value, dict) and {"root", "path", "heading"} <= value.keys():  # where a note stands in a file
+        heading = f", under {value['heading']}" if value["heading"] else ""
+        return f"{value['root']}/{value['path']}{heading}"
     if isinstance(value, dict):
         return "; ".join(f"{name}: {in_words(each)}" for name, each in value.items()) or "(none)"
     if isinstance(value, list | tuple):

@@ -78,6 +78,10 @@ def import_notes(
             tell(f"skipped {each.where}: {each.why}")
         if report.refused > _NAMED:
             tell(f"... and {report.refused - _NAMED:,} more")
+        for kept in report.kept[:_NAMED]:
+            tell(f"left {kept.file} (note {kept.note[:8]}): {kept.why}")
+        if len(report.kept) > _NAMED:
+            tell(f"... and {len(report.kept) - _NAMED:,} more")
         if report.operations:
             tell("undo with: " + "; ".join(call.command("undo", str(each)) for each in report.operations))
     if report.refused:
@@ -217,9 +221,20 @@ def _first_read(items: "Iterator[Read]") -> "Iterator[Read]":
 
 
 def _summary(report: "ImportReport") -> str:
+    from amem.interop.file_update import Fate
+
     parts = [f"imported {count(report.imported, 'note')}"]
-    if report.duplicates:
+    files = {fate: number for fate, number in report.files.items() if number}
+    if files.keys() - {Fate.NEW}:
+        said = ", ".join(f"{number:,} {fate}" for fate, number in files.items())
+        new = f"; {count(report.imported, 'new note')}" if report.imported else ""
+        parts = [f"files: {said}{new}"]
+    elif files:
+        parts[0] += f" from {count(files[Fate.NEW], 'file')}"
+    elif report.duplicates:
         parts.append(f"{report.duplicates:,} known already")
+    if report.empty:
+        parts.append(f"{count(report.empty, 'empty file')} skipped")
     if report.refused:
         parts.append(f"skipped {report.refused:,}")
     if report.links:

@@ -1,20 +1,27 @@
-"""Notes from any reader into a collection: in batches, each once, with the links between them and their standing."""
+"""Notes from any reader into a collection: in batches, each once, with the links between them and their standing.
+
+Files that were imported before are brought up to date (`amem.interop.file_update`); everything is one operation.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.clock import SystemClock
-from amem.errors import AmbiguousId, NoteNotFound
-from amem.interop.items import Incoming, Read, Refused, Wanted
-from amem.interop.settle import Debts, settle
-from amem.note import Link
+from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
+from amem.interop.file_update import Fate, FilePlan, Kept, KnownFiles
+from amem.interop.items import Emptied, Incoming, Listing, Read, Refused, Wanted, source_id
+from amem.interop.settle import Debts, drop_text_links, settle
+from amem.interop.wikilinks import wanted_links
+from amem.note import Link, LinkType
 from amem.query import Filter
 from amem.text.link_names import link_name
 from amem.visible import is_plain_name, visible_name
+from amem.writing.revising import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +31,9 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.receipt import Receipt
     from amem.storage import Session
+    from amem.storage.file_notes import FileNote
     from amem.writing.intake import NewNote
+    from amem.writing.revising import Revised
 
 #: Notes handed on as one operation; a longer import is several, so that it never has to fit into memory.
 CHUNK = 5_000
@@ -43,6 +52,7 @@ class Collection(Protocol):
         *,
         cause: str,
         action: str,
+        parent: int | None,
         progress: Callable[[int, int], None] | None,
         on_refused: Callable[[int, AmemError], None] | None,
         at_last: Callable[[Session, Sequence[Receipt]], None] | None,
@@ -54,15 +64,39 @@ class Collection(Protocol):
 
     def settle(self, debts: Debts, *, cause: str) -> int: ...
 
+    def revise(
+        self,
+        changes: Sequence[Change],
+        hidden: Sequence[str],
+        *,
+        action: str,
+        cause: str,
+        parent: int | None,
+        progress: Callable[[int, int], None] | None,
+        at_last: Callable[[Session, int], None] | None,
+    ) -> Revised: ...
+
+    def file_notes(self) -> Sequence[FileNote]: ...
+
+    def notes_of_sources(self, ids: Sequence[str]) -> dict[str, str]: ...
+
     def list(self, filter: Filter | None = None, *, limit: int = 50) -> list[MemoryNote]: ...
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did. `skipped` holds what was refused and why (the first thousand; `refused` counts all)."""
+    """What an import did. `skipped` holds what was refused and why (the first thousand; `refused` counts all).
+
+    `imported` counts new notes, `duplicates` those that were known and stay as they are; `files` counts files by what
+    became of them, `empty` those without any text. `kept` are notes that are not what their files say, since somebody
+    changed them in amem.
+    """
 
     imported: int = 0
     duplicates: int = 0
+    files: dict[Fate, int] = field(default_factory=lambda: dict.fromkeys(Fate, 0))
+    empty: int = 0
+    kept: list[Kept] = field(default_factory=list)
     refused: int = 0
     skipped: list[Refused] = field(default_factory=list)
     links: int = 0
@@ -87,12 +121,21 @@ class ImportReport:
             "queued": self.queued,
             "degraded": self.degraded,
             "operations": list(self.operations),
+            "files": {str(fate): number for fate, number in self.files.items()},
+            "empty": self.empty,
+            "kept": [{"file": each.file, "note": each.note, "why": each.why} for each in self.kept],
         }
 
 
 def _split(refused: Refused) -> list[str]:
     # Texts and numbers alternate, so that two places always compare.
     return re.split(r"(\d+)", refused.where)
+
+
+def _file_of(items: Sequence[Incoming]) -> str:
+    place = items[0].place
+    assert place is not None
+    return place.file
 
 
 class Importer:
@@ -119,33 +162,149 @@ class Importer:
         self._wanted: list[tuple[str, Wanted]] = []
         self._standing: dict[str, Standing] = {}
         self._stored: set[str] = set()
+        #: Of files: which are known, and what is to be done about those that have changed.
+        self._known: KnownFiles | None = None
+        self._plans: list[FilePlan] = []
+        #: Files, absolute, something new of which cannot be kept: all that is known of them stays as it is.
+        self._unusable: set[str] = set()
+        self._parent: int | None = None
         self.report = ImportReport()
         #: Notes dealt with, batch by batch; ahead of the report, which grows by larger steps.
         self.done = 0
 
     def run(self, items: Iterable[Read]) -> ImportReport:
         """Import everything. `progress` hears (notes done, of how many; None while the end is not in sight)."""
-        stream = iter(items)
-        chunk = self._next(stream)
+        stream = self._usable(iter(items))
+        chunk = list(islice(stream, CHUNK))
         while chunk:
-            following = self._next(stream)
+            following = list(islice(stream, CHUNK))
             self._store(chunk, last=not following)
             chunk = following
-        parent = self.report.operations[-1] if self.report.operations else None
-        self._settle(replace(self._owed(last=True), parent=parent))
+        if self._known is not None:
+            self._update(self._known)
+        self._settle(self._owed(last=True))
         return self.report
 
-    def _next(self, stream: Iterator[Read]) -> list[Incoming]:
-        return list(islice(self._usable(stream), CHUNK))
-
     def _usable(self, stream: Iterator[Read]) -> Iterator[Incoming]:
+        """What is to be stored: of a file that is known, only what is new in it."""
+        file: list[Incoming] = []
         for item in stream:
+            if file and not (isinstance(item, Incoming) and item.place and item.place.file == _file_of(file)):
+                yield from self._new_of(file)
+                file = []
             if isinstance(item, Refused):
                 self._refuse(item)
+            elif isinstance(item, Listing):
+                self._known = KnownFiles(self._collection.file_notes(), item, os.path.lexists)
+            elif isinstance(item, Emptied):
+                self.report.empty += 1
+                if self._known is not None and item.file is not None:
+                    self._known.emptied(item.file)
+            elif item.place is not None and self._known is not None:
+                file.append(item)
             elif self._is_repeated(item):
                 self.report.duplicates += 1
             else:
                 yield self._with_id(item)
+        if file:
+            yield from self._new_of(file)
+
+    def _new_of(self, file: list[Incoming]) -> list[Incoming]:
+        """What is new in a file; what else is to be done about it is kept for later."""
+        assert self._known is not None
+        try:
+            plan = self._known.plan(file)
+        except InvalidInput as error:
+            self._refuse(Refused(file[0].where, str(error)))
+            return []
+        for note, item in plan.same:
+            self._found(item, note.id)
+        if plan.fate is not Fate.NEW:
+            self._plans.append(plan)
+        self.report.files[plan.fate] += 1
+        self.report.duplicates += len(plan.same)
+        self.report.kept += plan.kept
+        return self._with_own_sources(plan.fresh)
+
+    def _with_own_sources(self, items: list[Incoming]) -> list[Incoming]:
+        """Have no item come from the same source as a note that is another's by now, a renamed file's for instance."""
+        sources = [item.note.source for item in items if item.note.source is not None]
+        known = self._collection.notes_of_sources([source.id for source in sources]) if sources else {}
+        own = []
+        for item in items:
+            source = item.note.source
+            if source is not None and source.id in known:
+                source = replace(source, id=source_id(source.id, known[source.id]))
+                item = replace(item, note=replace(item.note, source=source))
+            own.append(item)
+        return own
+
+    def _update(self, known: KnownFiles) -> None:
+        """Bring the notes of known files up to date, and hide those of files that are gone: one transaction."""
+        for plan in known.gone():
+            self._plans.append(plan)
+            self.report.files[Fate.GONE] += 1
+            self.report.kept += plan.kept
+        plans = [plan for plan in self._plans if plan.file not in self._unusable]
+        revisions = {each.note.id: each for plan in plans for each in plan.revised}
+        for each in revisions.values():
+            if each.item is not None:
+                self._found(each.item, each.note.id)
+        self._names_of(known)
+        changes = [Change(each.note.id, each.note.version, each.fields, each.back) for each in revisions.values()]
+        hidden = [note.id for plan in plans for note in plan.hidden]
+
+        def settle_at_once(session: Session, operation: int) -> None:
+            self._relink(session, plans, operation)
+            debts = replace(self._owed(last=True), parent=operation)
+            self.report.links += settle(session, debts, actor=self._collection.actor, cause=self._cause)
+
+        if not (changes or hidden):
+            return
+        done = self._collection.revise(
+            changes,
+            hidden,
+            action="import",
+            cause=self._cause,
+            parent=self._parent,
+            progress=None if self._progress is None else self._progress,
+            at_last=settle_at_once,
+        )
+        for id, why in done.refused.items():
+            self._refuse(Refused(str(revisions[id].note.metadata.get("path", id)), why))
+        for id in done.stale:
+            where = str(revisions[id].note.metadata.get("path", id))
+            self.report.kept.append(Kept(where, id, "was changed while its file was read; import again"))
+        if done.operation is not None and self._parent is None:
+            self._began(done.operation)
+
+    def _relink(self, session: Session, plans: Sequence[FilePlan], operation: int) -> None:
+        """Take away the links that changed notes no longer have by what their files say now."""
+        for plan in plans:
+            pieces = [*((each.note, each.item) for each in plan.revised if each.item), *plan.same]
+            ids = {note.id for note, _ in pieces} | {note.id for note in plan.hidden}
+            for each in plan.revised:
+                if each.item is None or not each.rewords:
+                    continue
+                wanted = {(self._target(one, last=True) or "", one.reason) for one in each.item.wanted}
+                drop_text_links(session, each.note.id, wanted, operation)
+            for note, item in pieces:
+                first = {self._target(one, last=True) for one in item.wanted if one.type is LinkType.PART_OF}
+                for link in session.links.of(note.id):
+                    if link.type is LinkType.PART_OF and link.target in ids - first:
+                        session.links.remove(note.id, link.target, link.type, operation)
+
+    def _names_of(self, known: KnownFiles) -> None:
+        """Have links find notes whose files were not read this time, and theirs find what has come now."""
+        fresh = dict(self._names)
+        for name, id in known.names().items():
+            self._names.setdefault(link_name(name), id)
+        if not self._stored:
+            return
+        for note in known.unseen():
+            for wanted in wanted_links(note.content) if "[" in note.content else ():
+                if fresh.get(link_name(wanted.target)) in self._stored:
+                    self._wanted.append((note.id, wanted))
 
     def _is_repeated(self, item: Incoming) -> bool:
         """Whether this very input came before: earlier in this import, or under the id it was exported with."""
@@ -183,6 +342,9 @@ class Importer:
 
         def on_refused(position: int, error: AmemError) -> None:
             refused.add(position)
+            place = chunk[position].place
+            if place is not None:
+                self._unusable.add(place.file)
             self._refuse(Refused(chunk[position].where, str(error)))
 
         before = self.report.imported + self.report.duplicates
@@ -200,14 +362,15 @@ class Importer:
                 if receipt.stored:
                     self._stored.add(receipt.id)
                 self._found(item, receipt.id)
-            parent = next((each.operation for each in receipts if each.operation is not None), None)
-            debts = replace(self._owed(), parent=parent)
+            self._began(next((each.operation for each in receipts if each.operation is not None), None))
+            debts = self._owed()
             self.report.links += settle(session, debts, actor=self._collection.actor, cause=self._cause)
 
         receipts = self._collection.add_notes(
             [item.note for item in chunk],
             cause=self._cause,
             action="import",
+            parent=self._parent,
             progress=progress,
             on_refused=on_refused,
             at_last=settle_at_once,
@@ -219,6 +382,12 @@ class Importer:
     def _settle(self, debts: Debts) -> None:
         if debts:
             self.report.links += self._collection.settle(debts, cause=self._cause)
+
+    def _began(self, operation: int | None) -> None:
+        """Remember the operation that everything else of this import is a part of."""
+        if self._parent is None and operation is not None:
+            self._parent = operation
+            self.report.operations.append(operation)
 
     def _found(self, item: Incoming, id: str) -> None:
         """Remember which note an item became, and what is owed to it."""
@@ -240,8 +409,6 @@ class Importer:
             report.degraded += receipt.error is not None
         else:
             report.duplicates += 1
-        if receipt.operation is not None and receipt.operation not in report.operations:
-            report.operations.append(receipt.operation)
         if self._on_receipt is not None:
             self._on_receipt(receipt)
 
@@ -260,7 +427,7 @@ class Importer:
         # Paid at once, so that nothing overturned ever stands; again where what it names comes under another id.
         self._standing = {id: each for id, each in self._standing.items() if not last and self._waits(each)}
         self._wanted = waiting
-        return Debts(links, standing, self._stored)
+        return Debts(links, standing, self._stored, self._parent)
 
     def _now(self, id: str) -> str:
         """The id that a note of the export has here; '' for one that no note may have."""
@@ -276,12 +443,19 @@ class Importer:
             if not target:
                 self._refuse(Refused(f"link to {visible_name(wanted.target)}", "its id holds control characters"))
             return target or None
-        name = link_name(wanted.target)
-        if name not in self._names and last:
-            held = self._collection.list(Filter(metadata={"title": wanted.target}), limit=1)
-            if held:
-                self._names[name] = held[0].id
-        return self._names.get(name)
+        found = self._names.get(link_name(wanted.target))
+        if found is not None or not last:
+            return found
+        title, heading, _ = wanted.target.partition("#")
+        # A heading that is no note of its own is in the note of its file.
+        for name in dict.fromkeys((wanted.target, title) if heading else (wanted.target,)):
+            if name and link_name(name) not in self._names:
+                held = self._collection.list(Filter(metadata={"title": name}), limit=1)
+                if held:
+                    self._names[link_name(name)] = held[0].id
+            if name and (found := self._names.get(link_name(name))) is not None:
+                return found
+        return None
 
     def _renamed(self, standing: Standing) -> Standing:
         return replace(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from amem.note import LinkType, Status
+from amem.note import FILE, LinkType, Status
 from amem.text import split_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from amem.note import Overturned
@@ -40,10 +40,72 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
+class FilePlace:
+    """Where in a file a note's text stands, and what stood there; a note keeps it in its metadata under `FILE`.
+
+    `root` is the folder, absolute, that `path` is told from; `part` numbers the notes of a file from 1. `text` is the
+    hash of the words of this place alone, which a renamed file takes along; `content` that of the note's content as it
+    was read, `head` that of what else the file says of it. `keys` are the metadata that the file brought.
+    """
+
+    root: str
+    path: str
+    part: int
+    heading: str
+    text: str
+    content: str
+    head: str
+    keys: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """The file, absolute."""
+        return f"{self.root.rstrip('/')}/{self.path}"
+
+    def told(self) -> dict[str, Any]:
+        """As metadata holds it."""
+        told = {name: getattr(self, name) for name in self.__slots__ if name != "keys"}
+        return told | ({"keys": list(self.keys)} if self.keys else {})
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, Any]) -> FilePlace | None:
+        """That of a note with this metadata; None for a note that came from no file, or says so in a way of its own."""
+        held = metadata.get(FILE)
+        texts = ("root", "path", "heading", "text", "content", "head")
+        if not isinstance(held, dict) or not all(isinstance(held.get(name), str) for name in texts):
+            return None
+        keys, part = held.get("keys", []), held.get("part")
+        if type(part) is not int or not isinstance(keys, list):
+            return None
+        return cls(part=part, keys=tuple(map(str, keys)), **{name: held[name] for name in texts})
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files that a reader is about to read, told before their notes.
+
+    `files` are those that are there, absolute, whether they can be read or not. With `whole` they are all of the
+    folder `root`: what else is known of it is there no more.
+    """
+
+    root: str
+    files: frozenset[str]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Emptied:
+    """A file without any text; `file` is its absolute path, where it has one."""
+
+    where: str
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """A note to store. `where` is where it stood, for messages; `names` are what links may call it.
 
-    `id` is the id it had in the collection it was exported from.
+    `id` is the id it had in the collection it was exported from, `place` where it stands in which file.
     """
 
     note: NewNote
@@ -52,6 +114,7 @@ class Incoming:
     wanted: tuple[Wanted, ...] = ()
     id: str | None = None
     standing: Standing | None = None
+    place: FilePlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +125,7 @@ class Refused:
     why: str
 
 
-Read = Incoming | Refused
+Read = Incoming | Refused | Listing | Emptied
 
 
 def source_id(*parts: str | None) -> str:
@@ -74,10 +137,10 @@ def source_id(*parts: str | None) -> str:
 def split_long(items: Iterable[Read], limit: int) -> Iterator[Read]:
     """The same items, with content over `limit` characters cut into notes that are `part_of` their first."""
     for item in items:
-        if isinstance(item, Refused) or not isinstance(item.note.content, str) or len(item.note.content) <= limit:
-            yield item
-        else:
+        if isinstance(item, Incoming) and isinstance(item.note.content, str) and len(item.note.content) > limit:
             yield from parts_of(item, split_text(item.note.content, limit))
+        else:
+            yield item
 
 
 def parts_of(whole: Incoming, pieces: list[str]) -> Iterator[Incoming]:

@@ -1,10 +1,13 @@
-"""Markdown, one file or a folder of them such as an Obsidian vault: one note for each file, more for a long one."""
+"""Markdown, one file or a folder of them such as an Obsidian vault: one note for each file, more for a long one.
+
+A long file is cut at its headings (`amem.interop.sections`); its notes are `part_of` the first of them.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,17 +17,19 @@ from amem.errors import InvalidInput
 from amem.interop.decoding import decode, leads_out, reading, whole
 from amem.interop.formats import MARKDOWN_SUFFIXES
 from amem.interop.front_matter import Value, as_list, split_front_matter
-from amem.interop.items import Incoming, Read, Refused, parts_of, source_id
+from amem.interop.items import Emptied, FilePlace, Incoming, Listing, Read, Refused, Wanted, source_id
+from amem.interop.sections import LONG, Section, opens_with_heading, sections
 from amem.interop.wikilinks import wanted_links
-from amem.note import Source
-from amem.text import hashtags, split_text
+from amem.note import LinkType, Source
+from amem.text import hashtags
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import tzinfo
 
-_HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
+#: Characters that the way to a section may take of what a note may have.
+_ROOM = 500
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CREATED = ("created", "date", "time", "created_at")
 #: What the front matter says that a note has a field for; everything else goes to its metadata.
@@ -48,6 +53,8 @@ def read_folder(folder: Path, zone: tzinfo, limit: int) -> Iterator[Read]:
     if not files:
         raise InvalidInput(f"{folder} holds no Markdown files", hint="name a folder with .md files in it")
     root = folder.resolve()
+    relative = [path.relative_to(folder).as_posix() for path in files]
+    yield Listing(root.as_posix(), frozenset(f"{root.as_posix().rstrip('/')}/{name}" for name in relative), whole=True)
     for path in files:
         name = path.relative_to(folder).as_posix()
         if leads_out(path, root):
@@ -60,28 +67,55 @@ def read_folder(folder: Path, zone: tzinfo, limit: int) -> Iterator[Read]:
         except (InvalidInput, OSError) as error:
             yield Refused(name, str(error).removeprefix(f"{name} "))
         else:
-            yield from read_markdown(text, name, written, zone, limit)
+            yield from read_markdown(text, name, written, zone, limit, root=root.as_posix())
 
 
-def read_markdown(text: str, name: str, written: datetime | None, zone: tzinfo, limit: int) -> Iterator[Read]:
-    """The note (or the parts) of one file called `name`, a path relative to its vault."""
+def read_markdown(
+    text: str, name: str, written: datetime | None, zone: tzinfo, limit: int, *, root: str | None = None
+) -> Iterator[Read]:
+    """The notes of one file called `name`, a path relative to its vault, which is at `root` (None: it is no file)."""
     values, body = split_front_matter(text.replace("\r\n", "\n"))
     title = _text(values.get("title")) or Path(name).stem
     body = body.strip()
     if not body:
-        yield Refused(name, "the file is empty")
+        yield Emptied(name, None if root is None else f"{root.rstrip('/')}/{name}")
         return
     aliases = [*as_list(values.get("aliases")), *as_list(values.get("alias"))]
-    content = body if _HEADING.match(body) else f"# {title}\n\n{body}"
     time, at = _time(values, name, written, zone)
-    source = Source(source_id("file", Path(name).name, content), "file", None, name, None, at, content)
-    whole = Incoming(
-        NewNote(content, time, source, _fields(values, title, name, aliases, body)),
-        name,
-        names=(Path(name).with_suffix("").as_posix(), Path(name).stem, title, *aliases),
-    )
-    for part in parts_of(whole, _pieces(content, limit)):
-        yield replace(part, wanted=(*part.wanted, *wanted_links(part.note.content)))
+    fields = _fields(values, title, name, aliases, body)
+    head = source_id(json.dumps([values, fields.get("tags"), None if time is written else str(time)], sort_keys=True))
+    names = (Path(name).with_suffix("").as_posix(), Path(name).stem, title, *aliases)
+    first = f"\x00{source_id(root, name)}"
+    found = sections(body, max(1, min(LONG, limit - min(_ROOM, limit // 2))))
+    over_all = {section.headings[:1] for section in found}
+    # A heading over all of the file is its title, whatever the file is called.
+    whole = title if over_all == {()} or len(over_all) > 1 else next(iter(over_all))[0]
+    for part, section in enumerate(found, start=1):
+        content = _content(section, whole, limit)
+        place = None
+        if root is not None:
+            told = (source_id(section.text), source_id(content), head)
+            place = FilePlace(root, name, part, " > ".join(section.headings), *told, keys=tuple(fields["metadata"]))
+        identity = source_id("file", root, name, str(part), content)
+        source = Source(identity, "file", None, name, None, at, section.text if len(found) > 1 else content)
+        under = tuple(f"{each}#{heading}" for each in names for heading in section.headings[-1:])
+        wanted = wanted_links(section.text, within=names[0])
+        yield Incoming(
+            NewNote(content, time, source, fields),
+            name if part == 1 else f"{name}, part {part}",
+            names=(*names, first, *under) if part == 1 else under,
+            wanted=wanted if part == 1 else (Wanted(first, f"part of {title}", LinkType.PART_OF), *wanted),
+            place=place,
+        )
+
+
+def _content(section: Section, title: str, limit: int) -> str:
+    """A section below the way to it: "# Journal > Monday"."""
+    if not section.headings and opens_with_heading(section.text):
+        return section.text
+    way = " > ".join(dict.fromkeys((title, *section.headings)))
+    room = limit - len(section.text) - len("# \n\n")
+    return f"# {way[:room]}\n\n{section.text}" if room > 0 else section.text
 
 
 def _fields(values: dict[str, Value], title: str, name: str, aliases: list[str], body: str) -> dict[str, Any]:
@@ -112,22 +146,3 @@ def _time(
 
 def _text(value: Value | None) -> str:
     return value.strip() if isinstance(value, str) else ""
-
-
-def _pieces(content: str, limit: int) -> list[str]:
-    """The text, cut before headings into pieces of at most `limit` characters, and inside a section that is longer."""
-    if len(content) <= limit:
-        return [content]
-    starts = [match.start() for match in _HEADING.finditer(content)]
-    sections = [
-        content[start:end].strip()
-        for start, end in zip([0, *starts], [*starts, len(content)], strict=True)
-        if content[start:end].strip()
-    ]
-    pieces: list[str] = []
-    for section in sections:
-        if pieces and len(pieces[-1]) + len(section) + 2 <= limit:
-            pieces[-1] += f"\n\n{section}"
-        else:
-            pieces += split_text(section, limit)
-    return pieces

@@ -9,7 +9,7 @@ from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.interop.decoding import decode, reading, whole
 from amem.interop.formats import Format, recognise
-from amem.interop.items import Read, split_long
+from amem.interop.items import Listing, Read, split_long
 from amem.interop.jsonl import read_jsonl
 from amem.interop.locomo import read_locomo
 from amem.interop.markdown import read_folder, read_markdown
@@ -35,7 +35,14 @@ def read_path(path: Path, settings: Settings, format: Format | None = None) -> I
             raise InvalidInput(f"{path} is empty", hint="there is nothing to import")
         stream.seek(0)
         written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        yield from _read(stream, path.name, path, written, settings, format)
+        items = _read(stream, path.name, path, written, settings, format)
+        # A file that cannot be read at all is refused before anything is told of it.
+        first = next(items, None)
+        root = path.parent.resolve()
+        yield Listing(root.as_posix(), frozenset([(root / path.name).as_posix()]), whole=False)
+        if first is not None:
+            yield first
+            yield from items
 
 
 def read_stream(stream: BinaryIO, settings: Settings, format: Format | None = None) -> Iterator[Read]:
@@ -58,7 +65,9 @@ def _read(
     items: Iterator[Read]
     match format or recognise(stream, path):
         case Format.MARKDOWN:
-            items = read_markdown(decode(whole(stream, name), name), name, written, where, limit)
+            root = None if path is None else path.parent.resolve().as_posix()
+            text = decode(whole(stream, name), name)
+            items = read_markdown(text, name, written, where, limit, root=root)
         case Format.JSONL:
             items = read_jsonl(stream, name, where)
         case Format.LOCOMO:

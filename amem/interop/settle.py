@@ -1,4 +1,7 @@
-"""What an import owes the notes it stored, or found stored: links between them, and their old standing."""
+"""What an import owes the notes it stored, or found stored: links between them, and their old standing.
+
+A link that a person made takes the place of what a machine guessed of the same two notes.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from amem.interop.wikilinks import is_of_text
+from amem.note import LinkType
 from amem.storage.rows import plain
 from amem.storage.versions import STANDING
+from amem.writing.actors import is_person
+from amem.writing.guesses import GUESSED, drop_guesses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -51,7 +58,18 @@ def settle(session: Session, debts: Debts, *, actor: str, cause: str = "") -> in
     operation = session.begin(ACTION, actor, cause, parent=debts.parent)
     for id, values in changes.items():
         session.notes.change(id, values, operation)
+    owed_too = {(link.source, link.target, link.type) for link in debts.links if not is_person(link.made_by)}
+    for link in links:
+        if is_person(link.made_by) and link.type in GUESSED:
+            drop_guesses(session, link.source, link.target, operation, owed_too)
     return sum(session.links.put(link, operation) for link in links)
+
+
+def drop_text_links(session: Session, id: str, wanted: Collection[tuple[str, str]], operation: int) -> None:
+    """Take away the links that the text of a note no longer has: those not among `wanted`, (target, reason)."""
+    for link in session.links.of(id):
+        if link.type is LinkType.RELATED and is_of_text(link.reason) and (link.target, link.reason) not in wanted:
+            session.links.remove(id, link.target, link.type, operation)
 
 
 def _owed(session: Session, debts: Debts) -> list[Link]:
@@ -62,11 +80,21 @@ def _owed(session: Session, debts: Debts) -> list[Link]:
         link
         for link in debts.links
         if (
-            links.get(link.source, link.target, link.type) is None
+            _is_free(links.get(link.source, link.target, link.type), link)
             if link.source in debts.fresh or link.target in debts.fresh
             else link.source not in before(link.target, link.type)
+            or (is_person(link.made_by) and _is_guess(links.get(link.source, link.target, link.type)))
         )
     ]
+
+
+def _is_free(held: Link | None, link: Link) -> bool:
+    """Whether the place of a link is free for this one: nothing is there, or, for a person's, only a guess."""
+    return held is None or (is_person(link.made_by) and _is_guess(held))
+
+
+def _is_guess(held: Link | None) -> bool:
+    return held is not None and not is_person(held.made_by)
 
 
 def _standing(session: Session, debts: Debts) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,11 @@ from amem.text.link_names import link_name
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#^\n]+)([#^][^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
+_LINK_OR_EMBED = re.compile(r"(?P<embed>!?)\[\[(?P<name>[^\[\]|#^\n]*)(?P<part>[#^][^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 _MARKDOWN_LINK = re.compile(r"\[[^\[\]\n]*\]\(<?([^()<>\n#?]+?\.(?:md|markdown))(?:#[^()\n]*)?>?\)", re.IGNORECASE)
+
+#: How the reason of a link begins that a text has in Markdown's own form.
+LINK_TO = "link to "
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +37,33 @@ def wikilink_at(text: str, start: int) -> Wikilink | None:
     return Wikilink(match[1].strip(), said, match.end())
 
 
-def wanted_links(text: str) -> tuple[Wanted, ...]:
-    """What the text links to, each target once, code left out."""
+def wanted_links(text: str, within: str = "") -> tuple[Wanted, ...]:
+    """What the text, of the note that links call `within`, links to or embeds; each target once, code left out.
+
+    A target may be a heading of a note: ``name#heading``.
+    """
     prose = _INLINE_CODE.sub("", _FENCE.sub("", text))
-    found = [(match[1].strip(), f"[[{match[1].strip()}]]") for match in _WIKILINK.finditer(prose)]
-    found += [
-        (unquote(match[1]).strip(), f"link to {unquote(match[1]).strip()}")
-        for match in _MARKDOWN_LINK.finditer(prose)
-        if "://" not in match[1]
-    ]
+    found = [_wanted(match, within) for match in _LINK_OR_EMBED.finditer(prose)]
+    for match in _MARKDOWN_LINK.finditer(prose):
+        if "://" not in match[1]:
+            target = unquote(match[1]).strip()
+            found.append(Wanted(target, f"{LINK_TO}{target}"))
     targets: dict[str, Wanted] = {}
-    for target, reason in found:
-        targets.setdefault(link_name(target), Wanted(target, reason))
+    for wanted in found:
+        if wanted.target:
+            targets.setdefault(link_name(wanted.target), wanted)
     return tuple(targets.values())
+
+
+def is_of_text(reason: str) -> bool:
+    """Whether a link has its reason from the text of a note, as `wanted_links` reads it."""
+    return reason.startswith(("[[", "![[", LINK_TO))
+
+
+def _wanted(match: re.Match[str], within: str) -> Wanted:
+    name, part = match["name"].strip(), (match["part"] or "").strip()
+    reason = f"{match['embed']}[[{name}{part}]]"
+    heading = part.rsplit("#", 1)[-1].strip()
+    if not heading or heading.startswith("^"):
+        return Wanted(name, reason)
+    return Wanted(f"{name or within}#{heading}", reason)

@@ -50,6 +50,7 @@ class Adding(Maintaining):
         *,
         cause: str = "",
         action: str = "add",
+        parent: int | None = None,
         wait: bool = True,
         progress: Callable[[int, int], None] | None = None,
         on_refused: Callable[[int, AmemError], None] | None = None,
@@ -61,9 +62,10 @@ class Adding(Maintaining):
         and it is left out. With a model all notes are stored first; then several are analysed at a time (setting
         ``llm_parallel``), and linked and evolved in order; `enrich` goes on where that was interrupted. `wait` is that
         of `add`. `progress` hears (done, of how many) after each batch, with a model after each note. What `at_last`
-        does is committed with each batch; it is given the transaction and the batch's receipts.
+        does is committed with each batch; it is given the transaction and the batch's receipts. With `parent` this is a
+        part of that operation, and undone with it.
         """
-        how = {"progress": progress, "on_refused": on_refused, "at_last": at_last}
+        how: dict[str, Any] = {"parent": parent, "progress": progress, "on_refused": on_refused, "at_last": at_last}
         return self._add(items, cause=cause, action=action, wait=wait, **how)
 
     def wait(self, timeout: float | None = None) -> bool:

@@ -9,10 +9,12 @@ from amem.maintenance.index import embed_missing
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from amem.interop.settle import Debts
     from amem.note import Link, MemoryNote
+    from amem.storage import Session
+    from amem.writing.revising import Change, Revised
 
 
 class Editing(Wiring):
@@ -70,6 +72,34 @@ class Editing(Wiring):
         if changed and embedded:
             embed_missing(self._store, self._vectorizer)
         return changed
+
+    def revise(
+        self,
+        changes: Sequence[Change],
+        hidden: Sequence[str] = (),
+        *,
+        action: str = "update",
+        cause: str = "",
+        parent: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        at_last: Callable[[Session, int], None] | None = None,
+    ) -> Revised:
+        """Bring many notes up to date and hide others, as one operation in one commit; `import` does so.
+
+        Those with another text are analysed again; `progress` hears (done, of how many). What `at_last` does with the
+        transaction and the operation is committed with it. Raises EmbedderMismatch.
+        """
+        self._vectorizer.check()
+        done = self._reviser.revise(
+            changes, hidden, actor=self.actor, action=action, cause=cause, parent=parent, at_last=at_last
+        )
+        for number, id in enumerate(done.reworded, start=1):
+            assert done.operation is not None
+            self._enricher.revise(id, done.operation)
+            if progress is not None:
+                progress(number, len(done.reworded))
+        embed_missing(self._store, self._vectorizer, [each.id for each in changes])
+        return done
 
     def settle(self, debts: Debts, *, cause: str = "") -> int:
         """Pay what an import owes its stored notes (links, old standing), as one operation; returns how many links."""

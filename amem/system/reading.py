@@ -11,6 +11,7 @@ from amem.note import EVERYONE, LinkType
 from amem.query import Filter
 from amem.retrieval.ancestors import DEPTH, ancestors
 from amem.storage.cards import Cards
+from amem.storage.file_notes import file_notes
 from amem.storage.reach import among
 from amem.system.wiring import Wiring
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from amem.note import Link, MemoryNote, Scope, Source
     from amem.retrieval.ancestors import Ancestor
+    from amem.storage.file_notes import FileNote
 
 
 class Reading(Wiring):
@@ -115,6 +117,16 @@ class Reading(Wiring):
         """For each note the raw input it came from."""
         with self._store.read() as session:
             return session.sources.of(ids)
+
+    def notes_of_sources(self, ids: Sequence[str]) -> dict[str, str]:
+        """For each of these sources that is a note's very text that note, unless it is deleted."""
+        with self._store.read() as session:
+            return session.sources.notes_of(ids, own=True)
+
+    def file_notes(self) -> Sequence[FileNote]:
+        """Every note that says which file it came from, deleted ones too, as an import compares them with the files."""
+        with self._store.read() as session:
+            return file_notes(session)
 
     def tags(self, *, scope: Scope = EVERYONE) -> dict[str, int]:
         """Every tag of the `scope` and how many notes carry it, most used first."""

@@ -13,6 +13,7 @@ from amem.storage.rows import plain
 from amem.writing.conflict.opinions import from_links
 from amem.writing.conflict.settling import Settled
 from amem.writing.guards import plan
+from amem.writing.guesses import GUESSED, linked_by_person
 from amem.writing.neighbours import NEAR_DUPLICATE, Shown
 from amem.writing.steps import ANALYSED, BY_RULES, with_hashtags
 
@@ -73,6 +74,10 @@ def carry_out(
     `prompts` names what a model was asked for it.
     """
     outcome = Outcome(dropped=list(plan.dropped))
+    if plan.links or twin:
+        theirs = linked_by_person(session, note.id)
+        kept = tuple(each for each in plan.links if each.type not in GUESSED or each.target not in theirs)
+        plan, twin = replace(plan, links=kept), None if twin is not None and twin[0] in theirs else twin
     if not (plan.links or plan.rewrites or twin):
         return outcome
     operation = session.begin("evolve", made_by, f"{note.id[:8]} arrived", parent=parent, prompts=prompts)

@@ -438,7 +438,7 @@ def test_import_reports_and_export_reads_back(cli: Cli, tmp_path: Path) -> None:
     (folder / "Ana.md").write_text("Ana bakes. Born in [[Porto]].")
     report = cli.json("import", str(folder))
     assert (report["imported"], report["duplicates"], report["skipped"], report["problems"]) == (2, 0, 0, [])
-    assert cli.ok("import", str(folder)) == "imported 0 notes, 2 known already\n"
+    assert cli.ok("import", str(folder)) == "files: 2 unchanged\n"
 
     path = tmp_path / "export.jsonl"
     assert cli.json("export", str(path)) == {"exported": 2, "path": str(path)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem.errors import InvalidInput
-from amem.interop.items import Incoming, Refused
+from amem.interop.items import Emptied, Incoming, Refused
 from amem.interop.locomo import session_time
 from amem.interop.reader import read_path
 
@@ -203,8 +203,9 @@ def test_a_long_markdown_file_is_cut_at_its_headings(tmp_path: Path, settings: S
     )
 
     assert [item.note.content for item in notes_of(path, short)] == [
-        "# One\nThe first part.\n\n## Two\nThe second part of it all.",
-        "## Three\nEnd.",
+        "# One\n\nThe first part.",
+        "# One > Two\n\nThe second part of it all.",
+        "# One > Three\n\nEnd.",
     ]
 
 
@@ -220,7 +221,7 @@ def test_links_in_code_are_not_links(tmp_path: Path, settings: Settings) -> None
 
     (item,) = notes_of(path, settings)
 
-    assert [wanted.target for wanted in item.wanted] == ["Porto", "Lisbon", "notes/tea time.md"]
+    assert [wanted.target for wanted in item.wanted] == ["Porto", "Lisbon#Food", "notes/tea time.md"]
 
 
 def test_hidden_files_and_folders_of_a_vault_are_left_out(tmp_path: Path, settings: Settings) -> None:
@@ -237,10 +238,8 @@ def test_a_bad_file_of_a_vault_is_refused_by_its_path_and_the_rest_is_read(tmp_p
     (tmp_path / "empty.md").write_text("---\ntags: x\n---\n")
     (tmp_path / "good.md").write_text("Good.")
 
-    assert refusals_of(tmp_path, settings) == [
-        ("bad.md", "is not UTF-8: byte 0xe9 at position 2"),
-        ("empty.md", "the file is empty"),
-    ]
+    assert refusals_of(tmp_path, settings) == [("bad.md", "is not UTF-8: byte 0xe9 at position 2")]
+    assert [item.where for item in read_path(tmp_path, settings) if isinstance(item, Emptied)] == ["empty.md"]
     assert len(notes_of(tmp_path, settings)) == 1
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.maintenance.merging.same import unsaid
 from amem.maintenance.merging.wording import goes_further, said
-from amem.note import Enrichment, Layer, MemoryNote, Status
+from amem.note import FILE, Enrichment, Layer, MemoryNote, Status
 from amem.text import normalize, written_in_cjk
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def merged(parts: Sequence[MemoryNote]) -> MemoryNote:
     metadata: dict[str, Any] = {}
     for note in ordered:
         metadata = note.metadata | metadata
+    metadata.pop(FILE, None)  # the parts are what stands in files
     return MemoryNote(
         content=wording(fullest, parts),
         keywords=_union((note.keywords for note in ordered), normalize),

@@ -74,13 +74,19 @@ def words(field: str, value: Any, zone: tzinfo, titles: Mapping[str, str] | None
 def parts(field: str, value: Any, zone: tzinfo) -> list[str]:
     """The items of a list, the statements of `facts`, the entries of `metadata`, each in words."""
     if isinstance(value, dict):
-        return [f"{key}: {held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)}"
-                for key, held in value.items()]  # fmt: skip
+        return [f"{key}: {_entry(held)}" for key, held in value.items()]
     if field == "facts":
         return [_fact(each, zone) for each in value]
     if field == "overturned":
         return [f"“{each['text']}” {mark(overturned_of(each))}" for each in value]
     return [str(each) for each in value]
+
+
+def _entry(held: Any) -> str:
+    """An entry of metadata in words; of where a note stands in a file, where that is."""
+    if isinstance(held, dict) and {"root", "path"} <= held.keys():
+        return f"{held['root']}/{held['path']}"
+    return held if isinstance(held, str) else json.dumps(held, ensure_ascii=False)
 
 
 def compared(

@@ -1,0 +1,166 @@
+"""Many notes brought up to date at once, as what they came from has changed: one operation, one undo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from amem.errors import InvalidInput
+from amem.note import Status
+from amem.storage.rows import plain
+from amem.writing.apply import readdress
+from amem.writing.conflict.mending import release, take_again
+from amem.writing.conflict.standing import free, unlink_successors
+from amem.writing.fields import as_timestamp, clean
+from amem.writing.steps import ENRICH_JOB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from amem.note import MemoryNote
+    from amem.settings import Settings
+    from amem.storage import Session, Store
+    from amem.vectorizer import Vectorizer
+    from amem.writing.conflict.reweighing import Reweigher
+
+_PAGE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a note becomes: other `fields`, and with `back` active again. `version` is that which this is based on."""
+
+    id: str
+    version: int
+    fields: Mapping[str, Any]
+    back: bool = False
+
+
+@dataclass(slots=True)
+class Revised:
+    """What was done: the operation (None: nothing), the notes that need an analyst, and those left as they were.
+
+    `stale` changed between planning and writing; `refused` says of ids why what they were to become cannot be kept.
+    """
+
+    operation: int | None = None
+    reworded: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+class Reviser:
+    """Brings notes of one collection up to date."""
+
+    def __init__(self, store: Store, vectorizer: Vectorizer, reweigher: Reweigher, settings: Settings) -> None:
+        self._store = store
+        self._vectorizer = vectorizer
+        self._reweigher = reweigher
+        self._settings = settings
+
+    def revise(
+        self,
+        changes: Sequence[Change],
+        hidden: Sequence[str],
+        *,
+        actor: str,
+        action: str,
+        cause: str,
+        parent: int | None = None,
+        at_last: Callable[[Session, int], None] | None = None,
+    ) -> Revised:
+        """Make the changes and hide those notes, in one transaction; `at_last` is given it with the operation.
+
+        What a note says afterwards is nobody's edit: it may be changed again in the same way. A note with another text
+        waits for an analyst.
+        """
+        done = Revised()
+        cleaned = self._cleaned(changes, done)
+        vectors = self._embedded(cleaned)
+        self._reweigher.refresh()
+        with self._store.write() as session:
+            self._vectorizer.keep(session, vectors)
+            notes = session.notes.get_many(
+                [*(each.id for each, _ in cleaned), *hidden], history=False, usage=False, deleted=True
+            )
+            current = [
+                (each, values)
+                for each, values in cleaned
+                if each.id in notes and notes[each.id].version == each.version
+            ]
+            fitting = {each.id for each, _ in current}
+            done.stale = [each.id for each, _ in cleaned if each.id not in fitting]
+            gone = [notes[id] for id in hidden if id in notes and notes[id].status is not Status.DELETED]
+            if not (current or gone):
+                return done
+            operation = done.operation = session.begin(action, actor, cause, parent=parent)
+            for each, values in current:
+                if each.back:
+                    _bring_back(session, notes[each.id], operation)
+                self._change(session, each.id, values, operation)
+                if "content" in values:
+                    done.reworded.append(each.id)
+            for note in gone:
+                session.notes.change(note.id, {"status": str(Status.DELETED)}, operation)
+            freed = release(session, gone, operation)
+            self._reweigher.settle(session, freed, parent=operation)
+            if at_last is not None:
+                at_last(session, operation)
+        return done
+
+    def _cleaned(self, changes: Sequence[Change], done: Revised) -> list[tuple[Change, dict[str, Any]]]:
+        cleaned = []
+        for each in changes:
+            try:
+                values = clean(
+                    {name: value for name, value in each.fields.items() if name != "timestamp"}, self._settings
+                )
+                if "timestamp" in each.fields:
+                    values["timestamp"], values["at"] = as_timestamp(each.fields["timestamp"], self._settings)
+            except InvalidInput as error:
+                done.refused[each.id] = str(error)
+            else:
+                cleaned.append((each, values))
+        return cleaned
+
+    def _embedded(self, cleaned: Sequence[tuple[Change, dict[str, Any]]]) -> dict[bytes, NDArray[np.float32]]:
+        """Vectors of the texts that the notes will have."""
+        found: dict[bytes, NDArray[np.float32]] = {}
+        moved = [(each, values) for each, values in cleaned if self._vectorizer.reads(list(values)) or each.back]
+        for start in range(0, len(moved), _PAGE):
+            some = moved[start : start + _PAGE]
+            with self._store.read() as session:
+                ids = [each.id for each, _ in some]
+                notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
+            texts = []
+            for each, values in some:
+                if each.id in notes:
+                    texts.append(self._vectorizer.text(_with(notes[each.id], values)))
+            found |= self._vectorizer.embed(texts)[0]
+        return found
+
+    def _change(self, session: Session, id: str, values: Mapping[str, Any], operation: int) -> None:
+        changes = {name: plain(name, value) for name, value in values.items()}
+        session.notes.change(id, changes, operation, given=True)
+        if "content" in values:
+            session.jobs.put(ENRICH_JOB, id, operation)
+        readdress(session, id, self._vectorizer)
+
+
+def _bring_back(session: Session, note: MemoryNote, operation: int) -> None:
+    if note.status is Status.DELETED:
+        take_again(session, note.id, operation)
+    if note.superseded_by is not None or note.status is Status.SUPERSEDED:
+        free(session, note.id, operation)
+        unlink_successors(session, note.id, operation)
+    else:
+        session.notes.change(note.id, {"status": str(Status.ACTIVE)}, operation)
+
+
+def _with(note: MemoryNote, values: Mapping[str, Any]) -> MemoryNote:
+    for name, value in values.items():
+        setattr(note, name, value)
+    return note
