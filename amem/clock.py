@@ -15,6 +15,8 @@ COMPACT = "%Y%m%d%H%M"
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 31, 9, 59, 59, 999999, tzinfo=UTC)
 #: Characters of what is no time that an error shows.
 _SHOWN = 60
+#: What was recorded later than so long from now was recorded by a clock that stood wrong.
+ASTRAY = timedelta(days=1)
 
 
 class Clock(Protocol):

@@ -78,7 +78,9 @@ class Receipt:
     words what an analyst answered and amem refused.
 
     `superseded` are ids of notes that no longer hold because of this one; `superseded_by` is set where the note was
-    overturned before it came, by what was true after it. `conflicts` says why, also of what stays in doubt.
+    overturned before it came, by what was true after it. `conflicts` says why, also of what stays in doubt. `astray`
+    are ids of notes in these that a clock in the future dated: they count as told right after the note before
+    them, and overturn nothing by their date.
     """
 
     id: str
@@ -92,6 +94,7 @@ class Receipt:
     superseded: tuple[str, ...] = ()
     superseded_by: str | None = None
     conflicts: tuple[Conflict, ...] = ()
+    astray: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     error: str | None = None
     cost: Cost = field(default_factory=Cost)
@@ -135,6 +138,7 @@ class Receipt:
             "superseded": list(self.superseded),
             "superseded_by": self.superseded_by,
             "conflicts": [conflict.to_dict() for conflict in self.conflicts],
+            "astray": list(self.astray),
             "dropped": list(self.dropped),
             "error": self.error,
             "cost": self.cost.to_dict(),

@@ -87,6 +87,9 @@ def add(
                 tell(f"undo with: {call.command('undo')}")
         else:
             say(receipt.id)
+    if receipt.astray and not as_json:
+        some = ", ".join(map(short_id, receipt.astray))
+        tell(f"dated by a clock in the future, so it overturns nothing: {some} ({call.command('doctor', '--repair')})")
     if no_wait and receipt.enrichment == "pending":
         tell(f"the note waits for its analysis: {call.command('work')} (or enrich) does it")
     if receipt.error:

@@ -7,12 +7,11 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from amem.clock import start_of_day, zone
+from amem.clock import ASTRAY, start_of_day, zone
 from amem.errors import AmemError, InvalidInput, StorageCorrupt
 from amem.index.chroma_folder import look_at
 from amem.labels import short_id
 from amem.ledger import day_of
-from amem.maintenance.due import ASTRAY
 from amem.maintenance.index import embed_missing
 from amem.maintenance.shift import ACTOR
 from amem.note import Status
@@ -140,13 +139,15 @@ def _clock(store: Store, *, repair: bool) -> Iterator[Finding]:
         return
     what = f"{len(ahead):,} note{'s' * (len(ahead) != 1)} recorded by a clock that stood in the future"
     if not repair:
-        yield Finding("warning", "clock", what, "amem doctor --repair gives those without a time of their own today's")
+        yield Finding("warning", "clock", what, "amem doctor --repair gives them the time of the next note, or today's")
         return
     with store.write() as session:
-        now = time_text(session.now)
         operation = session.begin("mend", ACTOR, what)
-        mended = [id for id in ahead if session.notes.change(id, {"at": now, "timestamp": now}, operation)]
-    yield Finding("ok", "clock", f"{what}: dated today ({len(mended)}), amem undo {operation} takes it back")
+        for id in ahead:
+            # Not after what came next by a right clock, which they would pass for newer than.
+            since = time_text(session.notes.arrived_after(id, session.now + ASTRAY) or session.now)
+            session.notes.change(id, {"at": since, "timestamp": since}, operation)
+    yield Finding("ok", "clock", f"{what}: dated when the next one came or today, amem undo {operation} takes it back")
 
 
 def _purges(store: Store, finish: Callable[[], str], *, repair: bool) -> Iterator[Finding]:

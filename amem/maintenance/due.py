@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from amem.clock import start_of_day
+from amem.clock import ASTRAY, start_of_day
 from amem.maintenance.cycle import CYCLES
 from amem.storage import tables
 from amem.storage.rows import read_time, time_text
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 NIGHT = timedelta(hours=3)
 #: A cycle is due so many nights after the last run that did its work.
 NIGHTS: Mapping[str, int] = {"nightly": 1, "weekly": 7, "monthly": 30}
-#: What is recorded as later than this from now was recorded by a clock that stood wrong.
-ASTRAY = timedelta(days=1)
 
 
 def due(session: Session, zone: tzinfo) -> str | None:

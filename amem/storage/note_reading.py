@@ -20,7 +20,7 @@ from amem.storage.hydrate import complete
 from amem.storage.known import stood
 from amem.storage.listed import among, listed
 from amem.storage.prepared import Prepared
-from amem.storage.rows import from_plain, note_of, time_text
+from amem.storage.rows import from_plain, note_of, read_time, time_text
 from amem.text import normalize
 from amem.visible import is_plain_name, visible_name
 
@@ -280,6 +280,20 @@ class NoteReading:
     def procedures(self, limit: int) -> list[int]:
         """Keys of active notes that say how something is done (procedures and code), at most `limit`."""
         return sorted(key for (key,) in _PROCEDURES.rows(self._session, limit=limit))
+
+    def arrived_before(self, id: str, latest: datetime) -> datetime | None:
+        """When the last note came before this one that came by `latest`; None where none did."""
+        arrived = _NOTES.alias()
+        before = select(arrived.c.key).where(arrived.c.id == id).scalar_subquery()
+        statement = select(_NOTES.c.recorded_at).where(_NOTES.c.key < before, _NOTES.c.recorded_at <= time_text(latest))
+        return read_time(self._run(statement.order_by(_NOTES.c.key.desc()).limit(1)).scalar_one_or_none())
+
+    def arrived_after(self, id: str, latest: datetime) -> datetime | None:
+        """When the next note came after this one that came by `latest`; None where none did."""
+        arrived = _NOTES.alias()
+        after = select(arrived.c.key).where(arrived.c.id == id).scalar_subquery()
+        statement = select(_NOTES.c.recorded_at).where(_NOTES.c.key > after, _NOTES.c.recorded_at <= time_text(latest))
+        return read_time(self._run(statement.order_by(_NOTES.c.key).limit(1)).scalar_one_or_none())
 
     def speakers(self) -> dict[str, int]:
         """How many notes each speaker said, by case-folded name."""

@@ -53,6 +53,7 @@ class Outcome:
             superseded=tuple(settled.superseded),
             superseded_by=settled.superseded_by,
             conflicts=tuple(settled.conflicts),
+            astray=tuple(settled.astray),
             dropped=tuple(self.dropped),
         )
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # fmt: off
 RECEIPT = {
     "id", "status", "enrichment", "analyst", "operation", "links", "evolved", "queued", "superseded", "superseded_by",
-    "conflicts", "dropped",
+    "conflicts", "astray", "dropped",
     "error", "cost",
 }
 # fmt: on

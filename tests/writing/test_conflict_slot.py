@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -12,6 +14,9 @@ from amem.truth.predicates import load_predicates
 from amem.writing.conflict.claims import claim_of, order
 from amem.writing.conflict.judges import Judges
 from amem.writing.conflict.verdict import NO_CONFLICT, Claim, Label
+
+if TYPE_CHECKING:
+    from amem.storage import Session
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -94,7 +99,8 @@ def test_a_value_that_a_note_itself_puts_in_the_past_replaces_nothing() -> None:
 @pytest.mark.parametrize("first", [0, 1])
 def test_an_old_diary_that_arrives_late_is_the_earlier_one(first: int) -> None:
     notes = [MemoryNote("now", at=MAY), MemoryNote("diary", at=MAY + DAY, valid_from=MAY - 300 * DAY)]
-    claims = [claim_of(note, at) for at, note in enumerate(notes)]
+    session = cast("Session", SimpleNamespace(now=MAY + DAY))
+    claims = [claim_of(session, note, at) for at, note in enumerate(notes)]
     assert [each.content for each in order(claims[first], claims[1 - first])] == ["diary", "now"]
 
 

@@ -44,9 +44,9 @@ class Rival:
         return self.note.id
 
 
-def as_rival(key: int, note: MemoryNote, owned: Mapping[str, str], cosine: float = 1.0) -> Rival:
+def as_rival(session: Session, key: int, note: MemoryNote, owned: Mapping[str, str], cosine: float = 1.0) -> Rival:
     """A stored note, with the fields that people own in it, as one side of a pair."""
-    return Rival(note, claim_of(note, key), cosine, "edited" in (owned.get("status"), owned.get("overturned")))
+    return Rival(note, claim_of(session, note, key), cosine, "edited" in (owned.get("status"), owned.get("overturned")))
 
 
 def states_something(note: MemoryNote) -> bool:
@@ -80,7 +80,7 @@ def rivals(
         wanted = other.status is Status.ACTIVE or (other.status is Status.SUPERSEDED and key in holders)
         if wanted and other.id != note.id and states_something(other) and Scope.of(other.metadata) == scope:
             cosine = 0.0 if math.isnan(likeness[key]) else likeness[key]
-            found.append(as_rival(key, other, owned, cosine))
+            found.append(as_rival(session, key, other, owned, cosine))
     order = {key: place for place, key in enumerate(likeness)}
     return sorted(found, key=lambda each: order[each.claim.order])
 

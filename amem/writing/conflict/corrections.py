@@ -96,7 +96,7 @@ class Corrector:
                     f"{short_id(old)} is superseded already",
                     hint=f"amem unsupersede {short_id(old)} makes it stand again",
                 )
-            moment = ended(claim_of(before, 0), claim_of(after, 1))
+            moment = ended(claim_of(session, before, 0), claim_of(session, after, 1))
             link = Link(new, old, LinkType.SUPERSEDES, reason, 1.0, actor, session.now)
             told = self._told(before, statement, moment, by=after, reason=reason) if statement else []
             if statement and told == before.overturned:

@@ -62,7 +62,7 @@ class Reweigher:
             note, owned = session.notes.bare([key])[key]
             if note.status is not Status.ACTIVE:
                 continue
-            own, rivals = as_rival(key, note, owned), self._rivals(session, note, vectors.get(id))
+            own, rivals = as_rival(session, key, note, owned), self._rivals(session, note, vectors.get(id))
             if newer_than is not None:
                 rivals = [each for each in rivals if each.claim.order > newer_than]
             weighed = self._settler.weigher.weigh(session, own, rivals) if rivals else []

@@ -48,13 +48,17 @@ ACTION = "supersede"
 
 @dataclass(slots=True)
 class Settled:
-    """What was done about one note, for the receipt: `superseded` are the ids that it hid."""
+    """What was done about one note, for the receipt: `superseded` are the ids that it hid.
+
+    `astray` are those of its rivals, or its own, that a clock in the future dated.
+    """
 
     links: list[Link] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     superseded: list[str] = field(default_factory=list)
     superseded_by: str | None = None
     queued: list[Queued] = field(default_factory=list)
+    astray: list[str] = field(default_factory=list)
 
 
 def begins(session: Session, note: MemoryNote, parent: int | None, prompts: str = "") -> Begin:
@@ -114,7 +118,7 @@ class Settler:
             void(session, taken_back, self._predicates(), session.begin("retract", RULES, note.content, parent=parent))
             return Settled(superseded=[taken_back.id])
         found = self.rivals(session, note, near, cosines, opinions.verdicts)
-        weighed = self.weigher.weigh(session, as_rival(key, note, owned), found, opinions)
+        weighed = self.weigher.weigh(session, as_rival(session, key, note, owned), found, opinions)
         if not weighed:
             return Settled()
         return self.carry_out(session, note, weighed, begins(session, note, parent, opinions.prompts))
@@ -137,6 +141,9 @@ class Settler:
                 work.end(each)
             elif not each.hides and not each.ends and successor is None:
                 work.leave(each)
+        sides = [side for each in weighed for side in (each.earlier, each.later) if side.claim.astray]
+        told = {id for each in work.done.conflicts for id in (each.earlier, each.later)}
+        work.done.astray = list(dict.fromkeys(side.id for side in sides if side.id in told))
         return work.done
 
 
@@ -228,7 +235,7 @@ class _Work:
         if note.status is Status.DELETED:
             return True
         merged = self._session.links.get(held, earlier.id, LinkType.SUPERSEDES) is None
-        return not merged and order(later.claim, claim_of(note, keys[held]))[0] is later.claim
+        return not merged and order(later.claim, claim_of(self._session, note, keys[held]))[0] is later.claim
 
     def _operation(self, weighed: Weighed) -> int:
         by = weighed.made_by

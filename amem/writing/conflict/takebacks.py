@@ -109,7 +109,7 @@ def said_right_before(session: Session, note: MemoryNote) -> MemoryNote | None:
 
 def void(session: Session, note: MemoryNote, predicates: Predicates, operation: int) -> None:
     """Take a note back as if it had never been so; what it had taken the place of stands again."""
-    began = claim_of(note, 0).true_at
+    began = claim_of(session, note, 0).true_at
     for id in session.notes.replaced_by([note.id]):
         free(session, id, operation)
         unlink_successors(session, id, operation)

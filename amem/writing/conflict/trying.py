@@ -70,7 +70,7 @@ def try_out(
     near = [Candidate(int(key), float(cosine)) for key, cosine in zip(keys, cosines, strict=True)]
     with store.read() as session:
         rivals = settler.rivals(session, note, near, cosines_to(dense, vector))
-        weighed = settler.weigher.weigh(session, as_rival(_LAST, note, {}), rivals)
+        weighed = settler.weigher.weigh(session, as_rival(session, _LAST, note, {}), rivals)
     found = [each.conflict for each in weighed]
     return sorted(found, key=lambda each: (not each.hides, -each.verdict.confidence))
 

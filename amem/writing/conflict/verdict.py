@@ -21,7 +21,7 @@ class Claim:
 
     `true_at` is when it was true (its `valid_from`, else, with `dated` False, when it was said), `until` an end that it
     states; `said_at` is when it was said. `facts` have
-    canonical subjects and predicates. `order` is that of arrival.
+    canonical subjects and predicates. `order` is that of arrival. `astray` tells that a wrong clock dated the note.
     """
 
     id: str
@@ -36,6 +36,7 @@ class Claim:
     keywords: tuple[str, ...] = ()
     until: datetime | None = None
     dated: bool = False
+    astray: bool = False
 
     @property
     def since(self) -> datetime:
