@@ -57,7 +57,7 @@ _CHINESE_ROUND = re.compile(r"[\d零一二三四五六七八九十百千万两]+
 _LONGEST_NUMBER = 30
 #: Written out, and no part of a word such as "一起", "千万", "十分" or "万一": what a claim may not make up either.
 _CHINESE_AMOUNT = re.compile(
-    r"(?:[\d一二三四五六七八九两]+[十百千万]|十[一二三四五六七八九])[\d零一二三四五六七八九十百千万两]*"
+    rf"(?:[\d一二三四五六七八九两]{{1,{_LONGEST_NUMBER}}}+[十百千万]|十[一二三四五六七八九])[\d零一二三四五六七八九十百千万两]*"
 )
 _UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
 _AFTERNOON = re.compile(r"(\d{1,2})(?:[:：.](\d{2}))?\s*(?:p\.?m\b)|(?:下午|晚上|傍晚)\s*(\d{1,2})", re.IGNORECASE)

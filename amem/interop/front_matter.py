@@ -13,7 +13,7 @@ from amem.errors import InvalidInput
 
 Value = str | list[str]
 
-_KEY = re.compile(r"([\w][\w .-]*?)\s*:(?:\s+(.*))?$")
+_KEY = re.compile(r"(\w(?:[\w .-]*[\w.-])?)\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"\s*-\s+(.*)$")
 #: A line that begins a value, as any reader of YAML takes it: a name, quoted or not, a colon, a space or the end.
 _ANY_KEY = re.compile(r"""(?:"([^"]*)"|'([^']*)'|([^\s:#"'\[\]{}&*!|>%@`-][^:]*?|-[^\s:][^:]*?))\s*:(?:\s.*)?$""")

@@ -33,7 +33,7 @@ _TITLE_WORDS, _TITLE = 8, 40
 _DOUBT_WORDS = 30
 _NO_PARENTHESES = str.maketrans("()\n", "[] ")
 _NO_BRACKETS = str.maketrans("[]", "()")
-_CITED = re.compile(r"\s*\[\[[^\]\n]*\]\]")
+_CITED = re.compile(r"(?:(?<!\s)\s+)?\[\[(?:[^\]\[\n]|\[(?!\[))*+\]\]")
 _LONGEST_TOKEN = 16
 #: Characters that are left of a sentence which is too long as a whole.
 _SIZES = (200, 120, 70, 40)

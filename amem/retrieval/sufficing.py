@@ -40,7 +40,7 @@ _VERBATIM = re.compile(
     r"|in (?:his|her|their|my|your) own words|literally (?:say|said))\b|原话|原文|逐字|一字不差|原封不动",
     re.IGNORECASE,
 )
-_CITED = re.compile(r"\[\[([^\]\n]+)\]\]")
+_CITED = re.compile(r"\[\[((?:[^\]\[\n]|\[(?!\[))++)\]\]")
 _CUT = "…"
 
 

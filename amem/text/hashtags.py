@@ -8,7 +8,7 @@ from amem.text.scripts import CJK
 
 #: Where a # is none of the writer's tags: code, web addresses, links and what stands in them.
 _ELSEWHERE = re.compile(
-    r"```.*?(?:```|\Z)|`[^`\n]*`|\[\[[^\]\n]*\]\]|\]\([^)\n]*\)"
+    r"```.*?(?:```|\Z)|`[^`\n]*`|\[\[(?:[^\]\[\n]|\[(?!\[))*+\]\]|\]\((?:[^)\]\n]|\](?!\())*+\)"
     r"|(?:https?://|www\.)[^\s，。；！？、（）「」“”]+",
     re.DOTALL,
 )

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from time import process_time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from amem import AgenticMemorySystem
+from amem.conversation.stated import _claimed
+from amem.interop.front_matter import split_front_matter
+from amem.llm.offline.facts.objects import school_in
+from amem.llm.offline.facts.when import times
 from amem.testing import HashEmbedder
+from amem.text.hashtags import hashtags
+from amem.writing.conflict import values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +37,9 @@ TEXTS: dict[str, Callable[[int], str]] = {
     "links": lambda n: "[a](b)" * (n // 6),
     "enumeration commas": lambda n: "、" * n,
     "brackets": lambda n: "(((" * (n // 3),
+    "wiki links": lambda n: "[[" * (n // 2),
+    "ends of links": lambda n: "](" * (n // 2),
+    "names": lambda n: "Ana Lopez " * (n // 10),
     "emoji": lambda n: "🦊" * n,
     "English": lambda n: "I moved the long run from Sunday to Saturday because of the heat. " * (n // 66),
     "Chinese": lambda n: "我把长跑从周日改到了周六，因为天气太热。" * (n // 20),
@@ -44,6 +54,34 @@ def test_adding_a_longer_text_takes_work_in_proportion(name: str) -> None:
         memory.add("Warm up: " + text(500))
     short, long = min(work(text(SHORT)) for _ in range(3)), min(work(text(LONG)) for _ in range(2))
     assert long < _MOST * max(short, 0.05)
+
+
+_SAID = datetime(2026, 3, 1, tzinfo=UTC)
+#: Functions that read a text by themselves, each with what once took it a square of the length.
+READERS: dict[str, tuple[Callable[[str], object], str]] = {
+    "times": (lambda text: times(text, _SAID), "2026-01-02 "),
+    "times that last": (lambda text: times(text, _SAID, lasting=True), "by 3 May 2026 until "),
+    "claimed numbers": (_claimed, "1"),
+    "values": (values.of, "一"),
+    "schools": (school_in, "Oak "),
+    "tags": (hashtags, "[["),
+    "tags after links": (hashtags, "]("),
+    "keys of a page": (lambda text: split_front_matter(f"---\na{text}b\n---\n"), " "),
+}
+
+
+@pytest.mark.parametrize("name", list(READERS))
+def test_reading_a_longer_text_takes_work_in_proportion(name: str) -> None:
+    read, unit = READERS[name]
+    read(unit * 10)
+
+    def seconds(length: int) -> float:
+        start = process_time()
+        read(unit * (length // len(unit) + 1))
+        return process_time() - start
+
+    short = min(seconds(6_000) for _ in range(3))
+    assert min(seconds(24_000) for _ in range(3)) < _MOST * max(short, 0.05)
 
 
 def work(text: str) -> float:

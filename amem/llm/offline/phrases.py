@@ -77,7 +77,10 @@ def _runs(reading: Reading, names: Sequence[Name]) -> Iterator[tuple[tuple[Word,
                 yield tuple(run), False
                 run = []
             covered = spans[word.start]
-            named = tuple(part for part in reading.words[at:] if part.end <= covered) or (word,)
+            end = at
+            while end < len(reading.words) and reading.words[end].end <= covered:
+                end += 1
+            named = tuple(reading.words[at:end]) or (word,)
             if any(part.sort >= Sort.COMMON for part in named) or len(named) > 1:
                 yield named, True
             continue

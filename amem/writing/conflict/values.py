@@ -27,6 +27,8 @@ _WORDS = (
 _DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")} | {"两": 2}
 _SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "k": 1_000}
 _HAN = "零一二三四五六七八九十百千万两"
+#: Characters of a number in Chinese: a longer run of them is none.
+_LONGEST = 20
 _COUNTERS = (
     "折成欧点楼号日天块元毛角个次位名人周岁小时张瓶把双杯碗盒封棵"
     "支幅篇分折层期代级班组家厘公米斤度节本件条页套台辆只间批箱份"
@@ -47,8 +49,8 @@ _PATTERN = re.compile(
     rf"|{_BEFORE.format('what')}(?P<number>(?<![a-z_])v?\d+(?:[.,:]\d+)*)(?:\s?(?P<scale>[k万千百])(?![a-z]))?"
     rf"(?:\s?(?P<counter>月|年级?|[{_COUNTERS}]))?{_AFTER.format('unit')}"
     # 第一批 is which, not how many.
-    rf"|(?!一[点些个下样起种次直边旦般])(?:(?<!第)|(?=[{_HAN}]+[层楼名]))"
-    rf"(?P<han>[{_HAN}]+)(?P<hans>点半?|月|年级|年|[{_COUNTERS}])"
+    rf"|(?!一[点些个下样起种次直边旦般])(?:(?<!第)|(?=[{_HAN}]{{1,{_LONGEST}}}+[层楼名]))"
+    rf"(?P<han>[{_HAN}]{{1,{_LONGEST}}}+)(?P<hans>点半?|月|年级|年|[{_COUNTERS}])"
     rf"|(?P<large>[{_HAN}][十百千万](?![分里])[{_HAN}]*)"
     r"|\bone(?= (?:hours?|day|week|month|year|minute|percent|person|room|floor)\b)"
     rf"|{_BEFORE.format('of')}\b(?P<word>{_WORD})\b{_AFTER.format('counted')}",

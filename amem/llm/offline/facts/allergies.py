@@ -17,7 +17,7 @@ _LABEL_ZH = re.compile(
     r"(?P<before>(?:^|[。！？\n])[^\S\n]*)(?:[-*•] )?(?:我的?)?(?:食物|药物)?过敏(?:原|源|史|物)?\s?"
     rf"[:：]\s*+{_NONE}(?P<list>[^\n。；！？]+)"
 )
-_COMMAS = re.compile(r",? and |\s*[,;、]\s*")
+_COMMAS = re.compile(r",? and |[,;、]")
 #: What is not what somebody is allergic to: a part of the body, a season, a manner.
 _THING = r"(?P<o>(?!严重|容易|有点|季节|皮肤|鼻子?|眼睛?|脸|身体|全身)[^对是有不我你他她它会得又了的人吃喝碰闻]{1,8}?)"
 _WHO = rf"(?P<who>我们?家?(?:的)?(?:{KIN_ZH})|我|他|她|{KIN_ZH})"
@@ -48,6 +48,6 @@ def turned(clause: str) -> str:
 
 
 def _statement(found: re.Match[str]) -> str:
-    listed = [each for each in _COMMAS.split(found["list"].strip()) if each]
+    listed = [each for part in _COMMAS.split(found["list"]) if (each := part.strip())]
     who = f"{found['whose']} is" if found["whose"] else "I am"
     return f"{found['before']}{who} allergic to {', to '.join(listed)}"

@@ -52,7 +52,7 @@ _DATE = re.compile(
 )
 
 _SCHOOL = re.compile(
-    r"(?:the )?(?P<o>(?:[A-Z][\w.'’-]*\s)*(?:of |the )?(?:[A-Z][\w.'’-]*\s)*"
+    r"(?:the )?(?P<o>(?:[A-Z][\w.'’-]*\s){0,8}(?:of |the )?(?:[A-Z][\w.'’-]*\s){0,8}"
     r"(?:School|Academy|College|Kindergarten|Nursery|Primary|Elementary|High|Secondary|Grammar|University|Gymnasium"
     r"|Lyceum|Montessori|Preschool|Kita|(?<=\w )(?:primary|elementary|high|secondary|nursery|kindergarten|school))"
     r"(?: (?:School|school|Academy|College))?)(?![\w-])"

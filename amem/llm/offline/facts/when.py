@@ -28,6 +28,8 @@ _UNCLEAR = re.compile(
     re.IGNORECASE,
 )
 _EDGE = re.compile(r"\b(?P<edge>end|start|beginning) of (?:in |the )?$", re.IGNORECASE)
+#: Words before a time that tell what it is are no more characters than that, spaces among them.
+_LEAD = 60
 _EDGE_ZH = re.compile(r"[底末初]")
 _UNCLEAR_AFTER = re.compile(r"\s*(?:之前|以前|之后|以后|前|后|左右|中旬|or\b|或)")
 
@@ -65,17 +67,17 @@ def times(text: str, said: datetime | None, *, lasting: bool = False) -> Times:
     last_end = 0
     every = _every(text, today, lasting=lasting)
     for each in every:
-        lead = text[: each.start]
+        lead = max(0, each.start - _LEAD), each.start
         ranged = bool(since) and not until and _ON.fullmatch(text[last_end : each.start]) is not None
         last_end = each.end
         lasted = _LASTED.match(text, each.start) is not None
         each = _edge(each, text)
-        unclear = (_UNCLEAR.search(lead) is not None and not lasted) or _UNCLEAR_AFTER.match(text, each.end)
+        unclear = (_UNCLEAR.search(text, *lead) is not None and not lasted) or _UNCLEAR_AFTER.match(text, each.end)
         if each.span is None or unclear:
             return Times(named=True, ahead=each.span is not None and each.span.first > today)
-        if ranged or _UNTIL.search(lead):
+        if ranged or _UNTIL.search(text, *lead):
             until.append(each)
-            inclusive = ranged and _INCLUSIVE.search(lead) is not None
+            inclusive = ranged and _INCLUSIVE.search(text, *lead) is not None
         else:
             since.append(each)
     if any(each.span is not None and each.span.first > today for each in since):
@@ -97,7 +99,8 @@ def _within(since: Sequence[Named], said: datetime) -> datetime | None:
 
 def _edge(named: Named, text: str) -> Named:
     """The last day of what is named for "the end of May" and 5月底, the first for its beginning."""
-    before, after = _EDGE.search(text[: named.start]), _EDGE_ZH.match(text, named.end)
+    before = _EDGE.search(text, max(0, named.start - _LEAD), named.start)
+    after = _EDGE_ZH.match(text, named.end)
     if named.span is None or (before is None and after is None):
         return named
     last = (before["edge"].casefold() == "end") if before else (after is not None and after[0] in "底末")
