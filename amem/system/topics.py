@@ -19,6 +19,7 @@ from amem.query import Filter
 from amem.storage.memberships import gathered, ties
 from amem.system.counting import Counting
 from amem.text import normalize
+from amem.writing.conflict.mending import delete
 from amem.writing.fields import labels
 
 if TYPE_CHECKING:
@@ -102,17 +103,20 @@ class Topics(Counting):
         keeper = self._topic_keeper()
         known = same[0] if same else None
         draft = keeper.draft(sorted(members | (known.by_hand if known else frozenset())), known, mark, scope=scope)
+        id = "" if known is None else known.id
         if draft is not None:
             vectors = keeper.embed(draft)
             with self._store.write() as session:
-                keeper.put(session, draft, vectors, session.begin("declare", self.actor, f"topic {wanted}"))
-        return self.topic(wanted, scope=scope)
+                id = keeper.put(session, draft, vectors, session.begin("declare", self.actor, f"topic {wanted}"))
+        # By its id, since a redo may have brought another of its name back.
+        return self.topic(id, scope=scope)
 
     def remove_topic(self, name: str, *, scope: Scope = EVERYONE) -> str:
         """Give up a declared topic: its page goes, its notes stay; `undo` brings it back. Returns its name.
 
         Raises NoteNotFound, AmbiguousId, or InvalidInput for one that was found by links.
         """
+        self._reweigher.refresh()
         with self._store.write() as session:
             known = _named(session, name, scope)
             if not known.mark.declared:
@@ -121,7 +125,7 @@ class Topics(Counting):
                     hint=f"amem delete {short_id(known.id)} takes its page away for good",
                 )
             operation = session.begin("undeclare", self.actor, f"topic {known.mark.name}")
-            session.notes.change(known.id, {"status": str(Status.DELETED)}, operation)
+            delete(session, {known.id: known.note}, operation, self._reweigher)
         return known.mark.name
 
     def _refresh_topics(self, ids: Sequence[str], parent: int | None) -> None:
@@ -172,6 +176,6 @@ def _named(session: Session, name: str, scope: Scope) -> Known:
     if not found:
         raise NoteNotFound(f"no topic {name!r}", hint="amem topics lists them")
     if len(found) > 1:
-        names = ", ".join(known.mark.name for known in found[:4])
-        raise AmbiguousId(f"{name!r} fits {len(found)} topics: {names}", hint="give more of the name")
+        names = ", ".join(f"{known.mark.name} ({known.id[:8]})" for known in found[:4])
+        raise AmbiguousId(f"{name!r} fits {len(found)} topics: {names}", hint="give more of the name, or the id")
     return found[0]

@@ -15,7 +15,7 @@ from amem.storage.rows import VERSIONED, plain
 from amem.writing.actors import is_person
 from amem.writing.apply import readdress
 from amem.writing.conflict.corrections import stand_again, stand_by
-from amem.writing.conflict.mending import mend, release, take_again
+from amem.writing.conflict.mending import delete, mend, take_again
 from amem.writing.conflict.standing import free
 from amem.writing.fields import as_timestamp, clean, labels
 from amem.writing.intake import scope_of
@@ -114,10 +114,7 @@ class Editor:
             known = session.notes.get_many(ids, history=False, usage=False)
             if known:
                 operation = session.begin("delete", actor, f"{len(known)} notes" if len(known) > 1 else "")
-                for id in known:
-                    session.notes.change(id, {"status": str(Status.DELETED)}, operation)
-                freed = release(session, list(known.values()), operation)
-                self._reweigher.settle(session, freed, parent=operation)
+                delete(session, known, operation, self._reweigher)
         return len(known)
 
     def restore(self, id: str, actor: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.analysis import Analysis, Evolution, Rewrite
-from amem.errors import InvalidInput, NothingToUndo
+from amem.errors import AmbiguousId, InvalidInput, NothingToUndo
 from amem.llm.offline import OfflineAnalyst
 from amem.note import Status
 from amem.testing import ScriptedAnalyst
@@ -195,3 +195,61 @@ def test_nothing_is_named_of_a_note_that_was_gone_before(memory: AgenticMemorySy
     memory.delete(id)
     memory.rollback(id, 1)
     assert memory.undo().kept == ()
+
+
+def test_deleting_a_note_that_was_retracted_lets_what_stood_behind_it_answer(open_memory: Open) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    rome = memory.add("I live in Rome.", time="2026-01-01").id
+    berlin = memory.add("I live in Berlin.", time="2026-02-01").id
+    memory.retract(berlin)
+    hidden = memory.read(rome).superseded_by, memory.supersessions()
+    memory.delete(berlin)
+    assert [each.object for each in memory.facts("me", "lives_in")] == ["Rome"]
+    memory.undo()
+    assert (memory.read(rome).superseded_by, memory.supersessions()) == hidden
+    memory.redo()
+    assert memory.read(rome).status is Status.ACTIVE
+    memory.restore(berlin)
+    assert memory.read(rome).superseded_by == berlin, "it was deleted by a redo"
+
+
+def test_deleting_a_whole_chain_at_once_leaves_nothing_behind_what_is_gone(open_memory: Open) -> None:
+    memory = open_memory(analyst=OfflineAnalyst())
+    rome, berlin, oslo = (
+        memory.add(f"I live in {city}.", time=f"2026-0{month}-01").id
+        for month, city in enumerate(("Rome", "Berlin", "Oslo"), 1)
+    )
+    for gone in ([berlin, oslo], [oslo, berlin]):
+        memory.delete_notes(gone)
+        assert memory.read(rome).status is Status.ACTIVE
+        memory.undo()
+        assert [memory.read(each).superseded_by for each in (rome, berlin, oslo)] == [berlin, oslo, None]
+
+
+def test_a_topic_that_is_given_up_gives_back_the_place_that_it_took(memory: AgenticMemorySystem) -> None:
+    heron = memory.add_note("the heron stands in the pond")
+    page = memory.declare_topic("heron").topic.id
+    memory.supersede(heron, page)
+    memory.remove_topic("heron")
+    assert memory.read(heron).status is Status.ACTIVE
+    memory.undo()
+    assert memory.read(heron).superseded_by == page
+    memory.redo()
+    assert memory.read(heron).status is Status.ACTIVE
+
+
+def test_a_topic_of_a_name_that_a_redo_brought_back_is_declared_without_an_error(memory: AgenticMemorySystem) -> None:
+    """It was kept, and then an error said that the name fitted two topics."""
+    memory.declare_topic("heron")
+    undone = memory.undo().operation
+    memory.declare_topic("heron")
+    memory.redo(undone)
+    memory.add_note("the heron stands in the pond")
+    page = memory.declare_topic("heron", "ponds")
+    assert page.topic.name == "heron"
+    ids = {topic.id for topic in memory.topics()}
+    with pytest.raises(AmbiguousId) as said:
+        memory.remove_topic("heron")
+    assert all(id[:8] in str(said.value) for id in ids)
+    memory.remove_topic(next(iter(ids)))
+    assert len(memory.topics()) == 1

@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from visible_state import HERE, SUMS, different, seen, told, unnamed, visible_state
 
-from amem import AgenticMemorySystem, Filter
+from amem import AgenticMemorySystem
 from amem.analysis import Rewrite
 from amem.errors import AmemError, InvalidInput, NothingToUndo
 from amem.llm.offline import OfflineAnalyst
 from amem.note import Status
+from amem.query import Query
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ class Histories(RuleBasedStateMachine):
         #: What was undone right before, in order, and nothing done since.
         self.undone: list[int] = []
         self.now: Any = visible_state(self.memory, self.clock, WORDS)
+        self.pulse = self.memory.pulse()
+        self.looks = 0
         self.story: list[str] = []
 
     def teardown(self) -> None:
@@ -307,13 +310,20 @@ class Histories(RuleBasedStateMachine):
             assert not different(before, self.now), f"no operation changed something:\n{self.told()}"
 
     def look(self) -> None:
-        self.now = visible_state(self.memory, self.clock, WORDS)
+        pulse = self.memory.pulse()
+        if pulse == self.pulse and self.looks % 10:
+            self.looks += 1
+            return  # nothing was written
+        self.now, self.pulse = visible_state(self.memory, self.clock, WORDS), pulse
         known = set(self.ids)
-        fresh = [
-            note for note in self.memory.list(Filter(statuses=tuple(Status)), limit=10_000) if note.id not in known
-        ]
-        self.ids += [note.id for note in sorted(fresh, key=lambda note: (note.recorded_at, note.content))]
+        fresh = [item[1] for item in self.now if item[0] == "note" and item[2] == "content" and item[1] not in known]
+        self.ids += sorted(fresh, key=lambda id: (self.now["note", id, "recorded_at"], self.now["note", id, "content"]))
         assert self.now["tags",] == _counted(self.now), "the tags are not those of the notes"
+        if self.looks % 10 == 0:
+            hits = self.memory.ask(Query(" ".join(WORDS), 1000, legs=("lexical",), touch=False))
+            hidden = [hit.id for hit in hits if self.now.get(("note", hit.id, "status")) is not Status.ACTIVE]
+            assert not hidden, f"a search finds what is not there: {hidden}"
+        self.looks += 1
 
     def reverse(self, what: str, work: Callable[[], UndoReport]) -> None:
         self.clock.advance(minutes=1)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from amem import Filter
 from amem.interop.records import overturned_plain
 from amem.note import MemoryNote, Status
-from amem.query import Query
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,6 +28,7 @@ _OF_USE = {"retrieval_count", "last_accessed", "stability", "evolution_history",
 #: Made of several things of which each is an item of its own: compared only where all of it must be as it was.
 _WHOLE = {"doubts", "links", "overturned"}
 SUMS = {"whole", "trust", "conflict", "superseded", "timeline", "tags", "topic", "found"}
+_FIELDS = sorted({each.name for each in fields(MemoryNote)} - _OF_USE)
 #: Trust falls with age: it is read at one and the same time.
 _LATER = timedelta(days=20_000)
 
@@ -36,22 +36,22 @@ _LATER = timedelta(days=20_000)
 def visible_state(memory: AgenticMemorySystem, clock: FrozenClock, words: Sequence[str]) -> State:
     """Every item that can be seen: (sort, note, ...) -> value; `words` are those asked for in the full text."""
     state: dict[tuple[str, ...], Any] = {}
+    clock.advance(_LATER)
     notes = memory.list(Filter(statuses=HERE), limit=10_000)
+    clock.advance(-_LATER)
+    ids = [note.id for note in notes]
     for note in notes:
-        for name in sorted({each.name for each in fields(MemoryNote)} - _OF_USE):
-            sort = "whole" if name in _WHOLE else "note"
-            state[sort, note.id, name] = getattr(note, name)
+        for name in _FIELDS:
+            state["whole" if name in _WHOLE else "note", note.id, name] = getattr(note, name)
+        state["trust", note.id] = note.trust
         for each in note.overturned:
             state["overturned", note.id, each.text] = overturned_plain(each)
-        for link in memory.links(note.id):
-            state["link", link.source, f"{link.type} {link.target}"] = (link.reason, link.confidence, link.made_by)
         for name, how in memory.owned_fields(note.id).items():
             state["owner", note.id, name] = how
-    for id, sources in memory.sources([note.id for note in notes]).items():
+    for link in memory.links_among(ids):
+        state["link", link.source, f"{link.type} {link.target}"] = (link.reason, link.confidence, link.made_by)
+    for id, sources in memory.sources(ids).items():
         state["whole", id, "sources"] = [source.id for source in sources]
-    clock.advance(_LATER)
-    state |= {("trust", note.id): note.trust for note in memory.list(Filter(statuses=HERE), limit=10_000)}
-    clock.advance(-_LATER)
     for flag in memory.flags():
         state["flag", flag.note, flag.because] = flag.reason
     for review in memory.reviews():
@@ -68,8 +68,6 @@ def visible_state(memory: AgenticMemorySystem, clock: FrozenClock, words: Sequen
     state["tags",] = memory.tags()
     for word in words:
         state["found", word] = memory.shelf(starting=word).keys.tolist()
-    hits = memory.ask(Query(" ".join(words), 1000, legs=("lexical",), touch=False))
-    state["found", "by search"] = {hit.id for hit in hits}
     return state
 
 

@@ -11,7 +11,7 @@ from amem.storage.logbook import doings
 from amem.writing.conflict.standing import free, lift_all_by
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from amem.note import MemoryNote
     from amem.storage import Session, UndoReport
@@ -62,36 +62,61 @@ def _free_all(session: Session, behind: Sequence[str], gone: Sequence[str], pare
     return list(dict.fromkeys([*behind, *lift_all_by(session, gone, operation)]))
 
 
-def release(session: Session, gone: Sequence[MemoryNote], parent: int) -> list[str]:
-    """Let stand again what deleted notes had taken the place of, below `parent`; returns the ids of what stands again.
+def delete(session: Session, notes: Mapping[str, MemoryNote], operation: int, reweigher: Reweigher) -> None:
+    """Hide these notes, let stand again what they had taken the place of, and weigh it against what came meanwhile."""
+    for id in notes:
+        session.notes.change(id, {"status": str(Status.DELETED)}, operation)
+    reweigher.settle(session, _release(session, list(notes), operation), parent=operation)
 
-    What stood behind one that was itself superseded goes behind its successor. The parts of a merged note say what it
-    said, and stay behind it.
+
+def _release(session: Session, gone: Sequence[str], parent: int) -> list[str]:
+    """Let stand again what notes that are gone had taken the place of, below `parent`; returns the ids of it.
+
+    What stood behind one that was itself superseded goes behind its successor, if that is not gone, too. The parts of
+    a merged note say what it said, and stay behind it.
     """
-    by = {note.id: note for note in gone}
-    behind = session.notes.get_many(session.notes.replaced_by(list(by)), history=False, usage=False)
-    standing = [id for id, note in by.items() if note.status is not Status.SUPERSEDED]
-    marked = session.notes.overturned_by(standing) if standing else {}
+    behind = session.notes.get_many(session.notes.replaced_by(gone), history=False, usage=False)
+    heirs = {id: _heir(session, id) for id in gone}
+    marked = session.notes.overturned_by([id for id, heir in heirs.items() if heir is None])
     told = {each.by for note in marked.values() for each in note.overturned}
     freed: list[str] = []
-    for id in by.keys() & {*told, *(note.superseded_by for note in behind.values())}:
-        own = [each for each in behind.values() if each.superseded_by == id]
-        links = {each.id: session.links.get(id, each.id, LinkType.SUPERSEDES) for each in own}
+    for id, heir in heirs.items():
+        own = [each for each, note in behind.items() if note.superseded_by == id]
+        links = [link for old in own if (link := session.links.get(id, old, LinkType.SUPERSEDES)) is not None]
+        lifts = heir is None and id in told
+        if not links and not lifts:
+            continue
         operation = session.begin(ACTION, _ACTOR, _CAUSE, parent=parent)
-        for old, link in links.items():
-            if link is not None and id in standing:
-                free(session, old, operation)
-                freed.append(old)
-            elif link is not None and (later := by[id].superseded_by) is not None:
-                session.notes.change(old, {"superseded_by": later}, operation)
-                session.links.put(replace(link, source=later), operation)
-        freed += lift_all_by(session, [id] if id in standing else [], operation)
+        for link in links:
+            if heir is None:
+                free(session, link.target, operation)
+                freed.append(link.target)
+            else:
+                session.notes.change(link.target, {"superseded_by": heir}, operation)
+                session.links.put(replace(link, source=heir), operation)
+        freed += lift_all_by(session, [id], operation) if lifts else []
     return list(dict.fromkeys(freed))
+
+
+def _heir(session: Session, id: str) -> str | None:
+    """What took the place of a note in the end, past all that are gone; None when nothing did that is there."""
+    seen: set[str] = set()
+    while id not in seen:
+        seen.add(id)
+        note = session.notes.get_many([id], history=False, usage=False, deleted=True).get(id)
+        if note is None or note.status is not Status.DELETED:
+            return None if note is None else id
+        if note.superseded_by is None:
+            return None
+        id = note.superseded_by
+    return None
 
 
 def take_again(session: Session, id: str, operation: int) -> None:
     """Put back behind a note that is restored what stood again because it was gone, but for what later work changed."""
-    ((went, _),) = session.operations.last_to_set(list(session.notes.keys_of([id]).values()), ["status"]).values()
+    ((went, action),) = session.operations.last_to_set(list(session.notes.keys_of([id]).values()), ["status"]).values()
+    if action == "redo":  # of the deletion, below which it stood again
+        went = session.operations.get(session.operations.get(went).undoes or 0).undoes or 0
     for each in session.operations.of(session.operations.standing(went)):
         if each.action == ACTION and _stood_behind(session, each.id, id):
             turn_back(session, each.id, operation)
