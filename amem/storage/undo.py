@@ -117,7 +117,7 @@ def rollback(session: Session, actor: str, id: str, version: int) -> tuple[str, 
 def turn_back(session: Session, operation: int, own: int) -> None:
     """Change back what an operation changed, as a part of operation `own`, but for what later work has changed."""
     session.operations.mark_undone([operation], own)
-    work = _Reversal(session, own, [operation], [], redone=False)
+    work = _Reversal(session, own, [operation], [], [operation], redone=False)
     work.notes()
     work.links()
     session.operations.mark_redone(own)
@@ -126,9 +126,11 @@ def turn_back(session: Session, operation: int, own: int) -> None:
 def _reverse(session: Session, actor: str, target: int, action: str) -> UndoReport:
     own = session.begin(action, actor, f"{action} of operation {target}", undoes=target)
     fallen, risen = session.operations.standing(target), session.operations.undone_by(target)
+    # A part that was undone before is a part of what an undo is about, though it makes no difference any more.
+    meant = risen if action == "redo" else session.operations.family(target)
     session.operations.mark_redone(target)
     session.operations.mark_undone(fallen, own)
-    work = _Reversal(session, own, fallen, risen, redone=action == "redo")
+    work = _Reversal(session, own, fallen, risen, meant, redone=action == "redo")
     work.notes()
     work.links()
     work.changed_meanwhile()
@@ -158,17 +160,28 @@ def _held(history: Sequence[_Change]) -> Any:
 
 
 class _Reversal:
-    """One undo or redo under way: `fallen` stand no more, `risen` stand again. What went back, and what did not."""
+    """One undo or redo under way: `fallen` stand no more, `risen` stand again. What went back, and what did not.
 
-    def __init__(self, session: Session, own: int, fallen: Sequence[int], risen: Sequence[int], *, redone: bool):
+    The report is about the operations `meant`; others only go with them.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        own: int,
+        fallen: Sequence[int],
+        risen: Sequence[int],
+        meant: Sequence[int],
+        *,
+        redone: bool,
+    ) -> None:
         self.reverted: list[tuple[str, str]] = []
         self._session = session
         self._run = session.connection.execute
         self._own = own
         self._touched = {*fallen, *risen}
         self._redone = redone
-        #: The operations that the report is about; others only go with them.
-        self._meant = set(risen) if redone else set(fallen)
+        self._meant = set(meant)
         self._kept: dict[tuple[str, str], Difference] = {}
         self._gone: set[str] = set()
         #: Notes that are there again, with the operation by which they went.
@@ -185,7 +198,7 @@ class _Reversal:
 
     def notes(self) -> None:
         """Set the fields of all notes that were touched to what follows."""
-        for some in chunks(sorted(self._with(_VERSIONS, _VERSIONS.c.note))):
+        for some in chunks(sorted({note for (note,) in self._rows(_VERSIONS, _VERSIONS.c.note)})):
             versions: dict[int, list[RowMapping]] = defaultdict(list)
             of_them = select(_VERSIONS, *_BY).join(_OPS, _OPS.c.id == _VERSIONS.c.operation)
             for row in self._run(of_them.where(_VERSIONS.c.note.in_(some)).order_by(_VERSIONS.c.id)).mappings():
@@ -211,8 +224,9 @@ class _Reversal:
         unmade = told.made.operation in self._meant and not self._redone
         if unmade and told.holder is not None:
             self._keep(id, _NOTE, told.holder, _WORKED_ON)
-        for field in back.keys() - {"status"} if unmade else back:
-            self._compare(id, field, told.fields[field], back[field])
+        for field, history in told.fields.items():
+            if field != "status" or not unmade:
+                self._compare(id, field, history, back.get(field, now.get(field)))
         content = back.get("content", row["content"])
         back |= self._statements(row, told, content, moved="content" in back)
         becomes = back.get("status", row["status"])
@@ -224,12 +238,11 @@ class _Reversal:
             for field, (before, operation) in told.since(self._back[id]).items():
                 if (now | back)[field] != before:
                     self._keep(id, field, operation, _SINCE)
-            moved = self._moved(self._back[id])
             for field, history in told.owners.items():
-                for each in history:
-                    if each.operation > self._back[id] or each.operation in moved:
-                        self._keep(id, field, each.operation, _SINCE)
+                self._compare_with_then(id, field, history, self._back[id], made=told.made.operation)
         self.reverted += [(id, field) for field in self._session.notes.change(id, back, self._own)]
+        for field, history in () if unmade else told.owners.items():
+            self._compare_held(id, field, history, made=told.made.operation)
         self._owners(row, told)
 
     def _stood(self, told: _NoteHistory) -> bool:
@@ -243,7 +256,7 @@ class _Reversal:
         for text, history in told.statements.items():
             if moved or self._is_touched(history):
                 then[text] = _held(history)
-                self._compare(row["id"], "overturned", history, then[text] if text in content else None)
+            self._compare(row["id"], "overturned", history, then.get(text) if text in content else None)
         held = [each for text, each in then.items() if each is not None and text in content]
         held.sort(key=lambda each: content.index(each["text"]))
         return {} if held == list(now.values()) else {"overturned": held}
@@ -301,12 +314,8 @@ class _Reversal:
         for row in self._run(raised.where(of_it).order_by(_FLAGS.c.id)).mappings():
             said = None if row["dismissed"] else row["reason"]
             histories[row["because"]].append(_Change(row["operation"], None, said, row["undone_by"] is None))
-        moved = self._moved(went) ^ self._touched if histories else set()
         for because, history in histories.items():
-            before = [each for each in history if each.operation <= went and each.stands != (each.operation in moved)]
-            if _held(history) != (before[-1].after if before else None):
-                latest = max(each.operation for each in history if each.operation in moved or each.operation > went)
-                self._keep(id, f"flag {because}", latest, _SINCE)
+            self._compare_with_then(id, f"flag {because}", history, went)
 
     def _link(self, source: str, target: str, type: LinkType, history: Sequence[_Change]) -> None:
         links, item, held = self._session.links, f"link {type} {target}", _held(history)
@@ -328,12 +337,7 @@ class _Reversal:
             before = [replace(each, stands=each.stands != (each.operation in self._touched)) for each in history]
             if _held(before) != _held(history):
                 self.reverted.append((note, item))
-            if not self._redone:
-                place = self._mine(history)[0]
-                moved = self._moved(history[place].operation) if place else set()
-                was = [replace(each, stands=each.stands != (each.operation in moved)) for each in history[:place]]
-                history[place] = replace(history[place], before=_held(was) if was else None)
-            self._compare(note, item, history, _held(history))
+            self._compare_held(note, item, history)
 
     def _marks(self) -> Iterator[tuple[str, str, list[_Change]]]:
         """(note, what it is, its history) for each that one of the operations meant had to do with."""
@@ -384,12 +388,9 @@ class _Reversal:
         """These columns of the rows that the operations wrote, in their order."""
         return [
             row
-            for some in chunks(sorted(self._meant if meant else self._touched))
+            for some in chunks(sorted(self._meant if meant else self._touched | self._meant))
             for row in self._run(select(*columns).where(table.c.operation.in_(some)))
         ]
-
-    def _with(self, table: TableClause, column: ColumnElement[Any]) -> set[Any]:
-        return {value for (value,) in self._rows(table, column)}
 
     def _is_touched(self, history: Sequence[_Change]) -> bool:
         return any(each.operation in self._touched for each in history)
@@ -411,6 +412,31 @@ class _Reversal:
             return self._keep(note, item, history[last].operation, _SINCE)
         behind = next((each for each in reversed(history[:place]) if not each.stands), history[last or 0])
         self._keep(note, item, behind.operation, _REDONE if behind.stands else _UNDONE)
+
+    def _compare_held(self, note: str, item: str, history: Sequence[_Change], made: int | None = None) -> None:
+        """As `_compare` with what is held, where the changes do not tell what was before them."""
+        mine = self._mine(history)
+        if mine and not self._redone:
+            first = history[mine[0]]
+            before = self._then(history[: mine[0]], first.operation, made)
+            history = [*history[: mine[0]], replace(first, before=before), *history[mine[0] + 1 :]]
+        self._compare(note, item, history, _held(history))
+
+    def _compare_with_then(
+        self, note: str, item: str, history: Sequence[_Change], went: int, made: int | None = None
+    ) -> None:
+        """Name what is not what it was when the note went by this operation, by the last that has to do with it."""
+        then = self._then([each for each in history if each.operation <= went], went, made)
+        if _held(history) != then:
+            moved = self._moved(went) ^ self._touched
+            later = [each.operation for each in history if each.operation in moved or each.operation > went]
+            self._keep(note, item, max(later), _SINCE)
+
+    def _then(self, history: Sequence[_Change], since: int, made: int | None) -> Any:
+        """What was held by these changes at operation `since`; what a note was `made` with counts while it is there."""
+        moved = (self._moved(since) ^ self._touched) - {made}
+        stood = [each.after for each in history if each.stands != (each.operation in moved)]
+        return stood[-1] if stood else None
 
     def _keep(self, note: str, item: str, operation: int, why: str) -> None:
         self._kept.setdefault((note, item), Difference(note, item, operation, why.format(operation)))

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     State = Mapping[tuple[str, ...], Any]
 
 HERE = (Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED)
+#: What tells together whether a note stands.
+STANDING = ("status", "superseded_by", "valid_to")
 _OF_USE = {"retrieval_count", "last_accessed", "stability", "evolution_history", "version", "trust"}
 #: Made of several things of which each is an item of its own: compared only where all of it must be as it was.
 _WHOLE = {"doubts", "links", "overturned"}
@@ -46,8 +48,9 @@ def visible_state(memory: AgenticMemorySystem, clock: FrozenClock, words: Sequen
         state["trust", note.id] = note.trust
         for each in note.overturned:
             state["overturned", note.id, each.text] = overturned_plain(each)
-        for name, how in memory.owned_fields(note.id).items():
-            state["owner", note.id, name] = how
+    with memory._store.read() as session:  # as `owned_fields` has it, of all at once
+        owned = session.notes.owned_fields(ids)
+    state |= {("owner", id, name): how for id, fields_ in owned.items() for name, how in fields_.items()}
     for link in memory.links_among(ids):
         state["link", link.source, f"{link.type} {link.target}"] = (link.reason, link.confidence, link.made_by)
     for id, sources in memory.sources(ids).items():
