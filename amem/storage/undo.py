@@ -425,11 +425,15 @@ class _Reversal:
     def _compare_with_then(
         self, note: str, item: str, history: Sequence[_Change], went: int, made: int | None = None
     ) -> None:
-        """Name what is not what it was when the note went by this operation, by the last that has to do with it."""
-        then = self._then([each for each in history if each.operation <= went], went, made)
-        if _held(history) != then:
+        """Name what others made of it since the note went by this operation; what is undone or redone is named apart."""
+        holder = _last(history)
+        if holder is not None and history[holder].operation in self._meant:
+            return
+        others = [each for each in history if each.operation not in self._meant]
+        now = next((each.after for each in reversed(others) if each.stands), None)
+        if now != self._then([each for each in others if each.operation <= went], went, made):
             moved = self._moved(went) ^ self._touched
-            later = [each.operation for each in history if each.operation in moved or each.operation > went]
+            later = [each.operation for each in others if each.operation in moved or each.operation > went]
             self._keep(note, item, max(later), _SINCE)
 
     def _then(self, history: Sequence[_Change], since: int, made: int | None) -> Any:

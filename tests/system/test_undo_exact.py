@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import hypothesis
 import hypothesis.strategies as st
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from visible_state import HERE, STANDING, SUMS, different, seen, told, unnamed, visible_state
 
@@ -347,7 +347,7 @@ class Histories(RuleBasedStateMachine):
             wanted = dict(before)
             for item in different(*held):
                 gone = item[0] not in SUMS and item[-1] not in STANDING and not seen(item, held[1], HERE)
-                if gone and seen(item, before, HERE):
+                if gone and seen(item, before, HERE) and self.now.get(item) == before.get(item):
                     continue  # it only went along with a note that is there again already
                 wanted.pop(item, None)
                 if item in held[0]:
@@ -401,6 +401,7 @@ def run(histories: int, steps: int, seed: int, machine: type[Histories] = Histor
         derandomize=False,
         database=None,
         deadline=None,
+        phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
     run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=how)
@@ -412,14 +413,16 @@ def as_settings_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AMEM_REVIEW_DAYS", "36500")
 
 
-_SEEDS = range(4 * int(os.environ.get("AMEM_ROUNDS", "1")))
-#: Flags kept and notes deleted in turn: one history ends with a difference that undo does not name.
-_UNNAMED = pytest.mark.xfail(reason="a history of this seed ends with a difference that undo does not name")
+@pytest.fixture(autouse=True)
+def a_seed_is_a_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else some draws are constants of whatever modules are loaded, and a seed is another history in each process."""
+    drawn = "hypothesis.internal.conjecture.providers.HypothesisProvider._maybe_draw_constant"
+    monkeypatch.setattr(drawn, lambda *_, **__: None, raising=False)
 
 
 @pytest.mark.thorough
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[_UNNAMED] if seed == 1 else []) for seed in _SEEDS])
+@pytest.mark.parametrize("seed", range(4 * int(os.environ.get("AMEM_ROUNDS", "1"))))
 def test_undo_and_redo_of_the_last_step_are_exact_and_undoing_all_leaves_nothing(seed: int) -> None:
     # A history takes seconds: AMEM_ROUNDS=13 tries more than two hundred.
     run(4, 100, seed)
