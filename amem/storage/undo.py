@@ -425,7 +425,7 @@ class _Reversal:
     def _compare_with_then(
         self, note: str, item: str, history: Sequence[_Change], went: int, made: int | None = None
     ) -> None:
-        """Name what others made of it since the note went by this operation; what is undone or redone is named apart."""
+        """Name what others made of it since the note went by this operation; what is reversed is named apart."""
         holder = _last(history)
         if holder is not None and history[holder].operation in self._meant:
             return
