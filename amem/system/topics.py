@@ -125,7 +125,7 @@ class Topics(Counting):
                     hint=f"amem delete {short_id(known.id)} takes its page away for good",
                 )
             operation = session.begin("undeclare", self.actor, f"topic {known.mark.name}")
-            delete(session, {known.id: known.note}, operation, self._reweigher)
+            delete(session, [known.id], operation, self._reweigher)
         return known.mark.name
 
     def _refresh_topics(self, ids: Sequence[str], parent: int | None) -> None:

@@ -114,7 +114,7 @@ class Editor:
             known = session.notes.get_many(ids, history=False, usage=False)
             if known:
                 operation = session.begin("delete", actor, f"{len(known)} notes" if len(known) > 1 else "")
-                delete(session, known, operation, self._reweigher)
+                delete(session, list(known), operation, self._reweigher)
         return len(known)
 
     def restore(self, id: str, actor: str) -> bool:

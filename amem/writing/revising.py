@@ -9,7 +9,7 @@ from amem.errors import InvalidInput
 from amem.note import Status
 from amem.storage.rows import plain
 from amem.writing.apply import readdress
-from amem.writing.conflict.mending import release, take_again
+from amem.writing.conflict.mending import delete, take_again
 from amem.writing.conflict.standing import free, unlink_successors
 from amem.writing.fields import as_timestamp, clean
 from amem.writing.steps import ENRICH_JOB
@@ -103,10 +103,7 @@ class Reviser:
                 self._change(session, each.id, values, operation)
                 if "content" in values:
                     done.reworded.append(each.id)
-            for note in gone:
-                session.notes.change(note.id, {"status": str(Status.DELETED)}, operation)
-            freed = release(session, gone, operation)
-            self._reweigher.settle(session, freed, parent=operation)
+            delete(session, [note.id for note in gone], operation, self._reweigher)
             if at_last is not None:
                 at_last(session, operation)
         return done

@@ -11,9 +11,8 @@ from amem.storage.logbook import doings
 from amem.writing.conflict.standing import free, lift_all_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from amem.note import MemoryNote
     from amem.storage import Session, UndoReport
     from amem.writing.conflict.reweighing import Reweigher
 
@@ -62,11 +61,11 @@ def _free_all(session: Session, behind: Sequence[str], gone: Sequence[str], pare
     return list(dict.fromkeys([*behind, *lift_all_by(session, gone, operation)]))
 
 
-def delete(session: Session, notes: Mapping[str, MemoryNote], operation: int, reweigher: Reweigher) -> None:
+def delete(session: Session, ids: Sequence[str], operation: int, reweigher: Reweigher) -> None:
     """Hide these notes, let stand again what they had taken the place of, and weigh it against what came meanwhile."""
-    for id in notes:
+    for id in ids:
         session.notes.change(id, {"status": str(Status.DELETED)}, operation)
-    reweigher.settle(session, _release(session, list(notes), operation), parent=operation)
+    reweigher.settle(session, _release(session, ids, operation), parent=operation)
 
 
 def _release(session: Session, gone: Sequence[str], parent: int) -> list[str]:
