@@ -37,21 +37,28 @@ def register(app: typer.Typer) -> None:
 
 def import_notes(
     context: typer.Context,
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A file or folder; - is standard input.")],
+    path: Annotated[
+        str | None, typer.Argument(metavar="PATH", help="A file or folder; - is standard input.", show_default=False)
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(
             "--format",
             "-f",
-            help="markdown, text, jsonl, locomo, messages, claude-code, codex, chatgpt, claude; default: by its shape.",
+            help="markdown, text, jsonl, locomo, messages, claude-code, codex, chatgpt, claude, mcp-memory, mem0; "
+            "default: by its shape.",
         ),
+    ] = None,
+    from_chroma: Annotated[
+        Path | None, typer.Option("--from-chroma", metavar="DIR", help="The Chroma folder of A-Mem instead.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Import a Markdown folder, a text or JSONL file, or conversations; twice adds nothing twice.
 
     Conversations are LoCoMo files, session files of Claude Code and Codex (or a folder of them, with --format), what
-    ChatGPT and Claude export, and JSON or JSONL with a role and a content for each message.
+    ChatGPT and Claude export, and JSON or JSONL with a role and a content for each message. Other programs' memories
+    are memory.json of the MCP memory server, mem0's JSON, and with --from-chroma the Chroma folder of A-Mem.
     """
     from amem.interop.importing import Importer
     from amem.interop.transcripts import session_files
@@ -59,10 +66,13 @@ def import_notes(
     call = invocation(context)
     settings = call.settings()
     shape = _format(format)
-    sessions = [] if path == "-" else session_files(Path(path), shape)
+    if (path is None) is (from_chroma is None) or (from_chroma is not None and shape is not None):
+        raise typer.BadParameter("name a PATH, or --from-chroma DIR alone")
+    path = str(from_chroma) if path is None else path
+    sessions = [] if path == "-" or from_chroma else session_files(Path(path), shape)
     if sessions:
         return _import_sessions(call, settings, sessions, as_json)
-    items = _first_read(_items(path, settings, shape))
+    items = _first_read(_chroma(from_chroma, settings) if from_chroma else _items(path, settings, shape))
     with call.memory(create=True, notify=True, settings=settings) as memory, progress("importing") as bar:
         importer = Importer(memory, cause=f"import of {'standard input' if path == '-' else path}", progress=bar)
         try:
@@ -210,6 +220,14 @@ def _items(path: str, settings: "Settings", format: "Format | None") -> "Iterato
                 )
         kept.seek(0)
         yield from read_stream(kept, settings, format)  # type: ignore[arg-type]  # a spooled file reads as bytes
+
+
+def _chroma(folder: Path, settings: "Settings") -> "Iterator[Read]":
+    from amem.clock import zone
+    from amem.interop.amem_chroma import read_chroma
+    from amem.interop.items import split_long
+
+    return split_long(read_chroma(folder, zone(settings.timezone)), settings.max_note_chars)
 
 
 def _first_read(items: "Iterator[Read]") -> "Iterator[Read]":

@@ -20,6 +20,9 @@ _FIRST_LINES = 20
 #: A list of messages, or an object with one: what comes first in each is its role, or perhaps its content or id.
 _MESSAGES = re.compile(rb'\s*(?:\{\s*"messages"\s*:\s*)?\[\s*\{(?=[^{}\[\]]*"role"\s*:)')
 
+#: Where mem0's list of memories begins; what stands before it are counts and addresses of pages.
+MEM0_LIST = re.compile(rb'\s*(?:\{[^\[\]{}]*"(?:results|memories)"\s*:\s*)?(\[)\s*\{(?=[^{}\[\]]*"memory"\s*:\s*")')
+
 
 class Format(StrEnum):
     """What ``amem import`` reads."""
@@ -33,6 +36,8 @@ class Format(StrEnum):
     CHATGPT = "chatgpt"
     CLAUDE = "claude"
     MESSAGES = "messages"
+    MCP_MEMORY = "mcp-memory"
+    MEM0 = "mem0"
 
 
 def recognise(stream: BinaryIO, path: Path | None) -> Format:
@@ -55,11 +60,13 @@ def recognise(stream: BinaryIO, path: Path | None) -> Format:
             return Format.CLAUDE
         if _MESSAGES.match(opening):
             return Format.MESSAGES
+        if MEM0_LIST.match(opening):
+            return Format.MEM0
         if opening.startswith(b"{") and _is_object(opening.split(b"\n", 1)[0]):
-            return Format.JSONL
+            return Format.MCP_MEMORY if _session(opening) is Format.MCP_MEMORY else Format.JSONL
         if suffix == ".json":
             raise InvalidInput(
-                f"{path} is JSON, but neither a LoCoMo conversation nor notes line by line",
+                f"{path} is JSON, but neither conversations, nor another program's memories, nor notes line by line",
                 hint="write one JSON object with a content per line, or name the --format",
             )
     return Format.TEXT
@@ -74,6 +81,10 @@ def _session(head: bytes) -> Format | None:
             continue
         if not isinstance(held, dict):
             continue
+        if (held.get("type"), type(held.get("name"))) == ("entity", str) and "observations" in held:
+            return Format.MCP_MEMORY
+        if held.get("type") == "relation" and "relationType" in held:
+            return Format.MCP_MEMORY
         if held.get("type") == "session_meta" and "payload" in held:
             return Format.CODEX
         if isinstance(held.get("sessionId"), str) and isinstance(held.get("type"), str):

@@ -11,8 +11,10 @@ from amem.interop.decoding import decode, reading, whole
 from amem.interop.formats import Format, recognise
 from amem.interop.items import Listing, Read, split_long
 from amem.interop.jsonl import read_jsonl
+from amem.interop.knowledge_graph import read_knowledge_graph
 from amem.interop.locomo import read_locomo
 from amem.interop.markdown import read_folder, read_markdown
+from amem.interop.mem0 import read_mem0
 from amem.interop.text_file import read_text
 
 if TYPE_CHECKING:
@@ -72,6 +74,10 @@ def _read(
             items = read_jsonl(stream, name, where)
         case Format.LOCOMO:
             items = read_locomo(stream, name, where)
+        case Format.MCP_MEMORY:
+            items = read_knowledge_graph(stream, name, written)
+        case Format.MEM0:
+            items = read_mem0(stream, name, where)
         case Format.CLAUDE_CODE | Format.CODEX | Format.CHATGPT | Format.CLAUDE | Format.MESSAGES as session:
             raise InvalidInput(
                 f"{name} holds conversations of {session}, to be remembered rather than read as notes",

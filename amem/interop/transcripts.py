@@ -7,8 +7,6 @@ as is what the programs put into a person's mouth: it is long, nobody said it, a
 
 from __future__ import annotations
 
-import codecs
-import json
 import re
 import zipfile
 from contextlib import ExitStack, contextmanager
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from amem.errors import InvalidInput
 from amem.interop.decoding import decode, leads_out, reading, whole
+from amem.interop.elements import elements_of
 from amem.interop.formats import Format, recognise
 from amem.interop.items import Refused
 from amem.interop.jsonl import lines_of, object_of
@@ -33,7 +32,6 @@ SESSIONS = (Format.CLAUDE_CODE, Format.CODEX)
 EXPORTS = (Format.CHATGPT, Format.CLAUDE, Format.MESSAGES)
 #: What an archive holds the conversations in.
 _LISTED = "conversations.json"
-_BLOCK = 1 << 16
 #: Messages remembered as one operation: a long session never has to fit into memory, and can be stopped in between.
 _AT_ONCE = 400
 #: What Claude Code writes as if a person had: commands and their output, reminders to the model.
@@ -176,7 +174,7 @@ def read_export(stream: BinaryIO, name: str, format: Format) -> Iterator[Said | 
     if format is Format.MESSAGES:
         yield from _of_messages(stream, name)
         return
-    for number, held in enumerate(_elements(stream, name), start=1):
+    for number, held in enumerate(elements_of(stream, name, "conversations"), start=1):
         try:
             yield from _of_chatgpt(held) if format is Format.CHATGPT else _of_claude(held)
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
@@ -294,7 +292,7 @@ def _of_messages(stream: BinaryIO, name: str) -> Iterator[Said | Refused]:
     first = next(iter(stream.readline().split()), b"")
     stream.seek(start)
     listed = first.startswith(b"[")
-    items: Iterable[Any] = _elements(stream, name) if listed else _lines_or_whole(stream, name)
+    items: Iterable[Any] = elements_of(stream, name, "conversations") if listed else _lines_or_whole(stream, name)
     alone = name.rpartition(".")[0] or name
     for number, item in enumerate(items, start=1):
         if isinstance(item, Refused):
@@ -333,36 +331,6 @@ def _lines_or_whole(stream: BinaryIO, name: str) -> Iterator[dict[str, Any] | Re
                 yield object_of(decode(line, "the line", at=place))
         except InvalidInput as error:
             yield Refused(f"{name}, line {number}", str(error))
-
-
-def _elements(stream: BinaryIO, name: str) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON list, one at a time: an export may be larger than memory. Raises InvalidInput."""
-    text, decoder, held, size = codecs.getreader("utf-8-sig")(stream), json.JSONDecoder(), "", _BLOCK
-    opened = False
-    try:
-        while True:
-            held = held.lstrip(" \t\r\n," if opened else " \t\r\n")
-            if held.startswith("]") and opened:
-                return
-            if held.startswith("[") and not opened:
-                opened, held = True, held[1:]
-                continue
-            try:
-                if held and not opened:
-                    raise InvalidInput(f"{name} is not a list of conversations", hint="export it again")
-                element, end = decoder.raw_decode(held)
-            except json.JSONDecodeError as error:
-                more = text.read(size)
-                if not more:
-                    raise InvalidInput(
-                        f"{name} is not a list of conversations: {error}", hint="export it again"
-                    ) from error
-                held, size = held + more, size * 2
-                continue
-            held, size = held[end:], _BLOCK
-            yield element
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise InvalidInput(f"{name} cannot be read: {error}", hint="export it again") from error
 
 
 def _text(content: Any) -> str:

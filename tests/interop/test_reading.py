@@ -311,5 +311,5 @@ def test_other_json_says_what_would_be_read(tmp_path: Path, settings: Settings) 
     path = tmp_path / "a.json"
     path.write_text('[{"a": 1}]')
 
-    with pytest.raises(InvalidInput, match="neither a LoCoMo conversation nor notes line by line"):
+    with pytest.raises(InvalidInput, match="nor notes line by line"):
         notes_of(path, settings)
