@@ -156,22 +156,23 @@ class KnownFiles:
             if plan.hidden or plan.revised:
                 yield plan
 
-    def names(self) -> dict[str, str]:
-        """The ids of the notes that stand first in their file, by what links may call them."""
-        found: dict[str, str] = {}
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """(name, heading, id) for all that links may call the notes that are there; '' for a whole file."""
         for notes in (*self._held.values(), *self._before.values()):
             for note in notes:
-                place = FilePlace.of(note.metadata)
-                if not _is_shown(note) or (place is not None and place.part > 1):
+                if not _is_shown(note):
                     continue
+                place = FilePlace.of(note.metadata)
                 aliases = note.metadata.get("aliases")
                 names = [note.metadata.get("title"), *(aliases if isinstance(aliases, list) else [])]
                 if place is not None:
                     names += [place.path, place.path.rsplit("/", 1)[-1]]
-                for name in names:
-                    if isinstance(name, str):
-                        found.setdefault(name, note.id)
-        return found
+                heading = "" if place is None else place.heading.rsplit(" > ", 1)[-1]
+                for name in filter(None, names):
+                    if place is None or place.part == 1:
+                        yield str(name), "", note.id
+                    if heading:
+                        yield str(name), heading, note.id
 
     def unseen(self) -> list[FileNote]:
         """The notes of files that were not read this time."""

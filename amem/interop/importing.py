@@ -132,6 +132,11 @@ def _split(refused: Refused) -> list[str]:
     return re.split(r"(\d+)", refused.where)
 
 
+def _section_name(name: str, heading: str) -> str:
+    """What a link to a heading of a note is compared by."""
+    return f"{link_name(name)}#{link_name(heading)}"
+
+
 def _file_of(items: Sequence[Incoming]) -> str:
     place = items[0].place
     assert place is not None
@@ -297,13 +302,14 @@ class Importer:
     def _names_of(self, known: KnownFiles) -> None:
         """Have links find notes whose files were not read this time, and theirs find what has come now."""
         fresh = dict(self._names)
-        for name, id in known.names().items():
-            self._names.setdefault(link_name(name), id)
+        for name, heading, id in known.names():
+            self._names.setdefault(_section_name(name, heading) if heading else link_name(name), id)
         if not self._stored:
             return
         for note in known.unseen():
             for wanted in wanted_links(note.content) if "[" in note.content else ():
-                if fresh.get(link_name(wanted.target)) in self._stored:
+                part = self._names.get(_section_name(wanted.target, wanted.heading)) if wanted.heading else None
+                if (part or fresh.get(link_name(wanted.target))) in self._stored:
                     self._wanted.append((note.id, wanted))
 
     def _is_repeated(self, item: Incoming) -> bool:
@@ -395,6 +401,8 @@ class Importer:
             self._ids[item.id] = id
         for name in item.names:
             self._names.setdefault(link_name(name), id)
+        for name, heading in item.sections:
+            self._names.setdefault(_section_name(name, heading), id)
         self._wanted += [(id, wanted) for wanted in item.wanted]
         if item.standing is not None:
             self._standing[id] = item.standing
@@ -443,19 +451,17 @@ class Importer:
             if not target:
                 self._refuse(Refused(f"link to {visible_name(wanted.target)}", "its id holds control characters"))
             return target or None
-        found = self._names.get(link_name(wanted.target))
-        if found is not None or not last:
-            return found
-        title, heading, _ = wanted.target.partition("#")
-        # A heading that is no note of its own is in the note of its file.
-        for name in dict.fromkeys((wanted.target, title) if heading else (wanted.target,)):
-            if name and link_name(name) not in self._names:
-                held = self._collection.list(Filter(metadata={"title": name}), limit=1)
-                if held:
-                    self._names[link_name(name)] = held[0].id
-            if name and (found := self._names.get(link_name(name))) is not None:
-                return found
-        return None
+        if wanted.heading:
+            # One that is no note of its own is in the note of its file.
+            part = self._names.get(_section_name(wanted.target, wanted.heading))
+            if part is not None or not last:
+                return part
+        name = link_name(wanted.target)
+        if name not in self._names and last:
+            held = self._collection.list(Filter(metadata={"title": wanted.target}), limit=1)
+            if held:
+                self._names[name] = held[0].id
+        return self._names.get(name)
 
     def _renamed(self, standing: Standing) -> Standing:
         return replace(

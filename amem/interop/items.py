@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A link to make once every note is stored. `target` is a name (see `Incoming.names`) or, with `by_id`, an id."""
+    """A link to make once every note is stored. `target` is a name (see `Incoming.names`) or, with `by_id`, an id.
+
+    `heading` names the part of the target that is meant, where that is a note of its own.
+    """
 
     target: str
     reason: str
@@ -28,6 +31,7 @@ class Wanted:
     confidence: float = 1.0
     made_by: str | None = None
     at: datetime | None = None
+    heading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,8 @@ class Emptied:
 class Incoming:
     """A note to store. `where` is where it stood, for messages; `names` are what links may call it.
 
-    `id` is the id it had in the collection it was exported from, `place` where it stands in which file.
+    `id` is the id it had in the collection it was exported from, `place` where it stands in which file,
+    `sections` the (name, heading) that links may call it by as a part of a longer text.
     """
 
     note: NewNote
@@ -115,6 +120,7 @@ class Incoming:
     id: str | None = None
     standing: Standing | None = None
     place: FilePlace | None = None
+    sections: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,12 +98,13 @@ def read_markdown(
             place = FilePlace(root, name, part, " > ".join(section.headings), *told, keys=tuple(fields["metadata"]))
         identity = source_id("file", root, name, str(part), content)
         source = Source(identity, "file", None, name, None, at, section.text if len(found) > 1 else content)
-        under = tuple(f"{each}#{heading}" for each in names for heading in section.headings[-1:])
+        under = tuple((each, heading) for each in names for heading in section.headings[-1:])
         wanted = wanted_links(section.text, within=names[0])
         yield Incoming(
             NewNote(content, time, source, fields),
             name if part == 1 else f"{name}, part {part}",
-            names=(*names, first, *under) if part == 1 else under,
+            names=(*names, first) if part == 1 else (),
+            sections=under,
             wanted=wanted if part == 1 else (Wanted(first, f"part of {title}", LinkType.PART_OF), *wanted),
             place=place,
         )

@@ -40,7 +40,7 @@ def wikilink_at(text: str, start: int) -> Wikilink | None:
 def wanted_links(text: str, within: str = "") -> tuple[Wanted, ...]:
     """What the text, of the note that links call `within`, links to or embeds; each target once, code left out.
 
-    A target may be a heading of a note: ``name#heading``.
+    ``[[name#heading]]`` and ``[[name]]`` are two targets, ``[[#heading]]`` is one of the note itself.
     """
     prose = _INLINE_CODE.sub("", _FENCE.sub("", text))
     found = [_wanted(match, within) for match in _LINK_OR_EMBED.finditer(prose)]
@@ -48,10 +48,10 @@ def wanted_links(text: str, within: str = "") -> tuple[Wanted, ...]:
         if "://" not in match[1]:
             target = unquote(match[1]).strip()
             found.append(Wanted(target, f"{LINK_TO}{target}"))
-    targets: dict[str, Wanted] = {}
+    targets: dict[tuple[str, str], Wanted] = {}
     for wanted in found:
         if wanted.target:
-            targets.setdefault(link_name(wanted.target), wanted)
+            targets.setdefault((link_name(wanted.target), link_name(wanted.heading)), wanted)
     return tuple(targets.values())
 
 
@@ -66,4 +66,4 @@ def _wanted(match: re.Match[str], within: str) -> Wanted:
     heading = part.rsplit("#", 1)[-1].strip()
     if not heading or heading.startswith("^"):
         return Wanted(name, reason)
-    return Wanted(f"{name or within}#{heading}", reason)
+    return Wanted(name or within, reason, heading=heading)

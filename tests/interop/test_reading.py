@@ -221,7 +221,7 @@ def test_links_in_code_are_not_links(tmp_path: Path, settings: Settings) -> None
 
     (item,) = notes_of(path, settings)
 
-    assert [wanted.target for wanted in item.wanted] == ["Porto", "Lisbon#Food", "notes/tea time.md"]
+    assert [wanted.target for wanted in item.wanted] == ["Porto", "Lisbon", "notes/tea time.md"]
 
 
 def test_hidden_files_and_folders_of_a_vault_are_left_out(tmp_path: Path, settings: Settings) -> None:
