@@ -64,6 +64,10 @@ class Scope:
         bare = name.removesuffix(self._ending or _PLAIN)
         return bare if self.ids or _ENDING.search(bare) else name
 
+    def keeps(self, name: str) -> bool:
+        """Whether a name, as it is kept, is one of this scope."""
+        return name.endswith(self._ending) if self.ids else not _ENDING.search(name) or name.endswith(f"}}{_PLAIN}")
+
     @property
     def kept(self) -> str:
         """Its ids as JSON, as a chat is kept with those that it was begun under."""

@@ -417,9 +417,21 @@ class ScopedMemory:
         """Bring a note back."""
         return self._memory.restore(self._held(id))
 
-    def purge(self, id: str) -> PurgeReport | None:
-        """Destroy a note for good; None when there is none."""
-        return self._memory.purge(id) if self._holds(id) else None
+    def purge(self, ids: str | Sequence[str]) -> PurgeReport | None:
+        """Destroy notes for good; None when there are none. What it did and left is told of the scope's notes alone."""
+        own = self._own_of([ids] if isinstance(ids, str) else ids)
+        done = self._memory.purge([id for id in ([ids] if isinstance(ids, str) else ids) if id in own])
+        if done is None or self.scope == EVERYONE:
+            return done
+        own = {*done.notes, *self._own_of([*done.rewritten, *done.stands_again, *(each.note for each in done.left)])}
+        return replace(
+            done,
+            rewritten=tuple(id for id in done.rewritten if id in own),
+            stands_again=tuple(id for id in done.stands_again if id in own),
+            # What went of reasons and sentences may have stood in the whole collection's chats and log.
+            removed={what: n for what, n in (done.removed or {}).items() if what not in ("reasons", "sentences")},
+            left=tuple(each for each in done.left if each.note in own),
+        )
 
     # -- the log ---------------------------------------------------------------------------------------------------
 

@@ -192,9 +192,10 @@ def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
         def render(self, task: Task) -> Text:
             return Text("" if not task.speed else f"{task.speed:,.1f}/s")
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    said = TextColumn("{task.description}", markup=False)
+    columns = (said, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(visible(what), total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 

@@ -12,6 +12,7 @@ import typer
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import print_json, print_table, say
+from amem.visible import visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -197,12 +198,12 @@ def _bar(what: str) -> "Iterator[Callable[[Pulling], None]]":
     said = TextColumn("{task.description}", markup=False)  # a server's words
     columns = (said, BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(visible_name(what), total=None)
 
         def show(step: "Pulling") -> None:
             # While a layer is fetched the bar says how far; what comes before and after has no bytes to count.
             label = what if step.total and step.status.startswith("pulling ") else f"{what}: {step.status}"
-            bar.update(task, description=label, completed=step.done, total=step.total or None)
+            bar.update(task, description=visible_name(label), completed=step.done, total=step.total or None)
 
         yield show
 

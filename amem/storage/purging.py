@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, func, insert, or_, select, update
 
-from amem.note import Kind, LinkType, Status
+from amem.note import NOBODY, Kind, LinkType, Scope, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.rows import from_cell
@@ -22,7 +22,7 @@ from amem.storage.unquoting import Step, without
 from amem.text import Quotes, query_terms, sentences, written_in_cjk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, RowMapping
 
@@ -183,6 +183,8 @@ class _Purge:
         self._run = session.connection.execute
         self._gone = dict(gone)
         self._keys = list(gone.values())
+        #: Whose notes they are: nobody else can have the words from them.
+        self._scopes = set(session.notes.scopes_of(list(gone)).values())
         self.done = Purged(self._gone, operation)
         self._since = self._first_heard()
         self._arrivals = self._set_off()
@@ -251,8 +253,9 @@ class _Purge:
     def _told_by_others(self) -> set[tuple[str, ...]]:
         """What of it other notes hold in their own words: whoever has it may have it from there."""
         shared: set[tuple[str, ...]] = set()
-        for key, id, text in self._run(select(_NOTES.c.key, _NOTES.c.id, _NOTES.c.content).where(~_MADE)):
-            if key not in self._keys and (found := self._every.found_in(text)):
+        columns = (_NOTES.c.key, _NOTES.c.id, _NOTES.c.content, _NOTES.c.metadata)
+        for key, id, text, metadata in self._run(select(*columns).where(~_MADE)):
+            if key not in self._keys and self._met(metadata) and (found := self._every.found_in(text)):
                 shared.update(found)
                 if self._every.repeated_by(text):
                     self.done.left.append(Left(id, "its text"))
@@ -382,6 +385,19 @@ class _Purge:
             self._rewrite(key)
         self._report_own_words()
 
+    def _met(self, metadata: str, *, talked: bool = False) -> bool:
+        """Whether a note with this metadata may have their words; one that sums up what was `talked` also as nobody's.
+
+        A chat over the whole collection recalls everyone's notes, and is nobody's itself.
+        """
+        scope = Scope.of(json.loads(metadata))
+        return scope in self._scopes or (talked and scope == NOBODY)
+
+    def _meeting(self, rows: Iterable[tuple[Any, str, str]]) -> list[Any]:
+        """The firsts of these rows of what is told of a note, its metadata and its kind."""
+        made = (str(Kind.TOPIC), str(Kind.EPISODE))
+        return [told for told, metadata, kind in rows if self._met(metadata, talked=kind in made)]
+
     def _holds(self, text: str | None) -> bool:
         return bool(text) and self._quotes.held_by(str(text))
 
@@ -389,8 +405,9 @@ class _Purge:
         return bool(text) and self._exact.held_by(str(text))
 
     def _unquote_links(self) -> None:
-        rows = select(_LINKS.c.key, _LINKS.c.reason).where(_LINKS.c.operation >= self._since, _quotes(_LINKS.c.reason))
-        for key, _ in self._run(rows).all():
+        rows = select(_LINKS.c.key, _NOTES.c.metadata, _NOTES.c.kind).join(_NOTES, _NOTES.c.id == _LINKS.c.source)
+        rows = rows.where(_LINKS.c.operation >= self._since, _quotes(_LINKS.c.reason))
+        for key in self._meeting(self._run(rows).all()):
             self._run(update(_LINKS).where(_LINKS.c.key == key).values(reason=""))
             self.done.count("reasons", 1)
         told = or_(_quotes(_CHANGED.c.before), _quotes(_CHANGED.c.after))
@@ -421,7 +438,11 @@ class _Purge:
     def _unquote_chats(self) -> None:
         """Turns of chats without the sentences that quote a note, and without why another was recalled by its words."""
         told = or_(_repeats(_TURNS.c.question), _repeats(_TURNS.c.answer), _quotes(_TURNS.c.recalled))
-        for row in self._run(select(_TURNS).where(told)).mappings().all():
+        chats = tables.sessions
+        held = select(_TURNS, chats.c.scope).join(chats, chats.c.key == _TURNS.c.session)
+        for row in self._run(held.where(told)).mappings().all():
+            if not self._met(row["scope"], talked=True):
+                continue
             recalled = json.loads(row["recalled"])
             for each in recalled:
                 each["why"] = "" if self._holds(each["why"]) else each["why"]
@@ -436,9 +457,10 @@ class _Purge:
     def _unquote_messages(self) -> None:
         """Messages that no note has for its very text, without the sentences that quote a note."""
         own_text = select(_HELD.c.source).where(_HELD.c.gathered == 0)
-        statement = select(_SOURCES.c.key, _SOURCES.c.text).where(_repeats(_SOURCES.c.text))
-        for key, text in self._run(statement.where(_SOURCES.c.key.not_in(own_text))).all():
-            if (left := self._exact.cut(text)) != text:
+        statement = select(_SOURCES.c.key, _SOURCES.c.id, _SOURCES.c.text).where(_repeats(_SOURCES.c.text))
+        for key, id, text in self._run(statement.where(_SOURCES.c.key.not_in(own_text))).all():
+            met = any(scope.keeps(id) for scope in (*self._scopes, NOBODY))
+            if met and (left := self._exact.cut(text)) != text:
                 self._session.sources.reword(key, left)
                 self.done.count("sentences", 1)
 
@@ -452,9 +474,11 @@ class _Purge:
         if self._quotes:
             every = _quotes(*(_NOTES.c[name] for name in _FILLED))
             filled = or_(every, _MADE & _quotes(_NOTES.c.content))
-            found.update(self._run(select(_NOTES.c.key).where(filled)).scalars())
-            told = select(_VERSIONS.c.note).where(_VERSIONS.c.operation >= self._since, _quotes(_VERSIONS.c.changes))
-            found.update(self._run(told).scalars())
+            each = (_NOTES.c.key, _NOTES.c.metadata, _NOTES.c.kind)
+            found.update(self._meeting(self._run(select(*each).where(filled)).all()))
+            told = select(*each).join(_VERSIONS, _VERSIONS.c.note == _NOTES.c.key)
+            told = told.where(_VERSIONS.c.operation >= self._since, _quotes(_VERSIONS.c.changes))
+            found.update(self._meeting(self._run(told).all()))
         return found
 
     def _rewrite(self, key: int) -> None:
@@ -512,14 +536,16 @@ class _Purge:
         """Say which fields that somebody worded, and which older words of a note, are the same as theirs."""
         columns = (_NOTES.c.id, _NOTES.c.edited, *(_NOTES.c[name] for name in _FILLED))
         for row in self._run(select(*columns).where(_NOTES.c.edited != "{}", ~_MADE)).mappings():
-            for name in json.loads(row["edited"]):
+            for name in json.loads(row["edited"]) if self._met(row["metadata"]) else ():
                 if name in _FILLED and self._every.repeated_by(row[name]):
                     self.done.left.append(Left(row["id"], f"its {name}"))
-        worded = select(_NOTES.c.id, _VERSIONS.c.changes).join(_NOTES, _NOTES.c.key == _VERSIONS.c.note)
+        worded = select(_NOTES.c.id, _NOTES.c.metadata, _VERSIONS.c.changes).join(
+            _NOTES, _NOTES.c.key == _VERSIONS.c.note
+        )
         worded = worded.join(_OPS, _OPS.c.id == _VERSIONS.c.operation).where(_OPS.c.action.in_(_OWN_WORDS))
         known = {each.note for each in self.done.left}
-        for id, changes in self._run(worded):
-            if id not in known and self._every.repeated_by(changes):
+        for id, metadata, changes in self._run(worded):
+            if id not in known and self._met(metadata) and self._every.repeated_by(changes):
                 known.add(id)
                 self.done.left.append(Left(id, "an older version"))
 

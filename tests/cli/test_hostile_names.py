@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import re
 import sqlite3
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import amem.cli
+import amem.cli.models
 from amem import AgenticMemorySystem
 from amem.errors import InvalidInput
+from amem.llm.ollama_pull import Pulling
 from amem.settings import load_settings
 from amem.visible import visible_name
 
@@ -171,6 +174,20 @@ def test_an_import_gives_such_a_note_a_plain_id_and_its_links_follow(cli: Cli, t
     notes = {each["content"]: each for each in cli.json("list")}
     assert notes["The boiler was mended."]["links"] == [notes["The boiler man is Rui."]["id"]]
     assert not _DRIVING.search("".join(note["id"] for note in notes.values()))
+
+
+def test_what_a_model_server_says_of_a_download_does_not_drive_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stderr", screen := Terminal())
+    with amem.cli.models._bar(f"model {ATTACK}") as show:
+        show(Pulling(f"verifying {ATTACK}", 1, 2))
+    told = screen.getvalue()
+    assert "verifying" in told
+    assert "\x1b]" not in told
+    assert not re.search("[\x80-\x9f\u202a-\u202e]", told)
 
 
 def test_commands_print_by_nothing_but_what_makes_text_visible() -> None:

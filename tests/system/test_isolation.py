@@ -311,6 +311,7 @@ class Crowd:
                 lambda: self.memory.unsupersede(note.id),
                 lambda: self.memory.retract(note.id),
                 lambda: view.keep(note.id),
+                lambda: view.purge([note.id, self.chance.choice(list(self.ids))]),
                 lambda: view.rollback(note.id, 1),
                 lambda: (view.pin(note.id), view.pin(note.id, False)),
                 lambda: [view.accept(each.id) for each in view.reviews()[:1]],
@@ -318,11 +319,13 @@ class Crowd:
                 lambda: self.memory.supersede(note.id, self.chance.choice(list(self.ids))),
             )
         )
+        before = self.others(scope)
         try:
             told: object = change()
         except AmemError as error:
             told = f"{type(error).__name__}"  # by ids that whoever asked had to know
         self.check(told, scope, "a change")
+        assert self.others(scope) == before, "a change reached notes of others"
 
     def take_back(self) -> None:
         scope = self.chance.choice(VIEWS)

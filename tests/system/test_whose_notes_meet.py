@@ -308,3 +308,44 @@ def test_a_review_is_decided_by_whose_note_it_is(open_memory: Open) -> None:
         with pytest.raises(ReviewNotFound):
             decide(review.id)
     assert memory.scoped(**ANA).accept(review.id) == ("context",)
+
+
+def test_a_purge_takes_no_words_from_another_user_and_tells_nothing_of_theirs(shared: AgenticMemorySystem) -> None:
+    """Who guesses a sentence of Bo's, adds it and purges it, must neither hear of it nor take it from him."""
+    ana, bo = shared.scoped(**ANA), shared.scoped(**BO)
+    told = ("We paint the boat on Friday.", "My locker code is blue seven.", "The vault opens at nine.")
+    hers = [ana.add(text).id for text in told]
+    bo.add(f"On the boat: {told[0]} Bring brushes.", context=f"Bo says: {told[0]}")
+    bo.remember([{"role": "user", "content": f"{told[2]} I love tea."}, {"role": "user", "content": "Ah, well."}])
+    with bo.assistant() as chat:
+        chat.say(f"{told[1]} Nice weather today.")
+        assert chat.wait(60)
+
+        def seen() -> str:
+            notes = bo.list(EVERY, limit=100)
+            return str((notes, [(bo.expand(note.id), bo.history(note.id)) for note in notes], chat.turns()))
+
+        before = seen()
+        reports = [ana.purge(id) for id in hers]
+        assert seen() == before
+    for report, id in zip(reports, hers, strict=True):
+        assert report is not None
+        assert report.notes == (id,)
+        assert set(report.rewritten) < set(hers)
+        assert (report.left, report.stands_again) == ((), ())
+        assert set(report.removed or {}) <= {"versions", "links"}
+    assert ana.count() == 0
+
+
+def test_what_one_user_purges_goes_although_another_says_the_same(shared: AgenticMemorySystem) -> None:
+    ana, bo = shared.scoped(**ANA), shared.scoped(**BO)
+    bo.add("The vault opens with marzipan 77123.")
+    hers = ana.add("The vault opens with marzipan 77123.").id
+    ana.remember([{"role": "user", "content": "The vault opens with marzipan 77123. I love tea."}])
+    with ana.assistant() as chat:
+        chat.say("The vault opens with marzipan 77123. Nice weather today.")
+        assert chat.wait(60)
+        for id in [hers, *(note.id for note in ana.list(EVERY) if "marzipan" in note.content)]:
+            ana.purge(id)
+        assert "marzipan" not in str((ana.list(EVERY), [ana.expand(note.id) for note in ana.list(EVERY)], chat.turns()))
+    assert bo.count() == 1
