@@ -1,5 +1,17 @@
 """The command line: ``amem``."""
 
-from amem.cli.app import main
+from __future__ import annotations
+
+import sys
 
 __all__ = ["main"]
+
+
+def main() -> None:
+    """Run ``amem``; ends the process with its exit code."""
+    from amem.cli.sessions import run_installed
+
+    if not run_installed(sys.argv[1:]):
+        from amem.cli.app import main as run
+
+        run()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.context import installed_program, invocation, tell, told_written
-from amem.cli.hook import project_collection
 from amem.cli.render import print_json, say
+from amem.cli.sessions import project_collection
 from amem.errors import MissingExtra
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from amem.cli.hook import project_collection
+from amem.cli.sessions import project_collection
 
 if TYPE_CHECKING:
     from conftest import Cli
 
-HEAVY = ("sqlalchemy", "numpy", "pydantic_settings", "chromadb", "onnxruntime", "litellm", "mcp")
+HEAVY = ("typer", "rich", "pydantic", "sqlalchemy", "numpy", "chromadb", "onnxruntime", "litellm", "mcp")
 SESSIONS = {
     "11111111-aaaa-4000-8000-000000000001": [
         ("user", "We decided to keep the buoy catalogue in PostgreSQL 15.3, because PostGIS handles the positions."),
@@ -133,9 +133,9 @@ def test_a_session_that_ends_is_learnt_from_by_a_process_of_its_own(cli: Cli, pr
     env = {**os.environ, **cli.env, "PYTHONPATH": os.pathsep.join(sys.path)}
     for module, command in (("start", "session-start"), ("end", "session-end")):
         code = (
-            "import sys, json\nfrom amem.cli.app import app\n"
+            "import sys, json\nfrom amem.cli import main\n"
             f"sys.argv = ['amem', '--home', {str(cli.home)!r}, 'hook', {command!r}]\n"
-            "try:\n    app()\nexcept SystemExit as ended:\n    assert not ended.code, ended.code\n"
+            "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code, ended.code\n"
             f"print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]), file=sys.stderr)"
         )
         done = subprocess.run(
