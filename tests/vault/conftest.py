@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from amem import AgenticMemorySystem
     from amem.vault.report import SyncReport
+
+    Open = Callable[..., AgenticMemorySystem]
 
 
 @dataclass
@@ -62,5 +65,5 @@ class Desk:
 
 
 @pytest.fixture
-def desk(memory: AgenticMemorySystem, tmp_path: Path) -> Desk:
-    return Desk(memory, tmp_path / "vault")
+def desk(open_memory: Open, tmp_path: Path) -> Desk:
+    return Desk(open_memory(directory=None), tmp_path / "vault")
