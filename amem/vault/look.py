@@ -41,7 +41,7 @@ class Look:
 
     `same` are notes whose file is as it was, by path; `seen` those whose file is to be read; `fresh` are files of no
     note yet, `copies` those of them that say the id of another's; `missing` are notes whose file is gone. `blocked` are
-    notes whose file cannot be used now: nothing is done about them.
+    notes whose file cannot be used now: nothing is done about them. `reread` says that any file was read.
     """
 
     scan: Scan
@@ -54,6 +54,7 @@ class Look:
     waiting: dict[str, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     empty: list[str] = field(default_factory=list)
+    reread: bool = False
 
 
 def digest_of(data: bytes) -> bytes:
@@ -78,6 +79,7 @@ def look_at(folder: Folder, known: Mapping[str, KnownFile], *, synced_ns: int, t
             look.same[id] = path, held
             continue
         data = b""
+        look.reread = True
         try:
             data = folder.read(path)
             digest = digest_of(data)

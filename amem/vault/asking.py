@@ -1,0 +1,278 @@
+"""What files ask of notes: to be made, changed, linked, hidden or brought back, held against the last sync."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from amem.errors import AmemError
+from amem.interop.items import source_id
+from amem.note import SCOPES, LinkType, MemoryNote, Source, Status
+from amem.vault.folder import Changed
+from amem.vault.look import Seen, digest_of
+from amem.vault.merging import merge
+from amem.vault.names import folded, stem
+from amem.vault.pages import Index, Refs, canonical, is_generated, said_by_file, said_by_note, tag_text
+from amem.vault.report import Step
+from amem.vault.state import NOTHING, Edit
+from amem.writing.intake import NewNote
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.vault.aside import Aside
+    from amem.vault.look import Look
+    from amem.vault.pages import Led
+    from amem.vault.state import Notes, State
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+class Asking:
+    """Reads what was changed in the folder as changes to notes; nothing but ids of new files is written."""
+
+    def __init__(self, state: State, aside: Aside) -> None:
+        self._state = state
+        self._aside = aside
+
+    def fresh(self, notes: Notes) -> dict[str, NewNote]:
+        """New notes by id: the files of no note yet, which get an id, and those with an id that no note has."""
+        look = self._state.look
+        created: dict[str, NewNote] = {}
+        for seen in look.fresh:
+            id = self._state.clock.new_id()
+            if not self._state.dry:
+                file = seen.file.with_front({"id": id})
+                try:
+                    stat = self._state.folder.write(seen.path, file.encoded, expect=seen.stat)
+                except (Changed, AmemError, OSError) as error:
+                    self._state.problem(seen.path, error)
+                    continue
+                seen = Seen(seen.path, stat, digest_of(file.encoded), file)
+            look.seen[id] = seen
+            why = (
+                "a copy of another file: it gets an id of its own"
+                if seen.path in look.copies
+                else "its id was written into it"
+            )
+            self._state.report.to_notes.append(Step("added", seen.path, id, why))
+            created[id] = self._new_note(id, seen)
+        unknown = [id for id in look.seen if id not in notes.standing and id not in created]
+        with self._state.store.read() as session:
+            purged = session.vaults.purged(unknown)
+        for id in unknown:
+            seen = look.seen[id]
+            if id not in purged:
+                self._state.report.to_notes.append(Step("added", seen.path, id, "its id is of no note here"))
+                created[id] = self._new_note(id, seen)
+                continue
+            del look.seen[id]
+            if id in self._state.known and self._state.known[id].digest == seen.digest:
+                self._state.remove(seen.path, seen.stat, id, "its note was purged", for_good=True)
+            else:
+                self._state.problem(
+                    seen.path, "its note was purged: delete the file, or take the id out of it to keep it"
+                )
+        return created
+
+    def _new_note(self, id: str, seen: Seen) -> NewNote:
+        file = seen.file
+        name = stem(seen.path)
+        fields: dict[str, Any] = {"id": id, "metadata": {"title": name}}
+        said, remarks = said_by_file(file, None, NOTHING, self._state.zone)
+        self._state.report.remarks += [Step("remark", seen.path, id, each) for each in remarks]
+        fields |= {field: value for field, value in said.fields.items() if field != "created"}
+        if said.tags:
+            fields["tags"] = list(said.tags)
+        for owner in SCOPES:
+            if value := file.value(owner):
+                fields["metadata"][owner] = value
+        if not _DAY.fullmatch(name) and folded(name) not in folded(file.body[:200]):
+            fields["context"] = name  # what the file is called is the only place that says so
+        day = _DAY.search(name)
+        time: str | datetime | None = said.fields.get("created")
+        if time is None and day is not None and canonical("created", day[0], self._state.zone):
+            time = day[0]
+        if time is None:
+            time = datetime.fromtimestamp(seen.stat.mtime_ns / 1e9, UTC)
+        source = Source(source_id("vault", id), "file", None, seen.path, None, None, file.body)
+        return NewNote(file.body, time, source, fields)
+
+    def edits(self, notes: Notes, index: Index) -> dict[str, Edit]:
+        """What the files that changed ask of their notes."""
+        look = self._state.look
+        edits: dict[str, Edit] = {}
+        for id, seen in list(look.seen.items()):
+            note = notes.read.get(id)
+            if note is None:
+                edits[id] = self._first_links(id, seen, index)
+                continue
+            if is_generated(note) and note.status is Status.ACTIVE:
+                self._generated(look, id, seen)
+                continue
+            if note.status is not Status.ACTIVE and not self._brought_back(look, id, seen, note):
+                continue
+            edits[id] = self._merged(id, seen, note, notes.links.get(id, []), index)
+        for id, refs in self._state.refs.items():
+            if id in look.same and notes.is_active(id) and (late := _late(refs, index)):
+                edits[id] = self._late(id, look, late)
+        return edits
+
+    def _merged(self, id: str, seen: Seen, note: MemoryNote, links: Sequence[Led], index: Index) -> Edit:
+        before = self._state.refs.get(id, NOTHING)
+        base_file, base = self._state.base(id)
+        refs = Refs.of_file(seen.file, before, index)
+        by_file, remarks = said_by_file(seen.file, base, refs, self._state.zone)
+        by_note = said_by_note(note, links, refs, index, self._state.zone)
+        if (
+            seen.file.links is None
+            and base_file is not None
+            and base_file.links is not None
+            and not seen.file.says("id")
+        ):
+            by_file = replace(by_file, links=base.links if base is not None else frozenset())
+        self._state.report.remarks += [Step("remark", seen.path, id, each) for each in remarks]
+        merged = merge(base, by_file, by_note)
+        fields: dict[str, Any] = {}
+        if merged.said.body != by_note.body:
+            fields["content"] = merged.said.body
+        if merged.said.tags != by_note.tags:
+            own = {tag_text(tag): tag for tag in note.tags}
+            fields["tags"] = [own.get(tag, tag) for tag in merged.said.tags]
+        for name, value in merged.said.fields.items():
+            if by_note.fields.get(name) != value:
+                fields["timestamp" if name == "created" else name] = value
+        for name in ("valid_from", "valid_to"):
+            if name in by_note.fields and name not in merged.said.fields:
+                fields[name] = None
+        known = self._state.known.get(id)
+        renamed = known is not None and known.path and not known.gone and known.path != seen.path
+        if renamed and known is not None and stem(known.path) != stem(seen.path):
+            old, name = stem(known.path), stem(seen.path)
+            fields["metadata"] = {**note.metadata, "title": name}
+            if note.context == old:
+                fields["context"] = name
+        held = {(type, target): (reason, maker) for target, type, reason, maker in links}
+        # Made in the text: links to be made, and to be taken away where the text made them.
+        text_changed = base is None or by_file.body != base.body
+        make = (
+            [(target, str(LinkType.RELATED), f"[[{name}]]") for name, target in _made(refs, before)]
+            if text_changed
+            else []
+        )
+        make = [each for each in make if not _is_own(held.get((each[1], each[0])))]
+        unmade = {target for name, target in before.wiki.items() if target is not None and name not in refs.wiki}
+        drop = [
+            (target, str(LinkType.RELATED))
+            for target in (sorted(unmade - refs.linked) if text_changed else ())
+            if held.get((str(LinkType.RELATED), target), ("", ""))[0].startswith("[[")
+        ]
+        reasons = {(line.type, line.name): line.reason for line in seen.file.links or ()}
+        known_pairs = base.links if base is not None else frozenset()
+        make += [
+            (target, type, reasons.get((type, name), ""))
+            for (type, name), target in refs.lines.items()
+            if target is not None and (type, target) not in known_pairs and (type, target) not in held
+        ]
+        drop += [
+            (target, type)
+            for type, target in known_pairs - by_file.links
+            if (type, target) in held and target not in refs.linked
+        ]
+        make = [each for each in make if each[0] != id]
+        what = "renamed" if renamed and not (fields.keys() - {"metadata", "context"} or make or drop) else "changed"
+        if what == "changed" and base is not None and by_note != base and by_file != base:
+            what = "merged"
+        return Edit(seen, fields, tuple(make), tuple(drop), what, merged.conflicts)
+
+    def _first_links(self, id: str, seen: Seen, index: Index) -> Edit:
+        """The links of a file whose note is new."""
+        refs = Refs.of_file(seen.file, NOTHING, index)
+        make = [(target, str(LinkType.RELATED), f"[[{name}]]") for name, target in _made(refs, NOTHING)]
+        make += [(target, type, "") for (type, _), target in refs.lines.items() if target is not None]
+        return Edit(seen, {}, tuple(each for each in make if each[0] != id), what="added")
+
+    def _late(self, id: str, look: Look, late: Refs) -> Edit:
+        """Links of a file that nobody changed, to a name that means a note since."""
+        path, stat = look.same[id]
+        file, _ = self._state.base(id)
+        assert file is not None
+        make = [
+            (target, str(LinkType.RELATED), f"[[{name}]]")
+            for name, target in late.wiki.items()
+            if target not in (None, id)
+        ]
+        make += [(target, type, "") for (type, _), target in late.lines.items() if target not in (None, id)]
+        found = tuple((target, type, reason) for target, type, reason in make if target is not None)
+        return Edit(Seen(path, stat, self._state.known[id].digest, file), {}, found, what="linked")
+
+    def _generated(self, look: Look, id: str, seen: Seen) -> None:
+        """A page that amem writes: where it was edited it is left as it is, and said."""
+        known = self._state.known.get(id)
+        if known is not None and known.digest == seen.digest:
+            return  # merely elsewhere
+        look.blocked.add(id)
+        del look.seen[id]
+        self._state.problem(
+            seen.path, "amem writes this page by itself: keep your words in a file of your own, and delete this one"
+        )
+
+    def _brought_back(self, look: Look, id: str, seen: Seen, note: MemoryNote) -> bool:
+        """Whether a file stands for a note that is to be active again; else it is dealt with."""
+        known = self._state.known.get(id)
+        if known is not None and not known.gone:
+            self._aside.set_aside(id, seen, f"its note is {note.status} and the file was changed since")
+            return False
+        if note.status is Status.DELETED:
+            self._state.report.to_notes.append(Step("restored", seen.path, id, "its file is back"))
+            return True
+        look.blocked.add(id)
+        del look.seen[id]
+        self._state.problem(
+            seen.path, f"its note is {note.status}: delete the file, or bring the note back with amem restore {id[:8]}"
+        )
+        return False
+
+    def gone(self, notes: Notes) -> list[str]:
+        """Notes to be hidden, as their file was deleted and they are as they were then."""
+        look = self._state.look
+        gone: list[str] = []
+        for id in look.missing:
+            note = notes.read.get(id)
+            if note is None or note.status is not Status.ACTIVE:
+                continue
+            _, base = self._state.base(id)
+            if base is not None and not is_generated(note) and note.content.strip("\n") != base.body:
+                self._state.report.to_files.append(
+                    Step("put back", self._state.known[id].path, id, "its note was changed since")
+                )
+                continue
+            gone.append(id)
+            self._state.report.to_notes.append(Step("deleted", self._state.known[id].path, id, "its file was deleted"))
+        return gone
+
+
+def _made(refs: Refs, before: Refs) -> list[tuple[str, str]]:
+    """(name, note) of the links that the text makes and did not make before, each note once."""
+    found: dict[str, str] = {}
+    for name, target in refs.wiki.items():
+        if target is not None and target not in before.linked:
+            found.setdefault(target, name)
+    return [(name, target) for target, name in found.items()]
+
+
+def _late(refs: Refs, index: Index) -> Refs | None:
+    """What names that led to nothing lead to now; None while they lead to nothing."""
+    if not (refs.wiki or refs.lines):
+        return None
+    dangling = {name for name, id in refs.wiki.items() if id is None or id not in index}
+    wiki = {name: found for name in dangling if (found := index.find(name)) is not None}
+    lines = {key: found for key, id in refs.lines.items() if id is None and (found := index.find(key[1])) is not None}
+    return Refs(lines, wiki) if wiki or lines else None
+
+
+def _is_own(held: tuple[str, str] | None) -> bool:
+    """Whether a link is there already that a person made."""
+    return held is not None and held[1].split(":")[0] == "user"

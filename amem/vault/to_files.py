@@ -1,0 +1,191 @@
+"""The files that notes are to have: written, renamed, removed, and remembered once they are there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from amem.errors import InvalidInput
+from amem.storage.vaults import KnownFile
+from amem.vault.folder import Changed, Stat
+from amem.vault.look import digest_of
+from amem.vault.names import folded, free_name, stem, title_for
+from amem.vault.pages import Index, Refs, is_generated, rendered, said_by_note
+from amem.vault.report import Step
+from amem.vault.state import NOTHING, TOPICS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from amem.vault.aside import Aside
+    from amem.vault.look import Look
+    from amem.vault.merging import Said
+    from amem.vault.state import Edit, Notes, State
+
+#: The time of a file that is to be read again in any case.
+_UNKNOWN = -1
+
+
+class ToFiles:
+    """Changes the files. `progress` hears (files looked at, of how many)."""
+
+    def __init__(self, state: State, aside: Aside, progress: Callable[[int, int | None], None] | None) -> None:
+        self._state = state
+        self._aside = aside
+        self._progress = progress
+        self._failed: set[str] = set()
+
+    def carry_out(self, edits: Mapping[str, Edit]) -> None:
+        """Bring all files into step that may not be, and remember them."""
+        look = self._state.look
+        notes = self._state.notes([*look.seen, *edits, *look.missing])
+        paths = self._paths(look, notes)
+        index = Index(paths, {id: refs.aliases for id, refs in self._state.refs.items() if refs.aliases})
+        affected = self._affected(look, notes, paths)
+        more = affected - notes.read.keys()
+        if more:
+            with self._state.store.read() as session:
+                notes.read.update(session.notes.get_many(sorted(more), history=False, usage=False, deleted=True))
+                notes.links.update(session.vaults.links_from(more))
+        if self._state.vault is not None:
+            with self._state.store.read() as session:
+                wanted = [id for id in affected if id in self._state.known and id not in self._state.base_texts]
+                self._state.base_texts |= session.vaults.texts(self._state.vault.id, wanted)
+        todo = [id for id in notes.standing if id in affected]
+        for number, id in enumerate(todo, start=1):
+            if self._progress is not None and not number % 200:
+                self._progress(number, len(todo))
+            try:
+                self._to_file(id, look, notes, paths, index)
+            except (Changed, InvalidInput, OSError) as error:
+                self._failed.add(id)
+                self._state.problem(paths.get(id, id), error)
+            if len(self._state.done) >= 500:
+                self._state.remember()
+        self._state.remember()
+        kept = len(paths.keys() - {step.note for step in self._state.report.to_files})
+        self._state.report.matching = max(0, kept - len(look.blocked & paths.keys()))
+        if not self._state.dry:
+            self._finish(notes)
+
+    def _paths(self, look: Look, notes: Notes) -> dict[str, str]:
+        """Where the file of each active note is, or is to be."""
+        paths: dict[str, str] = {}
+        taken = {folded(stem(path)) for path in look.scan.files}
+        for id in notes.standing:
+            if not notes.is_active(id):
+                continue
+            if id in look.seen:
+                paths[id] = look.seen[id].path
+            elif id in look.same:
+                paths[id] = look.same[id][0]
+            elif id in look.blocked and id in self._state.known:
+                paths[id] = self._state.known[id].path
+        for id in notes.standing:
+            if id in paths or not notes.is_active(id) or id in look.blocked or id not in notes.read:
+                continue
+            known = self._state.known.get(id)
+            path = known.path if known is not None else ""
+            if not path or folded(stem(path)) in taken:
+                note = notes.read[id]
+                name = free_name(title_for(note), taken)
+                path = f"{TOPICS}/{name}.md" if is_generated(note) else f"{name}.md"
+            if look.scan.ignores(path):
+                continue
+            taken.add(folded(stem(path)))
+            paths[id] = path
+        return paths
+
+    def _affected(self, look: Look, notes: Notes, paths: Mapping[str, str]) -> set[str]:
+        """Notes whose file may have to be written or removed."""
+        before = {id: each.path for id, each in self._state.known.items() if not each.gone and each.path}
+        moved = {id for id in before.keys() | paths.keys() if before.get(id) != paths.get(id)}
+        affected = set(notes.read) | moved | set(look.seen)
+        if moved and before:
+            with self._state.store.read() as session:
+                affected |= session.vaults.linking_to(moved)
+        affected |= {id for id, (_, stat) in look.same.items() if _stat_of(self._state.known[id]) != stat}
+        return {id for id in affected if id in notes.standing}
+
+    def _to_file(self, id: str, look: Look, notes: Notes, paths: Mapping[str, str], index: Index) -> None:
+        if id in look.blocked:
+            return
+        if id not in paths:
+            self._no_file(id, look)
+            return
+        note, links = notes.read[id], notes.links.get(id, [])
+        seen, known = look.seen.get(id), self._state.known.get(id)
+        path = paths[id]
+        before = self._state.refs.get(id, NOTHING)
+        if is_generated(note):
+            file = None
+        elif seen is not None:
+            file = seen.file
+        else:
+            file, _ = self._state.base(id)
+        there = seen.stat if seen is not None else look.same[id][1] if id in look.same else None
+        refs = before if file is None else Refs.of_file(file, before, index)
+        said = said_by_note(note, links, refs, index, self._state.zone)
+        page = rendered(file, refs, note, said, links, index, self._state.zone)
+        data = page.encoded
+        digest = digest_of(data)
+        now = seen.digest if seen is not None else known.digest if known is not None and there is not None else b""
+        if id in self._state.conflicts and seen is not None:
+            self._aside.keep(id, seen, self._state.conflicts[id])
+        if digest != now or there is None:
+            if not any(step.note == id and step.what == "put back" for step in self._state.report.to_files):
+                what = "written" if there is None else "updated"
+                told = any(step.note == id and step.what in ("added", "merged") for step in self._state.report.to_notes)
+                if not told and not (self._state.dry and seen is not None):
+                    self._state.report.to_files.append(Step(what, path, id))
+            if self._state.dry:
+                return
+            there = self._state.folder.write(path, data, expect=there)
+        if self._state.dry:
+            return
+        final = Refs.of_file(page, Refs({**refs.lines, **_lines(said, index)}, refs.wiki), index)
+        final = replace(final, wiki={name: target for name, target in final.wiki.items() if note.kind != "topic"})
+        record = KnownFile(id, path, digest, there.mtime_ns, there.size, final.to_json(), False)
+        if record != known:
+            self._state.done.append((record, page.text))
+
+    def _no_file(self, id: str, look: Look) -> None:
+        """A note that is not active has no file."""
+        known = self._state.known.get(id)
+        if known is None or known.gone:
+            return
+        if id in look.same:
+            path, stat = look.same[id]
+            self._state.remove(path, stat, id, "its note is no longer active")
+        if id not in look.seen and not self._state.dry:
+            self._state.done.append((replace(known, gone=True), self._state.base_text(id)))
+
+    def _finish(self, notes: Notes) -> None:
+        """Say how far both sides agree, and which notes are to be looked at again whether they change or not."""
+        state, vault = self._state, self._state.vault
+        assert vault is not None
+        root = str(state.folder.root)
+        forgotten = [id for id in state.known if id not in notes.standing]
+        again = [
+            replace(state.known[id], mtime_ns=_UNKNOWN)
+            for id in sorted(state.look.blocked | self._failed)
+            if id in state.known and state.known[id].mtime_ns != _UNKNOWN
+        ]
+        moved = (vault.counter, vault.operation, vault.path) != (notes.counter, notes.operation, root)
+        if not (forgotten or again or moved or state.look.reread):
+            return
+        with state.store.write() as session:
+            session.vaults.forget(vault.id, forgotten)
+            session.vaults.touched(vault.id, again)
+            session.vaults.synced(
+                vault.id, root, counter=notes.counter, operation=notes.operation, synced_ns=state.started_ns
+            )
+
+
+def _lines(said: Said, index: Index) -> dict[tuple[str, str], str | None]:
+    """What the lines of a page that was just written lead to."""
+    return {(type, index.name(target)): target for type, target in said.links if target in index}
+
+
+def _stat_of(known: KnownFile) -> Stat:
+    return Stat(known.mtime_ns, known.size)
