@@ -170,6 +170,7 @@ class Notes(NoteReading):
             self._session.text.remove(key)
             self._session.sources.purge_of(key)
             self._session.links.purge(id)
+            self._session.vaults.forget_name(id)
             self._run(delete(tables.note_terms).where(tables.note_terms.c.note == key))
             self._run(delete(_NOTES).where(_NOTES.c.key == key))
             if hashed is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ _LINKS = Prepared(
     "SELECT source, target, type, reason, made_by FROM links"
     " WHERE source IN (SELECT value FROM json_each(:ids)) ORDER BY at, key"
 )
+_NAMING = Prepared("SELECT vault, note, text, refs FROM vault_files WHERE refs LIKE :like")
 _RELINKED = Prepared("SELECT DISTINCT source FROM link_changes WHERE operation > :after")
 _LINKING = Prepared("SELECT DISTINCT source FROM links WHERE target IN (SELECT value FROM json_each(:ids))")
 _PURGED = Prepared("SELECT id FROM tombstones WHERE id IN (SELECT value FROM json_each(:ids))")
@@ -143,6 +145,20 @@ class Vaults:
         """Remember nothing of these notes' files."""
         for some in chunks(list(notes)):
             self._run(delete(_FILES).where(_FILES.c.vault == vault, _FILES.c.note.in_(some)))
+
+    def forget_name(self, id: str) -> None:
+        """Take the name of a note that is being purged out of what other notes' files said, links to it and all.
+
+        Its own row is blanked by a trigger. What people wrote of it in the text of other notes stays, as in those.
+        """
+        for vault, note, text, refs in _NAMING.rows(self._session, like=f'%"{id}"%'):
+            held = json.loads(refs)
+            marks = [f"- {type} [[{name}]]" for type, name, target in held.get("lines", ()) if target == id]
+            held["lines"] = [line for line in held.get("lines", ()) if line[2] != id]
+            kept = "\n".join(line for line in text.split("\n") if not line.startswith(tuple(marks)))
+            # Its file is to be read again, and to lose the line, too.
+            values = {"text": kept, "refs": json.dumps(held, ensure_ascii=False), "mtime_ns": -1}
+            self._run(update(_FILES).where(_FILES.c.vault == vault, _FILES.c.note == note).values(**values))
 
     def standing(self) -> dict[str, Standing]:
         """Every note by id, oldest first, with what tells whether it has a file and whether it changed."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from amem.vault.aside import Aside
     from amem.vault.look import Look
+    from amem.vault.note_file import NoteFile
     from amem.vault.pages import Led
     from amem.vault.state import Notes, State
 
@@ -169,7 +170,7 @@ class Asking:
             for target in (sorted(unmade - refs.linked) if text_changed else ())
             if held.get((str(LinkType.RELATED), target), ("", ""))[0].startswith("[[")
         ]
-        reasons = {(line.type, line.name): line.reason for line in seen.file.links or ()}
+        reasons = _reasons(seen.file)
         known_pairs = base.links if base is not None else frozenset()
         make += [
             (target, type, reasons.get((type, name), ""))
@@ -191,7 +192,10 @@ class Asking:
         """The links of a file whose note is new."""
         refs = Refs.of_file(seen.file, NOTHING, index)
         make = [(target, str(LinkType.RELATED), f"[[{name}]]") for name, target in _made(refs, NOTHING)]
-        make += [(target, type, "") for (type, _), target in refs.lines.items() if target is not None]
+        reasons = _reasons(seen.file)
+        make += [
+            (target, type, reasons[type, name]) for (type, name), target in refs.lines.items() if target is not None
+        ]
         return Edit(seen, {}, tuple(each for each in make if each[0] != id), what="added")
 
     def _late(self, id: str, look: Look, late: Refs) -> Edit:
@@ -199,13 +203,10 @@ class Asking:
         path, stat = look.same[id]
         file, _ = self._state.base(id)
         assert file is not None
-        make = [
-            (target, str(LinkType.RELATED), f"[[{name}]]")
-            for name, target in late.wiki.items()
-            if target not in (None, id)
-        ]
-        make += [(target, type, "") for (type, _), target in late.lines.items() if target not in (None, id)]
-        found = tuple((target, type, reason) for target, type, reason in make if target is not None)
+        reasons = _reasons(file)
+        make = [(target, str(LinkType.RELATED), f"[[{name}]]") for name, target in late.wiki.items() if target]
+        make += [(target, type, reasons[type, name]) for (type, name), target in late.lines.items() if target]
+        found = tuple(each for each in make if each[0] != id)
         return Edit(Seen(path, stat, self._state.known[id].digest, file), {}, found, what="linked")
 
     def _generated(self, look: Look, id: str, seen: Seen) -> None:
@@ -271,6 +272,11 @@ def _late(refs: Refs, index: Index) -> Refs | None:
     wiki = {name: found for name in dangling if (found := index.find(name)) is not None}
     lines = {key: found for key, id in refs.lines.items() if id is None and (found := index.find(key[1])) is not None}
     return Refs(lines, wiki) if wiki or lines else None
+
+
+def _reasons(file: NoteFile) -> dict[tuple[str, str], str]:
+    """Why its links are there, by (type, name)."""
+    return {(line.type, line.name): line.reason for line in file.links or ()}
 
 
 def _is_own(held: tuple[str, str] | None) -> bool:

@@ -183,13 +183,13 @@ def _part_links(text: str) -> tuple[str, tuple[LinkLine, ...] | None, str]:
 
 def _entry(name: str, value: str | Sequence[str]) -> Entry:
     if isinstance(value, str):
-        plain = name in _TIMES or (name == "id" and _PLAIN_ID.fullmatch(value))
+        plain = name in _AS_IT_IS or (name == "id" and _PLAIN_ID.fullmatch(value))
         return Entry(name, (f"{name}: {value if plain else scalar(value)}",))
     return Entry(name, (f"{name}:", *(f"  - {scalar(each)}" for each in value)))
 
 
 #: What is written without quotes: times, and ids of the shape that amem makes.
-_TIMES = frozenset({"created", "valid_from", "valid_to"})
+_AS_IT_IS = frozenset({"created", "valid_from", "valid_to", "generated"})
 _PLAIN_ID = re.compile(r"[\w-]+")
 
 

@@ -251,6 +251,6 @@ def _with_links(page: NoteFile, refs: Refs, said: Said, links: Sequence[Led], in
     held = page.links or ()
     open_ends = [line for line in held if refs.lines.get((line.type, line.name)) is None]
     as_they_stand = {(line.type, line.name): line for line in held if line not in open_ends}
-    if as_they_stand.keys() == wanted.keys():
+    if as_they_stand.keys() == wanted.keys() and held:
         return page
     return page.with_links([*(as_they_stand.get(key, line) for key, line in wanted.items()), *open_ends])

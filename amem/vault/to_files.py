@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
+from amem.note import Kind
 from amem.storage.vaults import KnownFile
 from amem.vault.folder import Changed, Stat
 from amem.vault.look import digest_of
@@ -104,6 +105,8 @@ class ToFiles:
         if moved and before:
             with self._state.store.read() as session:
                 affected |= session.vaults.linking_to(moved)
+            # Pages of topics name files in their text.
+            affected |= {id for id, each in notes.standing.items() if each.kind == Kind.TOPIC and id in paths}
         affected |= {id for id, (_, stat) in look.same.items() if _stat_of(self._state.known[id]) != stat}
         return {id for id in affected if id in notes.standing}
 

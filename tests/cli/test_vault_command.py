@@ -1,0 +1,113 @@
+"""``amem vault`` and ``amem export --markdown``, as a person at a terminal has them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Cli
+
+
+def test_a_folder_and_the_notes_are_brought_into_step_and_told_so(cli: Cli, tmp_path: Path) -> None:
+    cli.add("Ana lives in Lisbon.")
+    folder = tmp_path / "vault"
+    assert "would change in the folder: 1 write" in cli.ok("vault", "status", str(folder))
+    assert not folder.exists()
+    assert "1 written" in cli.ok("vault", "sync", str(folder))
+    (folder / "Pool.md").write_text("The pool opens at six. See [[Ana lives in Lisbon]].\n")
+
+    result = cli("vault", "sync", str(folder), "--dry-run")
+    assert "would change in amem: 1 add\n  add       Pool.md" in result.stdout
+    result = cli("vault", "sync", str(folder))
+    assert "change in amem: 1 added\n  added     Pool.md (its id was written into it)" in result.stdout
+    assert "undo with:" in result.stderr
+    assert cli.ok("vault", "sync", str(folder)) == "Nothing to do: 2 notes match their files\n"
+
+    assert "gone again" in cli.ok("undo")
+    assert cli.json("vault", "sync", str(folder))["to_files"][0]["what"] == "removed"
+    assert cli.ok("vault", "sync", str(folder)) == "Nothing to do: 1 note matches its file\n"
+
+
+def test_what_cannot_be_used_is_named_and_the_command_fails(cli: Cli, tmp_path: Path) -> None:
+    cli.add("Ana lives in Lisbon.")
+    folder = tmp_path / "vault"
+    cli.ok("vault", "sync", str(folder))
+    (folder / "Broken.md").write_text("---\nhalf a line\n---\ntext\n")
+    result = cli("vault", "sync", str(folder))
+    assert result.exit_code == 1
+    assert "left alone: Broken.md: line 2 of its front matter is no 'name: value': half a line" in result.stderr
+    assert "Nothing to do: 1 note matches its file" in result.stdout
+    assert cli("vault", "status", str(folder)).exit_code == 0
+
+
+def test_a_conflict_is_told_until_it_is_settled(cli: Cli, tmp_path: Path) -> None:
+    id = cli.add("The door code is 1234.")
+    folder = tmp_path / "vault"
+    cli.ok("vault", "sync", str(folder))
+    path = folder / "The door code is 1234.md"
+    path.write_text(path.read_text().replace("1234.", "1111."))
+    cli.ok("edit", id, "--content", "The door code is 2222.")
+    result = cli("vault", "sync", str(folder))
+    assert "conflict: The door code is 1234.md: both changed its text" in result.stdout
+    assert "1 conflict waits" in result.stderr
+    assert "1 conflict waits" in cli("vault", "status", str(folder)).stderr
+
+
+def test_notes_are_exported_as_markdown_files(cli: Cli, tmp_path: Path) -> None:
+    cli.add("Ana lives in Lisbon.", "--tag", "people")
+    cli.add("Buy soap.", "--tag", "todo")
+    folder = tmp_path / "copy"
+    assert cli.json("export", "--markdown", str(folder))["written"] == 2
+    assert cli.json("export", "--markdown", str(folder))["unchanged"] == 2
+    assert cli.json("export", "--markdown", str(tmp_path / "some"), "--tag", "todo")["written"] == 1
+    assert "no folder was named" in cli.refused("export", "--markdown")
+
+
+def until(true: Callable[[], bool]) -> None:
+    for _ in range(1200):
+        if true():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it never came")
+
+
+@pytest.mark.thorough
+def test_a_watched_folder_follows_both_sides_until_it_is_interrupted(cli: Cli, tmp_path: Path) -> None:
+    cli.add("Ana lives in Lisbon.")
+    folder = tmp_path / "vault"
+    words = [
+        sys.executable,
+        "-c",
+        "from amem.cli import main; main()",
+        "--home",
+        str(cli.home),
+        "vault",
+        "watch",
+        str(folder),
+    ]
+    watching = subprocess.Popen(words, env={**os.environ, **cli.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        until((folder / "Ana lives in Lisbon.md").exists)
+        own = folder / "Own.md"
+        own.write_text("The pool opens at six.\n")
+        until(lambda: own.read_text().startswith("---\nid: "))
+        cli.add("Buy soap.")
+        until((folder / "Buy soap.md").exists)
+        watching.send_signal(signal.SIGINT)
+        said, complaints = watching.communicate(timeout=120)
+    finally:
+        watching.kill()
+    assert watching.returncode == 0, complaints
+    assert b"1 added" in said
+    assert b"Traceback" not in complaints
+    assert cli.ok("vault", "sync", str(folder)).startswith("Nothing to do: 3 notes")

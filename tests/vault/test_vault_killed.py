@@ -1,0 +1,153 @@
+"""A sync that ends half way: the next one goes on, and no note is there twice or lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from amem.vault.folder import Folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Desk
+
+
+class Killed(BaseException):
+    """What no handler of errors catches."""
+
+
+def changed_on_both_sides(desk: Desk) -> dict[str, str]:
+    """A vault with changes of every sort; the text that each file is to have in the end."""
+    ids = {
+        name: desk.memory.add(f"{name}\n\nline\n\nlast").id for name in ("One", "Two", "Three", "Four", "Five", "Six")
+    }
+    desk.memory.link(ids["One"], ids["Two"], "supports")
+    desk.settled()
+    desk.replace("One.md", "line", "file's line")
+    desk.memory.update(ids["One"], content="One\n\nline\n\nnote's last")
+    desk.replace("Two.md", "line", "file's line")
+    desk.memory.update(ids["Three"], content="Three\n\nnote's line\n\nlast")
+    (desk.folder / "Four.md").unlink()
+    desk.memory.delete(ids["Five"])
+    desk.replace("Six.md", "line", "file's line")
+    desk.memory.update(ids["Six"], content="Six\n\nnote's line\n\nlast")
+    desk.write("New.md", "New [[One]]\n")
+    desk.write("Newer.md", "Newer [[New]]\n")
+    return {
+        "One.md": "One\n\nfile's line\n\nnote's last",
+        "Two.md": "Two\n\nfile's line\n\nlast",
+        "Three.md": "Three\n\nnote's line\n\nlast",
+        "Six.md": "Six\n\nnote's line\n\nlast",
+        "New.md": "New [[One]]",
+        "Newer.md": "Newer [[New]]",
+    }
+
+
+def holds(desk: Desk, wanted: dict[str, str]) -> None:
+    files = desk.files()
+    beside = [path for path in files if "conflict of amem" in path]
+    assert len(beside) == 1
+    assert "Six\n\nfile's line\n\nlast" in files[beside[0]]
+    assert {path: desk.content(path) for path in files if path not in beside} == wanted
+    assert all(text in files[path] for path, text in wanted.items())
+    assert desk.memory.count() == len(wanted)
+
+
+@pytest.mark.parametrize("at", range(1, 10))
+@pytest.mark.parametrize("after", [False, True])
+def test_a_sync_that_ends_at_any_file_is_gone_on_with(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, at: int, after: bool
+) -> None:
+    wanted = changed_on_both_sides(desk)
+    put, puts = Folder._put, [0]
+
+    def dies(self: Folder, *words: Any, **options: Any) -> Any:
+        puts[0] += 1
+        if puts[0] == at and not after:
+            raise Killed
+        done = put(self, *words, **options)
+        if puts[0] == at:
+            raise Killed
+        return done
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "_put", dies)
+        try:
+            desk.sync()
+        except Killed:
+            pass
+        else:
+            assert puts[0] < at
+    desk.settled()
+    holds(desk, wanted)
+
+
+@pytest.mark.parametrize("at", range(1, 14))
+def test_a_sync_that_ends_before_any_commit_is_gone_on_with(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    wanted = changed_on_both_sides(desk)
+    write, writes = desk.memory._store.write, [0]
+
+    def dies(**options: Any) -> Any:
+        writes[0] += 1
+        if writes[0] == at:
+            raise Killed
+        return write(**options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.memory._store, "write", dies)
+        try:
+            desk.sync()
+        except Killed:
+            pass
+        else:
+            assert writes[0] < at
+    desk.settled()
+    holds(desk, wanted)
+
+
+_CHILD = """
+import os, signal, sys
+from amem import AgenticMemorySystem
+from amem.testing import HashEmbedder, ScriptedAnalyst
+from amem.vault.folder import Folder
+put, left = Folder._put, [int(sys.argv[3])]
+def dies(self, *words, **options):
+    left[0] -= 1
+    if left[0] == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return put(self, *words, **options)
+Folder._put = dies
+memory = AgenticMemorySystem(directory=sys.argv[1], embedder=HashEmbedder(64), analyst=ScriptedAnalyst())
+memory.vault(sys.argv[2]).sync()
+"""
+
+
+@pytest.mark.thorough
+def test_a_killed_process_leaves_nothing_behind_that_the_next_one_minds(open_memory: Any, tmp_path: Path) -> None:
+    from amem.testing import HashEmbedder
+
+    memory = open_memory(embedder=HashEmbedder(64))
+    memory.add_notes([f"Note {number} of many." for number in range(30)])
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    for number in range(10):
+        (folder / f"Own {number}.md").write_text(f"Own text {number}.\n")
+    for at in (5, 30):
+        child = [sys.executable, "-c", _CHILD, str(memory.folder.parent), str(folder), str(at)]
+        ended = subprocess.run(child, env=os.environ, timeout=120, check=False)
+        assert ended.returncode == -signal.SIGKILL
+    (folder / ".half.amem-part").write_text("half")
+    vault = memory.vault(folder)
+    vault.sync()
+    assert vault.sync().is_quiet
+    assert memory.count() == 40
+    assert len(list(folder.glob("*.md"))) == 40
+    assert not list(folder.glob(".*.amem-part"))
