@@ -103,8 +103,10 @@ class Query:
     `expand` adds linked neighbours, ranked together with the direct hits. `touch` counts the hits as used.
     `legs` names the retrieval legs to use; empty means all. `diversity` (0..1) and `rerank` take the place of the
     settings of these names; None leaves those; `minimum_score` (0..1) leaves out what scores less, and
-    `minimum_confidence` (0..1) those of the best `k` that are less likely to hold the answer. Raises InvalidInput for a
-    negative k, for no text or one of more than 100,000 characters, and for a field of the wrong type, which it names.
+    `minimum_confidence` (0..1) those of the best `k` that are less likely to hold the answer. With `passages` a hit
+    that holds none of the words shows its sentence nearest in meaning (``Hit.passage``), for one embedding call of all
+    their sentences; without, its first. Raises InvalidInput for a negative k, for no text or one of more than 100,000
+    characters, and for a field of the wrong type, which it names.
     """
 
     text: str
@@ -117,6 +119,7 @@ class Query:
     diversity: float | None = None
     rerank: bool | None = None
     minimum_confidence: float | None = None
+    passages: bool = False
 
     def __post_init__(self) -> None:
         checks.whole("k", self.k, least=0)
@@ -132,6 +135,7 @@ class Query:
             )
         checks.flag("expand", self.expand)
         checks.flag("touch", self.touch)
+        checks.flag("passages", self.passages)
         object.__setattr__(self, "legs", checks.texts("legs", self.legs))
         for name in ("minimum_score", "minimum_confidence", "diversity"):
             if (value := getattr(self, name)) is not None:

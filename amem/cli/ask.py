@@ -64,29 +64,26 @@ def ask(
 
 def _print(answer: "Answer", local: "tzinfo") -> None:
     """The answer and its notes."""
-    from amem.cli.hits import said_on
+    from amem.cli.hits import said_on, shown
 
     hits = {hit.id: hit for hit in answer.hits}
     # A note that replaced a hit, or speaks against it, need be none of the hits.
-    cited = [
-        (each.number, each.note, said_on(hits[each.note], local), hits[each.note].text)
-        if each.note in hits
-        else (each.number, each.note, "", each.line)
-        for each in answer.citations
-    ]
-    text = _with_numbers(answer.text.strip(), [number for number, *_ in cited])
+    cited = [(each, hits.get(each.note)) for each in answer.citations]
+    text = _with_numbers(answer.text.strip(), [each.number for each in answer.citations])
     if not on_terminal():
         say(text)
-        for number, id, said, line in cited:
-            say("\t".join((f"[{number}]", short_id(id), said, one_line(line))))
+        for each, hit in cited:
+            said, line = ("", each.line) if hit is None else (said_on(hit, local), hit.text)
+            say("\t".join((f"[{each.number}]", short_id(each.note), said, one_line(line))))
         return
     out = console()
     print_wrapped(out, styled((text, "" if answer.in_memory else "yellow")))
     if cited:
         out.print()
-    for number, id, said, line in cited:
-        head = (f"{f'[{number}]':<5}", (short_id(id), "cyan"), (f"  {said}  ", "dim"))
-        print_wrapped(out, styled(*head, one_line(line)), hanging=5)
+    for each, hit in cited:
+        day, words = ("", styled(one_line(each.line))) if hit is None else (said_on(hit, local), shown(hit))
+        head = styled(f"{f'[{each.number}]':<5}", (short_id(each.note), "cyan"), (f"  {day}  ", "dim"))
+        print_wrapped(out, head + words, hanging=5)
 
 
 def _with_numbers(text: str, numbers: "list[int]") -> str:

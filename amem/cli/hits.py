@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.cli.render import console, on_terminal, one_line, print_wrapped, say, short_id, short_ids, styled
+from amem.labels import title
 from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
 
 if TYPE_CHECKING:
@@ -12,9 +13,15 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from rich.console import Console
+    from rich.text import Text
 
     from amem.note import Source
     from amem.retrieval import Hit
+    from amem.retrieval.highlight import Passage
+
+#: How words look that matched.
+FOUND = "bold yellow"
+_TITLE = 60
 
 
 def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None) -> None:
@@ -45,13 +52,27 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
             no_wrap=True,
         )
         faint = "dim" if hit.support is Support.NONE else ""
-        print_wrapped(out, styled((one_line(hit.text, 400), faint)), indent=4)
+        print_wrapped(out, shown(hit, faint), indent=4)
         for doubt in hit.doubts:
             print_wrapped(out, styled((f"may be out of date: {doubt}", "yellow")), indent=4)
         print_wrapped(out, styled((hit.explanation.words(), "dim")), indent=4)
         for source in hit.sources:
             if origin := origin_of(source):
                 print_wrapped(out, styled((f"from {origin}", "dim")), indent=4)
+
+
+def shown(hit: Hit, look: str = "") -> Text:
+    """What a list of hits shows of one: `Hit.passage` with its matched words marked, behind its title if need be."""
+    part = hit.passage
+    head = title(hit.text, _TITLE) if hit.text[: part.start].strip() else ""
+    return styled((f"{head}  " if head else "", "dim")) + marked(part, hit.text, look)
+
+
+def marked(part: Passage, whole: str, look: str = "") -> Text:
+    """A part of a text on one line, its matched words marked; with an ellipsis where the text goes on."""
+    before, after = whole[: part.start].strip(), whole[part.end :].strip()
+    pieces = [(piece, FOUND if matched else look) for piece, matched in part.pieces()]
+    return styled(("… " if before else "", look), *pieces, (" …" if after else "", look))
 
 
 def said_on(hit: Hit, zone: tzinfo) -> str:

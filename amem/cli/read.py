@@ -21,7 +21,7 @@ from amem.cli.options import (
     Rerank,
     moment,
 )
-from amem.cli.render import count, one_line, print_json, print_table, short_id, when
+from amem.cli.render import count, on_terminal, one_line, print_json, print_table, short_id, when
 
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
@@ -155,6 +155,7 @@ def search(
             rerank=rerank,
             diversity=diversity,
             minimum_confidence=minimum_confidence,
+            passages=not as_json and on_terminal(),
         )
         hits = memory.ask(asked)
         blank = not hits and memory.count() == 0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from amem.cli.hits import FOUND, marked
 from amem.cli.render import cell_width, console, on_terminal, one_line, print_wrapped, say, short_id, styled, when
 from amem.retrieval.explanation import ordinal
 from amem.retrieval.highlight import passage
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 #: Where what does not fit into columns of its own is put together.
 _REST = "others"
-_FOUND = "bold yellow"
 #: Cells: of a name, a rank, the longest bar, an id and its gap, what comes before the columns; and the inner margin.
 _NAME, _RANK, _BAR, _ID, _LEAD, _INDENT = 9, 5, 16, 10, 21, 18
 #: From so many columns on there is room for everything; so many take a row without its bar; a text wants so many.
@@ -120,13 +119,7 @@ def print_comparison(
 
 def marked_passage(why: Explanation) -> Text:
     """The sentence that matched, on one line, its matched words marked; cut off where the note goes on."""
-    part = why.passage
-    before, after = why.content[: part.start].strip(), why.content[part.end :].strip()
-    shown = styled(part.text)
-    for start, end in part.spans:
-        shown.stylize(_FOUND, start, end)
-    line = styled("… " if before else "") + shown + styled(" …" if after else "")
-    return _unbroken(line)
+    return marked(why.passage, why.content)
 
 
 def print_remarks(remarks: Sequence[str], *, out: Console, indent: int = 2) -> None:
@@ -218,15 +211,5 @@ def _lent(lent: Lent, content: str | None) -> Text:
     where = styled((f"{lent.where()}: ", "dim"))
     if content is None:
         return where + styled((short_id(lent.id), "dim"))
-    part = passage(content, lent.words)
-    said = styled((part.text, "dim"))
-    for start, end in part.spans:
-        said.stylize(_FOUND, start, end)
-    return where + _unbroken(said)
-
-
-def _unbroken(text: Text) -> Text:
-    """The text with line breaks and tabs as spaces; its marks stay where they are."""
-    made = text.copy()
-    made.plain = re.sub(r"[\n\t\r]", " ", text.plain)
-    return made
+    pieces = passage(content, lent.words).pieces()
+    return where + styled(*((piece, FOUND if matched else "dim") for piece, matched in pieces))

@@ -137,7 +137,7 @@ class Asker:
         """
         check_asked(question, self._memory.settings.max_note_chars)
         found = k if self._orderer is None else max(k, MOST_NOTES)
-        hits = self._memory.ask(Query(question, found, expand=True, touch=False))
+        hits = self._memory.ask(Query(question, found, expand=True, touch=False, passages=True))
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
         hits = [hit for hit in hits if hit.id in notes]

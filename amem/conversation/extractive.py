@@ -182,7 +182,7 @@ class _Answer:
         text = " ".join(text_within(note, lambda whole: len(whole) <= _WHOLE).split())
         if len(text) > _WHOLE:
             hit = self._hits.get(id)
-            found = passage(text, hit.explanation.matched if hit is not None else ())
+            found = passage(text, ()) if hit is None else hit.passage
             text = " ".join(found.text.split())
         day = f"{note.at.astimezone(zone(self._memory.settings.timezone)):%Y-%m-%d}" if note.at else ""
         told = ", ".join(filter(None, (note.speaker or "", day)))

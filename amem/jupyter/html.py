@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from amem.interop.graph import NoteGraph
     from amem.note import Overturned
+    from amem.retrieval.highlight import Passage
 
 _SOFT = "opacity:.7;font-size:.92em"
 _CARD = "border:1px solid rgba(128,128,128,.4);border-radius:6px;padding:.5em .8em;max-width:60em;margin:.2em 0"
@@ -59,7 +60,7 @@ def hits(found: Sequence[Hit]) -> str:
         weak = hit.support is not Support.STRONG
         if weak and (place == 1 or found[place - 2].support is Support.STRONG):
             rows.append(f"<tr><td></td><td colspan='2' style='{_CELL};{_SOFT}'>nothing certain; nearest:</td></tr>")
-        text = _standing(hit.content, hit.overturned)
+        text = _standing(hit.content, hit.overturned) if hit.overturned else _marked(hit.passage, hit.content)
         meta = " · ".join([str(hit.kind), hit.timestamp, " ".join(f"#{tag}" for tag in hit.tags), hit.id])
         doubts = "".join(_line(f"in doubt: {doubt}") for doubt in hit.doubts)
         rows.append(
@@ -69,6 +70,13 @@ def hits(found: Sequence[Hit]) -> str:
             f"{_line(hit.explanation.words())}{doubts}</td></tr>"
         )
     return _table(("", "score", "note"), rows)
+
+
+def _marked(part: Passage, whole: str) -> str:
+    """A part of a note with the matched words marked, and an ellipsis where the note goes on."""
+    pieces = "".join(f"<mark>{escape(piece)}</mark>" if matched else escape(piece) for piece, matched in part.pieces())
+    before, after = whole[: part.start].strip(), whole[part.end :].strip()
+    return f"{'… ' if before else ''}{pieces}{' …' if after else ''}"
 
 
 def receipt(shown: Receipt) -> str:

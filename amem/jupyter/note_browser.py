@@ -11,6 +11,7 @@ from amem.errors import AmemError
 from amem.interop.graph import TITLE
 from amem.jupyter.graph_widget import SCRIPT
 from amem.labels import title
+from amem.query import Query
 from amem.rendering import standing_text
 from amem.retrieval.confidence import Support
 
@@ -94,7 +95,7 @@ class NoteBrowser(anywidget.AnyWidget):
             ]
             self.message = f"{self._memory.count():,} notes"
             return
-        found = self._memory.search(self.query, FOUND, touch=False)
+        found = self._memory.ask(Query(self.query, FOUND, touch=False, passages=True))
         self.hits = [_row(hit) for hit in found]
         self.message = f"{len(found)} found"
 
@@ -140,7 +141,7 @@ def _row(hit: Hit) -> dict[str, Any]:
     return {
         "id": hit.id,
         "title": title(hit.content, TITLE) or hit.id,
-        "text": _shortened(hit.explanation.passage.text),
+        "text": "".join(piece for piece, _ in hit.passage.pieces()),
         "why": hit.explanation.words(),
         "weak": hit.support is not Support.STRONG,
         "meta": " · ".join([f"{hit.confidence:.0%} sure", hit.timestamp, str(hit.kind)]),

@@ -21,10 +21,13 @@ if TYPE_CHECKING:
 
 #: A sentence longer than this is cut to what lies around the words.
 LONGEST = 300
+#: A list shows at most so many characters of a note where sentences are short.
+SHORT = 160
 #: What stays before the first word of a sentence that is cut.
 _RUN_UP = 60
 #: What a passage must not begin with: it belongs to what stands before it.
 _PUNCTUATION = re.compile(r"(?:[,;:!?)，；：、。！？）…]|\.(?!\w)|\s)+(?=\w)")
+_SPACE = re.compile(r"\s+")
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
@@ -39,6 +42,16 @@ class Passage:
     start: int
     end: int
     spans: tuple[tuple[int, int], ...] = ()
+
+    def pieces(self) -> list[tuple[str, bool]]:
+        """The text on one line in pieces, each with whether it matched; white space as single blanks."""
+        found: list[tuple[str, bool]] = []
+        at = 0
+        for start, end in (*self.spans, (len(self.text), len(self.text))):
+            found += [(self.text[at:start], False), (self.text[start:end], True)]
+            at = end
+        lines = [(_SPACE.sub(" ", piece), matched) for piece, matched in found]
+        return [(piece, matched) for piece, matched in lines if piece]
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -79,6 +92,29 @@ def passage(content: str, words: Iterable[str], *, sentence: tuple[int, int] | N
     if joint := _PUNCTUATION.match(content, start, end):
         start = joint.end()
     within = [(max(at, start) - start, min(to, end) - start) for at, to in _merged(placed) if at < end and to > start]
+    return Passage(content[start:end], start, end, tuple(within))
+
+
+def excerpt(content: str, words: Iterable[str], *, sentence: tuple[int, int] | None = None) -> Passage:
+    """What a list of hits shows of a note: its `passage`, and of what follows and precedes it whole sentences.
+
+    At most `SHORT` characters, of a longer sentence that alone; a short note as a whole.
+    """
+    asked = tuple(words)
+    best = passage(content, asked, sentence=sentence)
+    start, end = best.start, best.end
+    every = bounds(content)
+    for _, stop in (each for each in every if each[1] > end):
+        if stop - start > SHORT:
+            break
+        end = stop
+    for begin, _ in (each for each in reversed(every) if each[0] < start):
+        if end - begin > SHORT:
+            break
+        start = begin
+    if (start, end) == (best.start, best.end):
+        return best
+    within = [(at - start, to - start) for at, to in spans(content, asked) if at >= start and to <= end]
     return Passage(content[start:end], start, end, tuple(within))
 
 

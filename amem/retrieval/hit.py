@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.rendering import standing_text
+from amem.retrieval.highlight import excerpt
 from amem.storage.rows import overturned_plain
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from amem.note import Kind, Overturned, Source
     from amem.retrieval.confidence import Support
     from amem.retrieval.explanation import Explanation, Via
+    from amem.retrieval.highlight import Passage
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +55,19 @@ class Hit(Mapping[str, Any]):
     def text(self) -> str:
         """The content as it stands: statements that no longer hold are marked, see ``amem.rendering``."""
         return standing_text(self.content, self.overturned)
+
+    @property
+    def passage(self) -> Passage:
+        """What a list shows of `text`: a short note as a whole, of a longer one the sentence that matched and its next.
+
+        Of a note that holds none of the words it is the sentence nearest in meaning, where ``Query.passages`` asked for
+        it, else the first.
+        """
+        text, sentence = self.text, self.explanation.sentence
+        if sentence is not None and self.overturned:  # marks have moved what stands behind them
+            begin = text.find(self.content[slice(*sentence)])
+            sentence = None if begin < 0 else (begin, begin + sentence[1] - sentence[0])
+        return excerpt(text, self.explanation.matched, sentence=sentence)
 
     def to_dict(self) -> dict[str, Any]:
         """Every field as JSON-ready values."""

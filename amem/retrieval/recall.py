@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 #: So many sentences of a note are looked at for the one nearest in meaning.
 _SENTENCES = 64
+#: So many sentences are embedded for the hits of one question.
+_AT_ONCE = 96
 
 
 class Recall:
@@ -102,6 +104,8 @@ class Recall:
                     ranking = self._ranker.rank(session, query, reading, vector, event=event)
                     chosen = _chosen(ranking, query)
                     answers[place] = self._hits(session, query, ranking, chosen)
+                if query.passages:
+                    answers[place] = self._with_sentences(answers[place], vector)
                 if query.touch:
                     left = {hit.id for hit in answers[place]}
                     used += [each.key for each in chosen if each.id in left]
@@ -142,15 +146,29 @@ class Recall:
                 kept_out=kept_out(session, query, ranking, key, note, local),
                 among=len(places),
             )
-        return replace(found, sentence=self._nearest(found, vector))
+        return self._told([found], vector)[0]
 
-    def _nearest(self, found: Explanation, vector: Vector | None) -> tuple[int, int] | None:
-        """Where the sentence stands that is nearest in meaning, of a note of several that holds no word asked for."""
-        places = bounds(found.content)[:_SENTENCES]
-        if vector is None or len(places) < 2 or found.passage.spans:
-            return None
-        vectors = self._embedder.embed([found.content[start:end] for start, end in places])
-        return places[max(range(len(places)), key=lambda place: float(np.dot(vectors[place], vector)))]
+    def _with_sentences(self, hits: Sequence[Hit], vector: Vector | None) -> list[Hit]:
+        told = self._told([hit.explanation for hit in hits], vector)
+        return [replace(hit, explanation=each) for hit, each in zip(hits, told, strict=True)]
+
+    def _told(self, found: Sequence[Explanation], vector: Vector | None) -> list[Explanation]:
+        """Each with the sentence nearest in meaning, where its note has several and holds no word asked for."""
+        if vector is None:
+            return list(found)
+        places = [() if each.passage.spans else tuple(bounds(each.content)[:_SENTENCES]) for each in found]
+        wanted = [(place, span) for place, spans in enumerate(places) if len(spans) > 1 for span in spans][:_AT_ONCE]
+        if not wanted:
+            return list(found)
+        vectors = self._embedder.embed([found[place].content[start:end] for place, (start, end) in wanted])
+        nearest: dict[int, tuple[float, tuple[int, int]]] = {}
+        for (place, span), each in zip(wanted, vectors, strict=True):
+            cosine = float(np.dot(each, vector))
+            if place not in nearest or cosine > nearest[place][0]:
+                nearest[place] = cosine, span
+        return [
+            replace(each, sentence=nearest[place][1]) if place in nearest else each for place, each in enumerate(found)
+        ]
 
     def _read(self, queries: Iterable[Query]) -> tuple[dict[str, Reading], dict[str, Vector]]:
         """How each question is read, by its text, and the vectors of what the dense leg, now up to date, is asked."""

@@ -23,6 +23,8 @@ _MOST_TOKENS = 20_000
 _MOST_ENTRIES = 200
 #: A model reads each digit, and knows nothing more by the fifth.
 _DIGITS = 4
+#: Of a longer note a search names the sentence that matched, too.
+_LONG = 400
 _HIT = ("id", "content", "context", "tags", "timestamp", "score", "confidence", "support", "matched_by")
 _FACT = ("subject", "predicate", "object", "since", "until", "notes", "doubted_by")
 _ENTRY = ("operation", "at", "actor", "action", "cause")
@@ -63,6 +65,7 @@ def _search(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
         {name: hit[name] for name in _HIT}
         | {"content": hit.text, "doubts": list(hit.doubts)}
         | {name: round(hit[name], _DIGITS) for name in ("score", "confidence")}
+        | ({"matched": hit.passage.text} if hit.passage.spans and len(hit.text) > _LONG else {})
         for hit in hits
     ]
 
@@ -193,7 +196,9 @@ TOOLS = (
                     "support": _SUPPORT,
                     "matched_by": LABELS,
                     "doubts": LABELS,
-                }
+                    "matched": TEXT | {"description": "The sentence of a long note that matched."},
+                },
+                optional=("matched",),
             )
         ),
         reads=True,

@@ -183,3 +183,20 @@ def test_in_a_terminal_the_answers_come_with_what_to_type_next(cli: Cli) -> None
         assert "The invoices moved to PostgreSQL." in sitting.screen
         assert "one of them in full:" in sitting.screen
         assert "\x1b[1;33minvoices" in sitting.raw
+
+
+def test_in_a_terminal_a_search_shows_the_sentence_that_matched_and_marks_its_words(cli: Cli) -> None:
+    rest = "It rained all day long, and nobody went out of the house at all, not even the dog. " * 4
+    cli.add(f"# Journal\n\n{rest}\n\nThe invoices moved to PostgreSQL. {rest}")
+    cli.add(f"今天{'没什么事' * 60}。\n\n芝麻换了处方粮。")
+    for question, marked, plain in (
+        ("where did the invoices move?", "\x1b[1;33minvoices", "Journal  … "),
+        ("芝麻吃什么粮", "\x1b[1;33m芝麻", "换了处方粮。"),
+    ):
+        with Sitting("--home", str(cli.home), "search", question, "-k", "1", env=cli.env) as sitting:
+            sitting.end()
+            assert marked in sitting.raw
+            assert plain in sitting.screen
+    piped = cli.ok("search", "where did the invoices move?", "-k", "1")
+    assert "\x1b" not in piped
+    assert "# Journal It rained" in piped

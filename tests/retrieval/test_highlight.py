@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from amem.note import Overturned
 from amem.rendering import holding_text
-from amem.retrieval.highlight import LONGEST, bounds, matched_words, passage, spans
+from amem.retrieval.highlight import LONGEST, bounds, excerpt, matched_words, passage, spans
 from amem.text import index_terms, query_terms
 
 if TYPE_CHECKING:
@@ -107,6 +107,17 @@ def test_sentences_hold_everything_but_white_space(content: str) -> None:
 )
 def test_what_is_left_of_a_note_does_not_begin_with_the_comma_before_it(content: str, gone: str, rest: str) -> None:
     assert holding_text(content, [Overturned(gone, datetime(2026, 5, 1, tzinfo=UTC))]) == rest
+
+
+def test_a_short_sentence_is_shown_with_the_whole_ones_around_it() -> None:
+    long = "It was a day on which " + "a great deal happened and " * 8 + "nothing came of it."
+    content = f"{long} Tom left. He had a cold.\nNobody knew why.\n\n{long}"
+    assert excerpt(content, ["Tom"]).text == "Tom left. He had a cold.\nNobody knew why."
+    assert excerpt("Tom left.\nHe had a cold. ", ["cold"]).pieces() == [
+        ("Tom left. He had a ", False), ("cold", True), (".", False),
+    ]  # fmt: skip
+    assert excerpt(content, ["happened"]).text == long
+    assert excerpt(" \n", ["Tom"]).text == ""
 
 
 def test_a_passage_that_is_cut_does_not_begin_with_a_comma() -> None:

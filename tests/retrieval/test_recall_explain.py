@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem.errors import NoteNotFound
-from amem.note import Kind, Layer, LinkType, Status
+from amem.note import Kind, Layer, LinkType, Overturned, Status
 from amem.query import Filter
 from amem.retrieval.explanation import ordinal
 
@@ -212,6 +213,27 @@ def test_of_a_note_without_a_word_asked_for_the_sentence_nearest_in_meaning_is_s
     why = memory.explain("What food was eaten?", id)
     assert why.passage.text == "Afterwards everybody had pizza and salad."
     assert why.passage.spans == ()
+
+
+def test_a_hit_shows_where_it_matched_and_one_found_by_meaning_alone_its_nearest_sentence(
+    open_collection: Callable[..., Collection], minilm: Embedder
+) -> None:
+    memory = open_collection(embedder=minilm)
+    lunch = memory.add(f"The meeting began late and {'went on ' * 30}. Afterwards all had pizza and salad.")
+    cat = memory.add(f"今天{'很累' * 90}。芝麻是只橘白猫，怕吸尘器。")
+
+    (meant,) = memory.ask("What food was eaten?", k=1, passages=True)
+    assert (meant.id, meant.passage.text) == (lunch, "Afterwards all had pizza and salad.")
+    hits = {hit.id: hit for hit in memory.ask("芝麻怕什么", k=2, passages=True)}
+    assert hits[cat].passage.text == "芝麻是只橘白猫，怕吸尘器。"
+    assert ("芝麻", True) in hits[cat].passage.pieces()
+
+
+def test_what_no_longer_holds_is_marked_in_what_a_hit_shows(collection: Collection) -> None:
+    collection.add(f"{'We talked for hours. ' * 12}I live in Rome. I like opera.")
+    (hit,) = collection.ask("Rome", k=1)
+    hit = replace(hit, overturned=(Overturned("I live in Rome.", datetime(2026, 6, 22, tzinfo=UTC)),))
+    assert "I live in Rome (until 2026-06-22, taken back)." in hit.passage.text
 
 
 def test_how_the_question_was_read_is_part_of_the_explanation(collection: Collection) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from amem_tui.browse.conditions import Condition, Conditions
-from amem_tui.browse.row_line import laid_out
+from amem_tui.browse.row_line import FOUND, below, laid_out
 from amem_tui.browse.rows import Row, author
 from rich.cells import cell_len
 
@@ -92,3 +92,22 @@ def test_one_topic_takes_the_place_of_another_and_tags_add_up() -> None:
     assert tags.filter(UTC).tags == ("a", "b")
     assert tags.words == "#a · #b"
     assert tags.toggled(Condition("tag", "a", "a")).filter(UTC).tags == ("b",)
+
+
+@pytest.mark.parametrize("width", [12, 26, 45, 80, 200])
+def test_the_second_line_of_a_hit_shows_the_words_that_matched(width: int) -> None:
+    far = "Monday was long, and then it rained, and nobody came to the bakery on the corner before noon "
+    for before, word in ((far, "kettle"), ("周一很长，后来下雨了，没有人来，" * 3, "芝麻"), ("", "kettle")):
+        row = replace(
+            ROW, title="Journal", score=0.5, excerpt=((before, False), (word, True), (" and so on" * 9, False))
+        )
+        line = below(row, width)
+        assert sum(cell_len(part) for part, _ in line) == width
+        if width >= 26:
+            assert (word, FOUND) in line
+
+
+def test_a_hit_whose_first_line_says_all_tells_why_it_was_found() -> None:
+    row = replace(ROW, title="Buy milk", score=0.5, why="1st by words (milk).")
+    row = replace(row, excerpt=(("Buy ", False), ("milk", True)))
+    assert "1st by words (milk)" in "".join(part for part, _ in below(row, 60))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from amem.query import Filter
+from amem.query import Filter, Query
 from amem.retrieval.confidence import Support, best_support
 from amem.storage.cards import ORDERS, Order, Shelf
 from amem_tui.browse.conditions import Conditions
@@ -127,7 +127,8 @@ class Listing:
 
     def _hits(self, memory: AgenticMemorySystem, zone: tzinfo) -> tuple[list[Row], int, bool]:
         """The hits as rows, how many weak ones are not among them, and whether any surely answers."""
-        every = memory.search(self.question, HITS, filter=self.conditions.filter(zone), touch=False)
+        asked = Query(self.question, HITS, self.conditions.filter(zone), touch=False, passages=True)
+        every = memory.ask(asked)
         hits = every if self.weak else [hit for n, hit in enumerate(every) if n < LEAST or _counts(hit, every[0])]
         cards = memory.cards_of([hit.id for hit in hits])
         found = [(cards[hit.id], hit) for hit in hits if hit.id in cards]

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from amem_tui.browse.row_line import laid_out
+from amem_tui.browse.row_line import below, laid_out
 from amem_tui.browse.rows import Row
 from amem_tui.cells import fit
 from amem_tui.paged_list import PagedList
@@ -52,6 +52,7 @@ class NoteList(PagedList[Row | None]):
         "note-list--person",
         "note-list--agent",
         "note-list--machine",
+        "note-list--found",
         "note-list--superseded",
         "note-list--archived",
         "note-list--deleted",
@@ -96,7 +97,7 @@ class NoteList(PagedList[Row | None]):
         explained: bool = False,
         steady: bool = False,
     ) -> None:
-        """Replace what is listed and put the cursor at `place`; `explained` gives each row a second line for why.
+        """Replace what is listed and put the cursor at `place`; `explained` gives each row two lines, as hits need.
 
         `steady` keeps the row under the cursor where it is on the screen, or the top where the list stands at its top.
         """
@@ -139,7 +140,7 @@ class NoteList(PagedList[Row | None]):
         elif part == 0:
             pieces = laid_out(row, width, marked=row.id in self.marked, year=self.year)
         else:
-            pieces = [(fit(f"     {row.why}", width), "note-list--dim")]
+            pieces = below(row, width)
         segments = [Segment(text, self._over(look, base)) for text, look in pieces if text]
         return Strip(segments).adjust_cell_length(width, base).simplify()
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.note import Status
-from amem_tui.cells import fit
+from amem_tui.cells import fit, shortened
 
 if TYPE_CHECKING:
     from amem_tui.browse.rows import Author, Row
@@ -27,6 +27,9 @@ LEGEND = (
     (f"{MARKED}", "marked, to delete or write to a file"),
     ("struck", "another note has taken its place"),
 )
+#: The look of words that matched.
+FOUND = "note-list--found"
+_INDENT = " " * 5
 #: Cells that a title keeps as long as there is a column to give up.
 _TITLE = 24
 #: What gets room first, in cells: the short date, who wrote it, strength, links, layer, the whole date, four bars.
@@ -73,6 +76,15 @@ def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
     room = max(1, width - sum(len(text) for text, _ in head) - sum(len(text) for text, _ in tail))
     look = f"note-list--{row.status}" if row.status is not Status.ACTIVE else "note-list--dim" if row.faint else ""
     return [*head, (fit(row.title, room), look), *tail]
+
+
+def below(row: Row, width: int) -> list[Piece]:
+    """The second line of a hit, in `width` cells: where it matched, or why if the first line says all of it."""
+    said = "".join(text for text, _ in row.excerpt)
+    if not said or said == row.title:
+        return [(fit(f"{_INDENT}{row.why}", width), "note-list--dim")]
+    pieces = [(text, FOUND if matched else "note-list--dim") for text, matched in row.excerpt]
+    return [(_INDENT, ""), *shortened(pieces, max(1, width - len(_INDENT)), show=FOUND)]
 
 
 def _tail(row: Row, plan: Columns, year: int) -> list[Piece]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from amem.note import Enrichment, Kind, Layer, Status
 from amem.retrieval.confidence import Support
-from amem_tui.phrases import GLYPHS, one_line, title
+from amem_tui.phrases import GLYPHS, clean, one_line, title
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -23,9 +23,10 @@ _LEVELS = (0.1, 0.3, 0.5, 0.7)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`at` is local; `level` is the strength as 0 to 4 bars; `score` and `why` are set for search hits alone.
+    """`at` is local; `level` is the strength as 0 to 4 bars.
 
-    `faint` is a hit that gives an answer no support.
+    For search hits alone: `score`, `why` it was found, `excerpt`: pieces of its text, each with whether it matched, and
+    `faint` where it gives an answer no support.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Row:
     waiting: bool = False
     score: float | None = None
     why: str = ""
+    excerpt: tuple[tuple[str, bool], ...] = ()
     faint: bool = False
 
     @property
@@ -65,8 +67,16 @@ def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
         waiting=card.enrichment is not Enrichment.DONE,
         score=None if hit is None else hit.score,
         why="" if hit is None else one_line(hit.explanation.words(), 300),
+        excerpt=() if hit is None else _excerpt(hit),
         faint=hit is not None and hit.support is Support.NONE,
     )
+
+
+def _excerpt(hit: Hit) -> tuple[tuple[str, bool], ...]:
+    part = hit.passage
+    goes_on = [(" …", False)] if hit.text[part.end :].strip() else []
+    from_here = [("… ", False)] if hit.text[: part.start].strip() else []
+    return (*from_here, *((clean(piece), matched) for piece, matched in part.pieces()), *goes_on)
 
 
 def author(actor: str) -> Author:
