@@ -34,9 +34,18 @@ def register(app: typer.Typer) -> None:
 def demo(
     context: typer.Context,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over even if you added notes of your own.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Then the rest: samples of analysis, links and rewrites, five questions.")
+    ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(help="en or zh: the story's language; default that of your locale.", show_default=False),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Watch a year of somebody's notes become a linked collection, and ask it five questions."""
+    if language not in (None, "en", "zh"):
+        raise typer.BadParameter("--language is en or zh")
     call = invocation(context)
     if call.collection is None:
         call.collection = _COLLECTION
@@ -54,7 +63,7 @@ def demo(
         if as_json:
             print_json(_record(memory, report, seconds))
         else:
-            _tell_story(call, memory, receipts, report, seconds)
+            _tell_story(call, memory, receipts, report, seconds, language=language, everything=everything)
         memory.feed_chroma()
 
 
@@ -115,6 +124,28 @@ def _tell_story(
     receipts: "list[Receipt]",
     report: "ImportReport",
     seconds: float,
+    *,
+    language: str | None,
+    everything: bool,
+) -> None:
+    from amem.cli.demo_story import DemoStory, language_of_reader
+
+    told = DemoStory(memory, language_of_reader(language), call.command)
+    by = next((receipt.analyst for receipt in receipts if receipt.stored), "")
+    told.tell(seconds=seconds, folder=str(memory.folder), by=by, links=report.links, changes=report.evolved)
+    if everything:
+        _tell_rest(call, memory, receipts, report, seconds)
+    told.closing(more="" if everything else call.command("demo", "--all"))
+    if report.refused:
+        tell(f"{count(report.refused, 'line')} could not be read")
+
+
+def _tell_rest(
+    call: Invocation,
+    memory: "AgenticMemorySystem",
+    receipts: "list[Receipt]",
+    report: "ImportReport",
+    seconds: float,
 ) -> None:
     from amem.cli.story import Story
     from amem.interop.demo_data import demo_questions
@@ -133,12 +164,9 @@ def _tell_story(
             (call.command("why", "why did I leave Kestrel Freight?"), "see how every answer earned its place"),
             (call.command("log", "--since", "today"), "see what was written, linked and rewritten; undo any of it"),
             (call.command("show", _best_linked(receipts)), "see one note with its links"),
-            (call.command("tui"), "browse the notes in the terminal"),
             (f'{program()} add "{_FIRST}"', "begin your own memory"),
         ]
     )
-    if report.refused:
-        tell(f"{count(report.refused, 'line')} could not be read")
 
 
 def _best_linked(receipts: "list[Receipt]") -> str:

@@ -173,10 +173,10 @@ def _print_sum(out: Console, why: Explanation) -> None:
     place = ordinal(why.place or 0) + (f" of {why.among:,}" if why.among else "")
     out.print()
     text = styled(
-        f"{why.relevance:.3f} × standing {prior.factor:.3f} = ",
+        f"{why.relevance:.3f} × freshness {prior.factor:.3f} = ",
         (f"{why.score:.3f}", "bold"),
         f", {place}",
-        (f"  (standing: {', '.join(prior.told())})", "dim"),
+        (f"  (freshness: {', '.join(prior.told())})", "dim"),
     )
     print_wrapped(out, text, indent=2, hanging=2)
 

@@ -44,6 +44,7 @@ class Story:
         by = stored[0].analyst if stored else "nobody"
         by = "the offline rules" if by == "offline" else by
         rate = f"{len(stored) / seconds:.1f} a second" if seconds > 0 else ""
+        self._out.print()
         self._say(("A year of somebody's notes", "bold"), f"  {count(len(stored), 'note')} in {seconds:.1f} s, {rate}")
         self._say(
             (f"Analysed by {by}, in English and Chinese; everything stays in {self._memory.folder}.", "dim"),

@@ -7,6 +7,7 @@ Which turns wait is kept in the database, so that a killed process forgets nothi
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,10 @@ from amem.clock import start_of_day, zone
 from amem.conversation.background import Background
 from amem.conversation.reply import Learnt
 from amem.conversation.segment import GAP, LEAST_TOKENS, TOKENS, segment
+from amem.conversation.taught import Lesson, taught
 from amem.conversation.teaching import queue_lesson
 from amem.errors import AmemError, Cancelled
-from amem.labels import short_id
+from amem.labels import short_id, title
 from amem.llm.showing import EARLIER
 from amem.message import Message, Role
 from amem.note import EVERYONE
@@ -44,6 +46,8 @@ _LEASE_SECONDS = 900.0
 #: An episode of a chat ends when it takes this part of the model's window at the latest. Without that a long sitting
 #: would be one open episode, and turns that no longer fit into the prompt would have no summary to stand for them.
 _OF_WINDOW = 8
+#: Characters of the title of a note that was learnt.
+_TITLE = 60
 
 
 class ChatLearning:
@@ -281,7 +285,17 @@ class ChatLearning:
             )
         if episodes:
             self._assign(turns, made)
-        return learnt_of(made, len(turns))
+        return self._told(made, len(turns))
+
+    def _told(self, made: Remembered, turns: int) -> Learnt:
+        """What came of it, with the title of the note where it is one."""
+        learnt = learnt_of(made, turns)
+        if made.operation is None or made.stored != 1:
+            return learnt
+        with self._store.read() as session:
+            notes = [each for each in taught(session, made.operation).notes if each.lesson is Lesson.REMEMBERED]
+        texts = [each.text for each in notes if each.note not in made.episodes]
+        return replace(learnt, saved=tuple(title(text, _TITLE) for text in texts))
 
     def _assign(self, turns: Sequence[Turn], made: Remembered) -> None:
         """Tell turns which note sums up their episode; '' for those that an episode made before holds already."""

@@ -29,6 +29,7 @@ class Lines:
     before: str
     noted: str
     not_noted: str
+    idle: str
     colon: str
     stop: str
     semicolon: str
@@ -64,6 +65,7 @@ ENGLISH = Lines(
     before="before that: ",
     noted="Noted.",
     not_noted="I keep nothing of this chat.",
+    idle="Tell me something to save as a note, or ask what is saved.",
     colon=": ",
     stop=".",
     semicolon="; ",
@@ -85,6 +87,7 @@ CHINESE = Lines(
     before="此前：",
     noted="记下了。",
     not_noted="这次对话的内容我不会保存。",
+    idle="告诉我要记下的事，或者问问记忆里有什么。",
     colon="：",
     stop="。",
     semicolon="；",

@@ -13,6 +13,8 @@ from amem.conversation.recalling import Attribution, recall, recalled_text
 from amem.conversation.reply import Recalled
 from amem.conversation.window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.errors import InvalidInput
+from amem.llm.offline.courtesies import is_courtesy
+from amem.llm.offline.reading import read
 from amem.llm.prompts import load_prompt
 from amem.query import Query
 from amem.rendering import text_of
@@ -157,6 +159,8 @@ class Prompting:
         `learns` tells whether notes are made of what is said.
         """
         said = lines_for(text)
+        if is_courtesy(read(text)):
+            return said.idle
         if not asks(text):
             return said.noted if learns else said.not_noted
         return extract(self._memory, text[:_ASKED], prepared.hits, prepared.notes, prepared.support, cite=False).text

@@ -117,7 +117,8 @@ class Piece:
 class Learnt:
     """What was learnt from a turn (or from a day's). `operations` are what `undo` takes back.
 
-    `degraded` says that the model failed and the offline rules did it for now; `error` why.
+    `saved` are titles of notes that were made, where they are known. `degraded` says that the model failed and the
+    offline rules did it for now; `error` why.
     """
 
     remembered: int = 0
@@ -130,6 +131,7 @@ class Learnt:
     degraded: bool = False
     error: str = ""
     waiting: int = 0
+    saved: tuple[str, ...] = ()
 
     def __add__(self, other: Learnt) -> Learnt:
         return Learnt(
@@ -143,21 +145,22 @@ class Learnt:
             self.degraded or other.degraded,
             self.error or other.error,
             self.waiting + other.waiting,
+            (*self.saved, *other.saved),
         )
 
     def line(self) -> str:
-        """``remembered 2, superseded 1: undo with /undo``; '' when nothing came of it."""
+        """``saved “I moved to Porto”: undo with /undo``; '' when nothing came of it."""
         return self.words(undo=": undo with /undo")
 
     def words(self, undo: str = "") -> str:
-        """``remembered 2, superseded 1``, followed by how to `undo` that; '' when nothing came of it."""
+        """``saved 2 notes, superseded 1``, followed by how to `undo` that; '' when nothing came of it."""
         counts = {
-            "remembered": self.remembered,
             "updated": self.updated,
             "superseded": self.superseded,
             "confirmed": self.corroborated,
         }
-        said = ", ".join(f"{word} {count}" for word, count in counts.items() if count)
+        parts = [self._told_saved()] if self.remembered else []
+        said = ", ".join([*parts, *(f"{word} {count}" for word, count in counts.items() if count)])
         if said:
             said += undo
         if self.degraded:
@@ -165,6 +168,11 @@ class Learnt:
         elif self.error:
             said = "; ".join(part for part in (said, f"not learnt from yet: {self.error}") if part)
         return said
+
+    def _told_saved(self) -> str:
+        if self.remembered == 1:
+            return f"saved “{self.saved[0]}”" if len(self.saved) == 1 else "saved 1 note"
+        return f"saved {self.remembered:,} notes"
 
 
 @dataclass(frozen=True, slots=True)

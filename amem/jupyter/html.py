@@ -102,7 +102,7 @@ def explanation(shown: Explanation) -> str:
             f"<td style='{_CELL}'>{escape(why)}</td></tr>"
         )
     rows.append(
-        f"<tr><td style='{_CELL}'>standing</td><td style='{_CELL}'>×{shown.prior.factor:.2f}</td>"
+        f"<tr><td style='{_CELL}'>freshness</td><td style='{_CELL}'>×{shown.prior.factor:.2f}</td>"
         f"<td style='{_CELL}'>{escape(', '.join(shown.prior.told()))}</td></tr>"
     )
     head = _line(f"score {shown.score:.3f} of {title(shown.content, TITLE) or shown.id}: {shown.words()}")

@@ -84,8 +84,9 @@ def health_lines(found: Health, when: Callable[[datetime], str]) -> Iterator[Lin
     yield _checked(
         "conflicts", found.conflicts, f"{_count(found.conflicts, 'pair')} of notes in doubt", "amem conflicts"
     )
-    lost = f"{_count(found.lost_successors, 'note')} superseded by one that was deleted"
-    yield _checked("chains", found.lost_successors, lost)
+    if found.lost_successors:
+        lost = f"{_count(found.lost_successors, 'note')} superseded by one that was deleted"
+        yield _checked("chains", found.lost_successors, lost)
     dangling = f"{_count(found.dangling_links, 'link')} to notes that are not there"
     yield _checked("dangling", found.dangling_links, dangling)
     orphans = found.orphans / max(1, found.statuses.get("active", 0))

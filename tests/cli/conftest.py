@@ -76,7 +76,7 @@ def demo_run(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> tup
     """A home in which the demo has run, to be read and not written to, and what the demo printed."""
     home = tmp_path_factory.mktemp("demo") / "home"
     env = {"AMEM_CACHE": str(model_cache), "AMEM_LLM_BACKEND": "offline", "AMEM_TIMEZONE": "UTC"}
-    return home, Cli(home, env).ok("demo")
+    return home, Cli(home, env).ok("demo", "--all")
 
 
 @pytest.fixture

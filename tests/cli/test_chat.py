@@ -283,7 +283,7 @@ class TestTerminal:
             ollama.fault = None
 
             sitting.say("我的狗叫什么名字？")
-            assert "· remembered 1: undo with /undo\n" in sitting.learnt("I moved to Porto in May.")
+            assert "· saved “I moved to Porto in May.”: undo with /undo\n" in sitting.learnt("I moved to Porto in May.")
             assert "Porto" in sitting.say("/notes")
             assert "took it back: “" in (undone := sitting.say("/undo"))
             assert "is gone again" in undone
@@ -384,11 +384,11 @@ class TestTerminal:
 
         with FakeOllama(slow) as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
             sitting.until(PROMPT)
-            assert "remembered" not in sitting.say("我上个月搬到了波尔图。")
+            assert "saved" not in sitting.say("我上个月搬到了波尔图。")
             sitting.keys(CTRL_D)
             sitting.until("· learning from what was said; Ctrl-C leaves that for later\n")
             thought.set()
-            assert "· remembered 1: " in sitting.until("go on with: ")
+            assert "· saved “" in sitting.until("go on with: ")
             assert sitting.end() == 0
         assert "我上个月搬到了波尔图。" in {note["content"] for note in chat.json("list")}
 

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 
+from amem import AgenticMemorySystem, load_settings
+from amem.cli.demo_story import DemoStory, language_of_reader
 from amem.interop.demo_data import demo_folder, demo_questions
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Cli
 
 
 def test_it_tells_the_whole_story_in_a_pipe(demo_run: tuple[Path, str]) -> None:
     home, story = demo_run
+    short, rest = story.split("A year of somebody's notes")
+    for part in ("What was written", "How to take it back", "undo"):
+        assert part in short
     parts = ["How notes were analysed", "How notes were linked", "How older notes evolved", "In all"]
-    places = [story.index(part) for part in [*parts, *(each.question for each in demo_questions()), "Try next"]]
+    parts += [*(each.question for each in demo_questions()), "Try next", "Next: browse"]
+    places = [rest.index(part) for part in parts]
     assert places == sorted(places)
     assert "because: both speak of" in story
     assert f"amem --home {home} --collection demo search 'who is Inês?'" in story
@@ -36,6 +45,41 @@ def test_every_note_is_analysed_and_most_are_linked(demo: Cli) -> None:
 
 def _ends(note: dict[str, list[dict[str, str]]]) -> set[str]:
     return {link[end] for link in note["links_out"] for end in ("source", "target")}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_short_story_is_told_in_the_readers_language_and_fits_a_screen(demo: Cli, language: str) -> None:
+    """After a wanted change of the story: RENEW_STORIES=1 pytest tests/cli/test_demo.py, and read the difference."""
+    out = Console(file=io.StringIO(), width=80, highlight=False, markup=False, emoji=False)
+    settings = load_settings(demo.home, collection="demo", llm_backend="offline", timezone="UTC")
+    with AgenticMemorySystem(settings=settings) as memory:
+        story = DemoStory(memory, language, lambda *words: " ".join(("amem", "-c", "demo", *words)), out=out)
+        story.tell(seconds=9.0, folder="~/amem/demo", by="offline", links=99, changes=14)
+        story.closing(more="amem demo --all")
+    assert isinstance(out.file, io.StringIO)
+    told = "\n".join(line.rstrip() for line in out.file.getvalue().splitlines()) + "\n"
+    assert told.count("\n") <= 60
+    assert max(map(cell_len, told.splitlines())) <= 80
+    kept = Path(__file__).parents[1] / "data" / "demo" / f"story_{language}.txt"
+    if "RENEW_STORIES" in os.environ:
+        kept.write_text(told, encoding="utf-8")
+    assert told == kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [("zh_CN.UTF-8", "zh"), ("zh_TW", "zh"), ("de_DE.UTF-8", "en"), ("C.UTF-8", "en"), ("", "en")],
+)
+def test_the_locale_says_which_language_is_the_readers(
+    monkeypatch: pytest.MonkeyPatch, locale: str, language: str
+) -> None:
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", locale)
+    assert language_of_reader() == language
+    assert language_of_reader("zh") == "zh"
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert language_of_reader() == "zh"
 
 
 @pytest.mark.thorough

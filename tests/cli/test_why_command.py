@@ -86,7 +86,7 @@ def test_one_note_is_a_sum_of_what_each_leg_gave() -> None:
     assert "the turn before: It was a long week." in told
     assert "names · nothing" in told
     assert "linked from note-2 (supports: both are about the database)" in told
-    assert "0.490 × standing 1.000 = 0.490, 2nd of 40" in told
+    assert "0.490 × freshness 1.000 = 0.490, 2nd of 40" in told
     assert told.endswith("Not reranked: it took too long.")
 
 
@@ -94,7 +94,7 @@ def test_a_note_that_was_kept_out_says_by_what_and_what_each_leg_thinks_of_it() 
     told = words(drawn(80, OUT, others={"note-9": "The invoices are on SQLite now."}))
     assert "It was superseded by note-9. note-9: The invoices are on SQLite now." in told
     assert "meaning 0.50 × 0.40 = 0.200" in told
-    assert "standing" not in told
+    assert "freshness" not in told
 
 
 def test_side_by_side_each_row_adds_up_to_its_score() -> None:

@@ -528,7 +528,7 @@ def test_a_turn_is_learnt_from_in_the_background_and_can_be_undone(memory: Agent
         assert talk.wait(10)
         (turn,) = talk.turns()
         assert turn.learning is Learning.DONE
-        assert [learnt.line() for learnt in told] == ["remembered 1: undo with /undo"]
+        assert [learnt.line() for learnt in told] == ["saved “I am allergic to crab.”: undo with /undo"]
         (note,) = [note for note in memory.list() if note.content == "I am allergic to crab."]
         assert talk.replay()[0].learnt == (note.id,)
         talk.undo()

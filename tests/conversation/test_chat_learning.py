@@ -12,9 +12,11 @@ from learning_home import LearningHome
 from amem.analysis import Extraction, Statement
 from amem.errors import ServiceUnavailable
 from amem.llm.offline import OfflineAnalyst
+from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind
+from amem.settings import Settings
 from amem.storage.chats import Learning
-from amem.testing import ScriptedAnalyst, ScriptedChat
+from amem.testing import HashEmbedder, ScriptedAnalyst, ScriptedChat
 from amem.writing.waiting import RETRY_SECONDS
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def test_what_the_user_said_becomes_notes_that_undo_takes_back(tmp_path: Path) -
         (note,) = home.facts().values()
         assert (note.content, note.kind) == (STATED, Kind.FACT)
         assert [source.id for source in home.memory.sources([note.id])[note.id]] == [f"{talk.session}:1:user"]
-        assert told[0].line() == "remembered 1: undo with /undo"
+        assert told[0].line() == f"saved “{STATED}”: undo with /undo"
         assert note.id in talk.replay()[0].learnt
         talk.undo()
         assert home.facts() == {}
@@ -185,3 +187,28 @@ def test_what_is_left_of_what_waits_is_counted(tmp_path: Path) -> None:
         report = home.memory.enrich(1)
         assert (report.done, report.failed, report.remaining) == (1, 0, 1)
         assert home.memory.enrich().remaining == home.memory.turns_waiting() == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "saved"),
+    [
+        ("My sister Lian is vegan.", "Noted.", "saved “My sister Lian is vegan.”: undo with /undo"),
+        ("我妹妹搬到了上海。", "记下了。", "saved “我妹妹搬到了上海。”: undo with /undo"),
+        ("thanks!", "Tell me something to save as a note, or ask what is saved.", ""),
+        ("你好", "告诉我要记下的事，或者问问记忆里有什么。", ""),
+    ],
+)
+def test_without_a_model_a_statement_is_saved_and_named_and_a_greeting_is_not(
+    tmp_path: Path, said: str, answer: str, saved: str
+) -> None:
+    told: list[Learnt] = []
+    settings = Settings(home=tmp_path, llm_backend="offline")
+    with AgenticMemorySystem(settings=settings, embedder=HashEmbedder()) as memory:
+        with memory.assistant(on_learnt=told.append) as talk:
+            assert talk.say(said).text == answer
+            assert talk.wait(30)
+            assert [each.line() for each in told] == [saved]
+            if saved:
+                assert memory.count() == 1
+                talk.undo()
+        assert memory.count() == 0

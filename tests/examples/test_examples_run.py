@@ -70,7 +70,7 @@ def test_tools_answer_an_agent_and_tell_it_what_it_got_wrong() -> None:
 @pytest.mark.thorough
 def test_the_local_assistant_remembers_from_one_run_to_the_next(tmp_path: Path, ollama: FakeOllama) -> None:
     first = run("local_assistant", str(tmp_path), "I am allergic to peanuts.", OLLAMA_HOST=ollama.host)
-    assert "remembered 1" in first
+    assert "saved “" in first
     second = run("local_assistant", str(tmp_path), "What am I allergic to?", OLLAMA_HOST=ollama.host)
     assert "allergic to peanuts" in second.split("recalled:")[0]
 

@@ -67,7 +67,7 @@ def test_a_page_says_who_said_what_when_and_cites_it():
     rule = note("Never fire on Fridays", kind=Kind.DECISION, at=SAID + timedelta(days=1))
     page = compose("Kiln", ["kiln", "Ana"], [rule, spoken], [], chinese=False)
     assert render(page, short, 1000) == (
-        "# Kiln\n\n2 notes on Ana, of 2026-03.\n\n## What is so\n\n"
+        "# Kiln\n\n2 notes on Ana, of 2026-03.\n\n## Current\n\n"
         f"- Ana: The kiln is old. (2026-03-01) [[{spoken.id[:8]}]]\n\n## Decisions and rules\n\n"
         f"- Never fire on Fridays (2026-03-02) [[{rule.id[:8]}]]"
     )

@@ -111,3 +111,20 @@ def test_a_hit_whose_first_line_says_all_tells_why_it_was_found() -> None:
     row = replace(ROW, title="Buy milk", score=0.5, why="1st by words (milk).")
     row = replace(row, excerpt=(("Buy ", False), ("milk", True)))
     assert "1st by words (milk)" in "".join(part for part, _ in below(row, 60))
+
+
+def test_the_second_line_of_a_hit_goes_on_where_its_title_was_cut() -> None:
+    text = "Told Pieter that I leave Kestrel Freight at the end of May because of the nights on call."
+    first, rest = text.split("Kestrel")
+    row = replace(ROW, title=text, score=0.5, pinned=False, waiting=False)
+    row = replace(row, excerpt=((first, False), ("Kestrel", True), (rest, False)), why="1st by words (kestrel).")
+    for width in (45, 60, 78):
+        line, under = laid_out(row, width, marked=False, year=0), below(row, width)
+        assert cell_len("".join(part for part, _ in line)) == width
+        assert cell_len("".join(part for part, _ in under)) == width
+        assert any(part == "Kestrel" and look == FOUND for part, look in [*line, *under])
+        title = "".join(part for part, _ in line)[5:].partition("…")[0].strip()
+        goes_on = "".join(part for part, _ in under).strip().removesuffix("…").rstrip()
+        assert goes_on in text
+        assert text.index(goes_on) <= len(title) + 1
+    assert "1st by words" in "".join(part for part, _ in below(row, 160))

@@ -179,7 +179,7 @@ async def test_the_log_is_narrowed_to_an_actor_and_to_a_time_and_widened_again(m
         everything = log.outline.count
         await choose("a")
         choices = options(pilot, "#choices")
-        assert "Everybody" in choices[0]
+        assert "All authors" in choices[0]
         assert any("1  ▲ helper" in choice for choice in choices)
         place = next(at for at, choice in enumerate(choices) if "helper" in choice)
         await pilot.press(*["j"] * place, "enter")
@@ -193,7 +193,7 @@ async def test_the_log_is_narrowed_to_an_actor_and_to_a_time_and_widened_again(m
 
         await since("down", "enter")
         assert 0 < log.outline.count < 3
-        await wait_until(pilot, lambda: "Everybody, today" in screen_text(pilot))
+        await wait_until(pilot, lambda: "All authors, today" in screen_text(pilot))
         await since("home", "enter")
         assert log.outline.count == everything
         await since("tab", *"2026-03-03", "enter")

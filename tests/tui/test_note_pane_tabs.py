@@ -235,7 +235,7 @@ async def test_why_tells_leg_by_leg_while_a_search_is_on_and_else_what_the_note_
         await pilot.press("slash", *"kettle", "enter")
         await wait_until(pilot, lambda: titles(pilot)[:1] == [KETTLE])
         await settled(pilot)
-        await wait_until(pilot, lambda: opened(pilot) == KETTLE and "standing" in flat(pilot))
+        await wait_until(pilot, lambda: opened(pilot) == KETTLE and "freshness" in flat(pilot))
         why = memory.explain("kettle", kettle)
         assert f"{why.score:.2f}" in flat(pilot)
         assert "1st of" in flat(pilot)
@@ -281,7 +281,7 @@ async def test_a_narrow_pane_shortens_its_tabs_and_moves_them_into_sight(memory:
         assert "‹" in screen_text(pilot)
         assert " Why " in screen_text(pilot)
         await turn_to(pilot, "similar")
-        assert "Alike" in screen_text(pilot)
+        assert "Sim" in screen_text(pilot)
 
 
 def test_with_less_room_names_of_pages_stand_closer_and_are_shortened_from_the_right() -> None:
@@ -289,8 +289,8 @@ def test_with_less_room_names_of_pages_stand_closer_and_are_shortened_from_the_r
     for width, shown in (
         (65, "Note  Links 2  Backlinks 1  Similar  History 10  Sources 1  Why"),
         (58, "Note Links 2 Backlinks 1 Similar History 10 Sources 1 Why"),
-        (49, "Note Links 2 Linked 1 Alike Hist 10 Source 1 Why"),
-        (46, "Note Links 2 Linked 1 Alike Hist 10 Src 1 Why"),
+        (49, "Note Links 2 Linked 1 Sim Hist 10 Source 1 Why"),
+        (46, "Note Links 2 Linked 1 Sim Hist 10 Src 1 Why"),
     ):
         tabs = placed(NAMES, counts, "note", width)
         between = " " * (tabs[0].stop - len("Note"))

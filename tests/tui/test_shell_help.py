@@ -127,6 +127,18 @@ async def test_every_room_is_named_with_its_key_and_reached_by_key_and_by_click(
             await wait_until(pilot, lambda room=room: getattr(pilot.app.screen, "ROOM", "") == room)
 
 
+async def test_at_80_columns_every_room_is_in_sight_with_its_key_and_writing_a_note_is_offered(
+    memory: AgenticMemorySystem,
+) -> None:
+    async with browsing(memory, (80, 24)) as pilot:
+        bar, *_, last = screen_text(pilot).splitlines()
+        assert "browse graph history timeline chat review log Health" in bar
+        assert bar.rstrip().endswith("3 notes")
+        assert "n New note" in last
+        await pilot.click(next(tab for tab in pilot.app.screen.query(RoomTab) if tab._room == "review"))
+        await wait_until(pilot, lambda: getattr(pilot.app.screen, "ROOM", "") == "review")
+
+
 async def test_a_small_terminal_names_the_room_it_is_in(memory: AgenticMemorySystem) -> None:
     async with browsing(memory, (40, 12)) as pilot:
         bar = screen_text(pilot).splitlines()[0]

@@ -9,6 +9,8 @@ from rich.cells import cell_len, set_cell_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: A piece of a line, and how it looks.
+Piece = tuple[str, str]
 #: A line that is begun late begins with a word where one does within so many characters.
 _WORD = 12
 
@@ -20,7 +22,32 @@ def fit(text: str, width: int) -> str:
     return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)
 
 
-def shortened(pieces: Sequence[tuple[str, str]], width: int, *, show: str) -> list[tuple[str, str]]:
+def parted(pieces: Sequence[Piece], characters: int) -> tuple[list[Piece], list[Piece]]:
+    """The pieces of a line up to so many characters, and the others."""
+    first: list[Piece] = []
+    rest: list[Piece] = []
+    for text, look in pieces:
+        first.append((text[:characters], look))
+        rest.append((text[characters:], look))
+        characters = max(0, characters - len(text))
+    return [each for each in first if each[0]], [each for each in rest if each[0]]
+
+
+def fitted(pieces: Sequence[Piece], width: int) -> tuple[list[Piece], list[Piece]]:
+    """The pieces in exactly `width` cells, padded or cut with an ellipsis, and what was cut, from a word on."""
+    whole = "".join(text for text, _ in pieces)
+    if cell_len(whole) <= width:
+        return [*pieces, (" " * (width - cell_len(whole)), "")], []
+    kept = fit(whole, width).rstrip()
+    first, _ = parted(pieces, len(kept) - 1)
+    pad = width - cell_len(kept)
+    begin = len(kept) - 1
+    if (space := whole.rfind(" ", max(0, begin - _WORD), begin + 1)) >= 0:
+        begin = space + 1
+    return [*first, ("…" + " " * pad, pieces[-1][1])], parted(pieces, begin)[1]
+
+
+def shortened(pieces: Sequence[Piece], width: int, *, show: str) -> list[Piece]:
     """Pieces (text, look) of a line in exactly `width` cells, begun late enough to see the first that looks as `show`.
 
     An ellipsis stands for what is cut.

@@ -34,6 +34,8 @@ class NotesScreen(Screen[None]):
     """
 
     ROOM: ClassVar[str]
+    #: Actions that stand first in the line below the screen; the others follow in the order of their keys.
+    FOOTER: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, desk: Desk) -> None:
         super().__init__()

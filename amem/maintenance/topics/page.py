@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MOST, MOST_GONE = 40, 10
 _STATEMENT = 220
 _SECTIONS = (
-    ("What is so", "现状", frozenset({Kind.FACT, Kind.CONFIG})),
+    ("Current", "现状", frozenset({Kind.FACT, Kind.CONFIG})),
     ("Decisions and rules", "决定与规矩", frozenset({Kind.DECISION, Kind.CONSTRAINT, Kind.PREFERENCE})),
     ("How to", "做法", frozenset({Kind.PROCEDURE, Kind.CODE})),
     ("What happened", "经过", frozenset({Kind.EPISODE, Kind.ERROR, Kind.CHITCHAT, Kind.TOPIC})),

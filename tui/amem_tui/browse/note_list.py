@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rich.style import Style
 
-    from amem_tui.browse.row_line import Piece
+    from amem_tui.cells import Piece
 
 #: A click on so many cells at the left marks the row.
 _MARGIN = 2

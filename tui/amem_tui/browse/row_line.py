@@ -7,20 +7,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.note import Status
-from amem_tui.cells import fit, shortened
+from amem_tui.cells import fit, fitted, parted, shortened
 
 if TYPE_CHECKING:
     from amem_tui.browse.rows import Author, Row
-
-#: A piece of a line, and the component class that says how it looks; "" is plain text.
-Piece = tuple[str, str]
+    from amem_tui.cells import Piece
 
 AUTHORS: dict[Author, str] = {"person": "●", "agent": "▲", "machine": "◆"}
-BARS = "▁▃▅▇"
+BARS, UNLIT = "▁▃▅▇", "·"
 PINNED, WAITING, MARKED = "▪", "◌", "✓"
 #: (sign, what it says of a note).
 LEGEND = (
-    ("▁▃▅▇", "strength; with none it fades"),
+    ("▁▃··", "strength; with none it fades"),
     ("L s", "in long-term or short-term memory"),
     ("3↔", "so many links from and to it"),
     (f"{WAITING}", "its analysis waits"),
@@ -75,16 +73,36 @@ def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
     tail = _tail(row, plan, year)
     room = max(1, width - sum(len(text) for text, _ in head) - sum(len(text) for text, _ in tail))
     look = f"note-list--{row.status}" if row.status is not Status.ACTIVE else "note-list--dim" if row.faint else ""
-    return [*head, (fit(row.title, room), look), *tail]
+    first, _ = _titled(row, room, look)
+    return [*head, *first, *tail]
 
 
 def below(row: Row, width: int) -> list[Piece]:
-    """The second line of a hit, in `width` cells: where it matched, or why if the first line says all of it."""
-    said = "".join(text for text, _ in row.excerpt)
-    if not said or said == row.title:
+    """The second line of a hit, in `width` cells: how its sentence goes on, or another one that matched, or why."""
+    plan = columns(width)
+    taken = (5 if plan.author else 3) + sum(len(text) for text, _ in _tail(row, plan, 0))
+    _, rest = _titled(row, max(1, width - taken), "")
+    room = max(1, width - len(_INDENT))
+    if not "".join(text for text, _ in rest).strip():
         return [(fit(f"{_INDENT}{row.why}", width), "note-list--dim")]
-    pieces = [(text, FOUND if matched else "note-list--dim") for text, matched in row.excerpt]
-    return [(_INDENT, ""), *shortened(pieces, max(1, width - len(_INDENT)), show=FOUND)]
+    return [(_INDENT, ""), *shortened(rest, room, show=FOUND)]
+
+
+def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
+    """The title in so many cells, and what of the excerpt is left for the line below it."""
+    excerpt = [(text, FOUND if matched else look) for text, matched in row.excerpt]
+    if not excerpt or not _begins(row):
+        return [(fit(row.title, room), look)], [(text, each or "note-list--dim") for text, each in excerpt]
+    shown = row.title.removesuffix("…")
+    # The first line of a note of several may be shorter than what is shown of it.
+    title, rest = parted(excerpt, len(shown))
+    first, cut = fitted([*title, ("…", look)] if shown != row.title else title, room)
+    return first, [(text, each if each == FOUND else "note-list--dim") for text, each in [*cut, *rest]]
+
+
+def _begins(row: Row) -> bool:
+    """Whether what is shown of a hit's text begins where its title does."""
+    return "".join(text for text, _ in row.excerpt).startswith(row.title.removesuffix("…"))
 
 
 def _tail(row: Row, plan: Columns, year: int) -> list[Piece]:
@@ -97,7 +115,7 @@ def _tail(row: Row, plan: Columns, year: int) -> list[Piece]:
     if plan.strength:
         strong = "note-list--long" if row.long_term else "note-list--short"
         if plan.bars:
-            tail += [(f" {BARS[: row.level]}", strong), (BARS[row.level :], "note-list--unlit")]
+            tail += [(f" {BARS[: row.level]}", strong), (UNLIT * (len(BARS) - row.level), "note-list--unlit")]
         else:
             tail.append((f" {BARS[row.level - 1] if row.level else ' '}", strong))
     if plan.layer:

@@ -36,6 +36,7 @@ class BrowseScreen(Marking):
     """What is listed and where the cursor stands; everything it shows comes from the collection."""
 
     ROOM = "browse"
+    FOOTER = ("search", "filter", "new", "edit", "delete", "undo")
     AUTO_FOCUS = "#notes"
     BINDINGS: ClassVar[list[BindingType]] = [*KEYS]
     CSS_PATH = ["browse.tcss", "pane/pane.tcss"]  # noqa: RUF012 (Textual declares it so)

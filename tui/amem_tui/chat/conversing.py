@@ -167,7 +167,10 @@ class ConversingScreen(NotesScreen):
         hint = one_line(found.hint)
         todo = f"\n{hint[:1].upper()}{hint[1:]}." if hint else ""
         self._problem.update(
-            Content(f"No model answers: {one_line(found.problem)}.{todo} Until then notes are only looked up.")
+            Content(
+                f"No model answers: {one_line(found.problem)}.{todo}"
+                " Until then what you tell is saved as a note, and what you ask is looked up."
+            )
         )
         self.refresh_bindings()
 
@@ -267,7 +270,7 @@ class ConversingScreen(NotesScreen):
         if self._awaited:
             self._awaited.pop(0)
         learnt = event.learnt
-        said = learnt.words()
+        said = learnt.words(undo="; u in the chat undoes it" if learnt.operations else "")
         repeated = bool(learnt.error) and learnt.error == self._why_unlearnt
         self._why_unlearnt = learnt.error or self._why_unlearnt
         if said and not repeated and (learnt.error or not self.is_current or not self._panel.region.area):

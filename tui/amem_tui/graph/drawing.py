@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -133,7 +133,15 @@ def _line(layout: Layout, edge: Edge, chosen: str | None, hovered: str | None) -
         level = max(level, PLAIN)
         start, stop = _outside(start, stop, one.radius), _outside(stop, start, other.radius)
         return [Stroke(start, stop, _rank(LinkType.RELATED, level))]
-    return [Stroke(start, stop, _rank(edge.type, level), STROKES[edge.type])]
+    line = Stroke(start, stop, _rank(edge.type, level), STROKES[edge.type])
+    return [line, _beside(line)] if edge.strong else [line]
+
+
+def _beside(line: Stroke) -> Stroke:
+    """The same line a dot to its side: both together look thick."""
+    across, down = abs(line.stop[0] - line.start[0]), abs(line.stop[1] - line.start[1])
+    x, y = (0, 1) if across >= down else (1, 0)
+    return replace(line, start=(line.start[0] + x, line.start[1] + y), stop=(line.stop[0] + x, line.stop[1] + y))
 
 
 def _outside(start: tuple[float, float], toward: tuple[float, float], radius: float) -> tuple[float, float]:

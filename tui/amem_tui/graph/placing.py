@@ -83,7 +83,24 @@ def place(scene: Scene, width: int, height: int, *, before: Layout | None = None
         spots = _placed(scene, around, width, height, beginning)
         if len(spots) == len(scene.nodes):
             break
-    return Layout(scene, width, height, _grown(scene, spots, width))
+    return Layout(scene, width, height, _centred(_grown(scene, spots, width), width, height))
+
+
+def _centred(spots: Mapping[str, Spot], width: int, height: int) -> dict[str, Spot]:
+    """The spots moved so that as much room is left on each side of them."""
+    if not spots:
+        return {}
+    left = min(min(spot.left, spot.port - _across(spot)) for spot in spots.values())
+    right = max(max(spot.right, spot.port + _across(spot) + 1) for spot in spots.values())
+    top = min(spot.row - int(spot.radius) for spot in spots.values())
+    bottom = max(spot.row + int(spot.radius) for spot in spots.values())
+    x, y = (width - right - left) // 2, (height - 1 - bottom - top) // 2
+    return {id: replace(spot, row=spot.row + y, left=spot.left + x, port=spot.port + x) for id, spot in spots.items()}
+
+
+def _across(spot: Spot) -> int:
+    """Cells of its circle on either side of its port."""
+    return round(spot.radius * ASPECT)
 
 
 def natural(node: Node) -> int:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The node that stands for all notes without a topic. No note has this id.
 LOOSE = "no topic"
+#: Confidence from which a link is a strong one.
+STRONG = 0.8
 #: So many topics stand around the largest, the others around them.
 _FIRST_RING = 8
 #: Of each topic's ties so many are always drawn, one where topics are many: all of them would be a thicket.
@@ -45,13 +47,17 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A line; one without a type is so many links of any. A `quiet` one is drawn only from the node that is chosen."""
+    """A line; one without a type is so many links of any. A `quiet` one is drawn only from the node that is chosen.
+
+    A `strong` one, which its maker was sure of, is drawn thick.
+    """
 
     source: str
     target: str
     type: LinkType | None = None
     count: int = 1
     quiet: bool = False
+    strong: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ def scene_of(graph: LocalGraph) -> Scene:
         )
         for id, card in graph.cards.items()
     }
-    edges = tuple(Edge(link.source, link.target, link.type) for link in graph.links)
+    edges = tuple(Edge(link.source, link.target, link.type, strong=link.confidence >= STRONG) for link in graph.links)
     return Scene(graph.centre, nodes, edges, graph.via)
 
 

@@ -52,6 +52,7 @@ class GraphScreen(NotesScreen):
     LEGEND: ClassVar[tuple[tuple[str, str], ...]] = (
         ("▸", "which way a link points"),
         ("▪", "pinned"),
+        ("⠶⠶⠶", "a strong link (80 % sure or more)"),
         ("+3", "links that lead out of the picture"),
     )
 
@@ -123,7 +124,7 @@ class GraphScreen(NotesScreen):
             self.query_one(GraphTree).show(sight.scene, self._chosen)
         counts = Counter(link.type for link in sight.graph.links) if sight.graph is not None else Counter[LinkType]()
         self.query_one(TypeRow).show(counts, self._view.hidden)
-        self.bar.tell(f"{facts(sight, self._view)} ")
+        self.bar.tell(f"{facts(sight)} ")
         self._tell()
 
     def _tell(self) -> None:
@@ -247,13 +248,13 @@ class GraphScreen(NotesScreen):
     @work(group="page")
     async def action_page(self) -> None:
         """Write what is in the middle and around it, or the whole collection, as a page for a web browser."""
-        view = self._view
+        view, depth = self._view, self._sight.depth
         about = None if view.topics else view.centre
 
         async def write(said: str, replace: bool) -> str | None:
             path = Path(said).expanduser()
             try:
-                number = await self.ask(partial(write_page, self.memory, path, about, view.depth, replace=replace))
+                number = await self.ask(partial(write_page, self.memory, path, about, depth, replace=replace))
             except AmemError as error:
                 return f"{error}{'; enter once more replaces it' if not error.hint else f': {error.hint}'}"
             except OSError as error:
@@ -309,7 +310,7 @@ class GraphScreen(NotesScreen):
             case "back":
                 return bool(self._trail)
             case "depth":
-                return seen_one and not view.topics and parameters != (view.depth,)
+                return seen_one and not view.topics and parameters != (self._sight.depth,)
             case "overview":
                 return not view.topics
             case "around":

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from amem.neighbourhood import LocalGraph
     from amem_tui.graph.scene import Scene
 
+#: With fewer notes than this around it a note is shown with what is two hops away.
+_SPARSE = 7
 _NOTHING_OPEN = """No note is open.
 
 Open one in Browse (b) and come back: what it is linked to is drawn here.
@@ -39,10 +41,13 @@ o goes back to the note."""
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is looked at: the graph around `centre`, or all `topics`."""
+    """What is looked at: the graph around `centre`, or all `topics`.
+
+    A `depth` of 0 is one hop, and two where there is little to see within one.
+    """
 
     centre: str | None = None
-    depth: int = 1
+    depth: int = 0
     hidden: frozenset[LinkType] = frozenset()
     topics: bool = False
 
@@ -55,6 +60,7 @@ class Sight:
     graph: LocalGraph | None = None
     topics: TopicMap | None = None
     hint: str = ""
+    depth: int = 1
 
 
 def seen(memory: AgenticMemorySystem, view: View, limit: int, most_topics: int) -> Sight:
@@ -71,18 +77,23 @@ def seen(memory: AgenticMemorySystem, view: View, limit: int, most_topics: int) 
         return Sight(hint=_NOTHING_OPEN)
     try:
         types = [type for type in LinkType if type not in view.hidden]
-        graph = memory.graph(view.centre, view.depth, limit=limit, types=types)
+        depth = view.depth or 1
+        graph = memory.graph(view.centre, depth, limit=limit, types=types)
+        if not view.depth and 1 < len(graph.cards) < _SPARSE:
+            further = memory.graph(view.centre, 2, limit=limit, types=types)
+            if len(further.cards) > len(graph.cards):
+                depth, graph = 2, further
     except NoteNotFound:
         return Sight(hint=_GONE)
-    return Sight(scene_of(graph), graph=graph)
+    return Sight(scene_of(graph), graph=graph, depth=depth)
 
 
-def facts(sight: Sight, view: View) -> str:
+def facts(sight: Sight) -> str:
     """How much of it is seen, in a few words."""
     if sight.graph is not None:
         shown, left = len(sight.graph.cards), sum(sight.graph.left_out.values())
         of = f"{shown} of {plural(shown + left, 'note')}" if left else plural(shown, "note")
-        return f"{of} · {plural(view.depth, 'hop')}"
+        return f"{of} · {plural(sight.depth, 'hop')}"
     if sight.topics is not None:
         shown, left = len(sight.topics.topics), sight.topics.more
         return f"{shown} of {plural(shown + left, 'topic')}" if left else plural(shown, "topic")

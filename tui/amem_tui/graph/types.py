@@ -116,7 +116,7 @@ class TypeRow(Static, can_focus=True):
 
     def _words(self) -> list[Content]:
         """One for each type, as long as there is room for all."""
-        for words in (self._counted, self._sampled, self._halved, self._shortened, self._bare):
+        for words in (self._counted, self._sampled, self._present, self._halved, self._shortened, self._bare):
             found = [words(type) for type in TELLING]
             if sum(each.cell_length for each in found) <= self.size.width:
                 break
@@ -130,6 +130,9 @@ class TypeRow(Static, can_focus=True):
 
     def _sampled(self, type: LinkType) -> Content:
         return self._drawn(called(type), type)
+
+    def _present(self, type: LinkType) -> Content:
+        return self._counted(type) if self._counts.get(type) else self._bare(type)
 
     def _halved(self, type: LinkType) -> Content:
         return self._drawn(_HALF[type], type) + " "

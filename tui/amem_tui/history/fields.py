@@ -28,7 +28,7 @@ _NAMES = {
     "timestamp": "time as given",
     "superseded_by": "superseded by",
     "conversation_id": "conversation",
-    "analyst": "read by",
+    "analyst": "analysed by",
     "overturned": "no longer so",
 }
 #: What says least comes last.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: A cursor that is held down passes operations nobody wants to read of.
 _REST = 0.05
-_SINCE = {"all": "From the beginning", "today": "Today", "7d": "The last 7 days", "30d": "The last 30 days"}
+_SINCE = {"all": "All time", "today": "Today", "7d": "The last 7 days", "30d": "The last 30 days"}
 _EVERYBODY = "everybody"
 _NEVER = "Nothing has happened yet."
 _NOTHING = "Nothing has happened {when}{who}.\n\ns looks further back, a at what others did."
@@ -84,7 +84,7 @@ class LogScreen(NotesScreen):
         self.refresh_bindings()
 
     def _heading(self) -> Content:
-        who = Content("Everybody") if self._actor is None else maker(self._actor)
+        who = Content("All authors") if self._actor is None else maker(self._actor)
         return Content.assemble(who, f", {self._when(self._since)}")
 
     def _when(self, since: str) -> str:
@@ -178,7 +178,7 @@ class LogScreen(NotesScreen):
         with self._desk.refusals():
             since = None if self._since == "all" else self._since
             found = await self.ask(partial(self.memory.actors, since))
-            everybody = Content.assemble(f"{sum(found.values()):>8,}  ", "Everybody")
+            everybody = Content.assemble(f"{sum(found.values()):>8,}  ", "All authors")
             each = [(actor, Content.assemble(f"{count:>8,}  ", maker(actor))) for actor, count in found.items()]
             chosen = await self.app.push_screen_wait(
                 ChooseScreen("Who did it", [(_EVERYBODY, everybody), *each], chosen=self._actor or _EVERYBODY)

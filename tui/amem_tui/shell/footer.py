@@ -70,6 +70,8 @@ class KeyFooter(Footer):
 
     def _hints(self) -> tuple[Hint, ...]:
         own = {binding.action: place for place, (_, binding) in enumerate(self.screen._bindings)}
+        first = getattr(self.screen, "FOOTER", ())
+        own |= {action: place - len(first) for place, action in enumerate(first)}
         active = [each for each in self.screen.active_bindings.values() if each.binding.show and each.enabled]
         active.sort(key=lambda each: own.get(each.binding.action, len(own)))
         help_key = next((each.binding for each in active if each.binding.action == _HELP), None)

@@ -14,7 +14,7 @@ KEYS = (
     Binding("r", "visit('review')", "Review", show=False, id="app.review"),
     Binding("l", "visit('log')", "Log", show=False, id="app.log"),
     Binding("H", "visit('health')", "Health", show=False, id="app.health"),
-    Binding("n", "new", "New note", show=False, id="app.new"),
+    Binding("n", "new", "New note", id="app.new"),
     Binding("ctrl+k", "switch_note", "Go to a note", show=False, priority=True, id="app.switch"),
     Binding("ctrl+o", "switch_collection", "Collections", show=False, priority=True, id="app.collections"),
     Binding("ctrl+p", "command_palette", "Everything, by name", show=False, priority=True, id="app.palette"),

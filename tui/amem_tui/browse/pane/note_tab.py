@@ -125,7 +125,7 @@ def _about(memory: AgenticMemorySystem, asked: Asked) -> Iterator[Block]:
         yield field("recalled", Content(plural(note.retrieval_count, "time")))
     if note.conversation_id:
         turn = f", turn {note.ordinal}" if note.ordinal is not None else ""
-        yield field("talk", Content(f"{one_line(note.conversation_id, 60)}{turn}"))
+        yield field("conversation", Content(f"{one_line(note.conversation_id, 60)}{turn}"))
     if note.category and note.category != "Uncategorized":
         yield field("category", mark("category", dossier, owned) + Content(one_line(note.category, 100)))
     for name, value in list(note.metadata.items())[:_ENTRIES]:

@@ -21,7 +21,7 @@ NAMES = (
     Name("note", "Note"),
     Name("links", "Links"),
     Name("backlinks", "Backlinks", "Linked"),
-    Name("similar", "Similar", "Alike"),
+    Name("similar", "Similar", "Sim"),
     Name("history", "History", "Hist"),
     Name("sources", "Sources", "Source", "Src"),
     Name("why", "Why"),

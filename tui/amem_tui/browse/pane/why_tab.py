@@ -93,8 +93,8 @@ def _explained(why: Explanation, cards: Mapping[str, Card]) -> Iterator[Part]:
         for step in why.via:
             yield entry(card_title(cards.get(step.from_id), step.from_id), ToNote(step.from_id), indent=6)
     if why.place is not None:
-        told = f"  (standing: {', '.join(why.prior.told())})"
-        total = f"{why.relevance:.3f} × standing {why.prior.factor:.3f} = "
+        told = f"  (freshness: {', '.join(why.prior.told())})"
+        total = f"{why.relevance:.3f} × freshness {why.prior.factor:.3f} = "
         yield space()
         yield Block(Content.assemble((total, "$muted"), (f"{why.score:.3f}", "bold"), (told, "$muted")))
     if why.reading is not None and (words := why.reading.words()):
