@@ -33,6 +33,8 @@ STROKES: Mapping[LinkType, tuple[int, ...]] = {
 #: How much a line matters now: one among others, one of the centre's, one of the chosen node's.
 FAINT, PLAIN, LIT = 0, 1, 2
 _CIRCLE = "circle"
+#: Of more lines than this none is thick: they would run into one.
+_THICK = 24
 _TONES = (_CIRCLE, *(str(type) for type in STROKES))
 _PIN = "▪"
 #: Narrower than this a label shows no number behind its name.
@@ -134,7 +136,8 @@ def _line(layout: Layout, edge: Edge, chosen: str | None, hovered: str | None) -
         start, stop = _outside(start, stop, one.radius), _outside(stop, start, other.radius)
         return [Stroke(start, stop, _rank(LinkType.RELATED, level))]
     line = Stroke(start, stop, _rank(edge.type, level), STROKES[edge.type])
-    return [line, _beside(line)] if edge.strong else [line]
+    thick = edge.strong and len(layout.scene.edges) <= _THICK
+    return [line, _beside(line)] if thick else [line]
 
 
 def _beside(line: Stroke) -> Stroke:
