@@ -272,7 +272,7 @@ async def test_pages_of_a_note_that_goes_meanwhile_are_no_traceback(
 
 
 async def test_a_narrow_pane_shortens_its_tabs_and_moves_them_into_sight(memory: AgenticMemorySystem) -> None:
-    async with browsing(memory, (40, 12)) as pilot:
+    async with browsing(memory, (36, 12)) as pilot:
         await pilot.press("enter")
         await settled(pilot)
         assert " Note " in screen_text(pilot)

@@ -144,7 +144,7 @@ class ReviewScreen(NotesScreen):
     async def _show_review(self) -> None:
         view, review, waiting = self.query_one("#rewrites-view", ChangesView), self._review, self._waiting
         if review is None or waiting is None:
-            await view.say(telling.NOTHING["rewrites"])
+            await view.say(telling.MEANING["rewrites"])
             return
         around = None if self._whole else _AROUND
         compare = partial(compared, review.changes, self._desk.zone, waiting.titles, around=around)
@@ -157,7 +157,7 @@ class ReviewScreen(NotesScreen):
     async def _show_flag(self) -> None:
         view, flag, waiting = self.query_one("#flags-view", ChangesView), self._flag, self._waiting
         if flag is None or waiting is None:
-            await view.say(telling.NOTHING["flags"])
+            await view.say(telling.MEANING["flags"])
             return
         notes = await self.ask(lambda: [self.memory.read(id) for id in (flag.note, flag.because)])
         head = said(telling.flag_head(flag, waiting, self._desk.zone))

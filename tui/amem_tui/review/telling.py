@@ -26,6 +26,11 @@ NOTHING = {
     "conflicts": "No notes disagree.",
     "flags": "No note leans on what is no longer so.",
 }
+#: What would stand beside the list, where there is nothing in it.
+MEANING = {
+    "rewrites": "What a machine would change in a note that you edited, or is not sure of, waits here for you.",
+    "flags": "A note that was built on something that no longer holds is named here.",
+}
 _BELOW = {"contradicts": "contradicts", "supersedes": "may be overturned by"}
 
 
