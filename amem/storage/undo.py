@@ -459,12 +459,10 @@ class _NoteHistory:
         self.owners: dict[str, list[_Change]] = defaultdict(list)
         self._rows: list[tuple[int, dict[str, Any]]] = []
         self.made = _Change(versions[0]["operation"], False, True, versions[0]["undone_by"] is None)
-        asked = [row for row in versions[1:] if row["parent"] is None and row["action"] not in _NOBODYS]
-        self.work = [_Change(row["operation"], False, True, row["undone_by"] is None) for row in asked]
-        self.holder = next((each.operation for each in reversed(self.work) if each.stands), None)
-        self.present = self.made.stands or self.holder is not None
+        self.work: list[_Change] = []
         status: Any = None
         successor: Any = None
+        told = []
         for row in versions:
             changes = json.loads(row["changes"])
             self._rows.append((row["operation"], changes))
@@ -475,6 +473,13 @@ class _NoteHistory:
                 changes["superseded_by"] = (successor, successor)
             status = changes.get("status", (0, status))[1]
             successor = changes.get("superseded_by", (0, successor))[1]
+            # What is done to a note that is gone does not bring it back.
+            if told and row["parent"] is None and row["action"] not in _NOBODYS and status != Status.DELETED:
+                self.work.append(_Change(row["operation"], False, True, row["undone_by"] is None))
+            told.append((row, changes))
+        self.holder = next((each.operation for each in reversed(self.work) if each.stands), None)
+        self.present = self.made.stands or self.holder is not None
+        for row, changes in told:
             if row["action"] not in _REVERSALS:
                 self._take(row, changes)
 

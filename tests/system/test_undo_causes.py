@@ -253,3 +253,16 @@ def test_a_topic_of_a_name_that_a_redo_brought_back_is_declared_without_an_error
     assert all(id[:8] in str(said.value) for id in ids)
     memory.remove_topic(next(iter(ids)))
     assert len(memory.topics()) == 1
+
+
+def test_what_is_done_to_a_note_that_is_gone_does_not_keep_it(memory: AgenticMemorySystem) -> None:
+    """It stayed when everything that had brought it back was undone."""
+    id = memory.add_note("the heron")
+    memory.update(id, category="Birds")
+    memory.undo()
+    memory.undo()
+    assert memory.rollback(id, 2) == ("category",)
+    memory.restore(id)
+    assert memory.memories[id].category == "Birds"
+    memory.undo()
+    assert memory.read(id) is None

@@ -263,10 +263,12 @@ class Histories(RuleBasedStateMachine):
     def undo_everything(self) -> None:
         while True:
             left = [each for each in self.memory.log(limit=100_000) if each.parent is None]
-            left = [each for each in left if not each.undone and each.action not in ("undo", "redo")]
+            left = [each.id for each in left if not each.undone and each.action not in ("undo", "redo")]
             if not left:
                 break
-            self.reverse(f"undo all {left[0].id}", lambda left=left: self.memory.undo(left[0].id))
+            for id in left:
+                if not self.memory.operations([id])[0].undone:
+                    self.reverse(f"undo all {id}", lambda id=id: self.memory.undo(id))
         rest = {item: value for item, value in self.now.items() if value}
         assert not rest, f"left after undoing everything:\n{self.told()}\n{rest}"
 
@@ -299,10 +301,11 @@ class Histories(RuleBasedStateMachine):
             self.look()
             assert not different(before, self.now), f"it failed and changed something:\n{self.told()}"
             return
-        began = [each for each in self.memory.log(limit=1000) if each.id > last and each.parent is None]
+        made = self.memory.operations(range(last + 1, self.memory.pulse()[1] + 1))
+        began = [each for each in made if each.parent is None]
         self.look()
-        self.story[-1] += f" = {[each.id for each in reversed(began)]}"
-        for each in reversed(began):
+        self.story[-1] += f" = {[each.id for each in began]}"
+        for each in began:
             self.states[each.id] = (before, self.now) if len(began) == 1 else None
             self.done.append(each.id)
             self.undone.clear()
