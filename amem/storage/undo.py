@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select
@@ -18,28 +18,23 @@ from sqlalchemy import func, or_, select
 from amem.errors import InvalidInput, NothingToUndo
 from amem.note import LinkType, Status
 from amem.storage import tables
+from amem.storage.changes import REVERSALS, UNASKED, Change, NoteHistory, held_by, last_standing
 from amem.storage.chunks import chunks
 from amem.storage.records import Difference, UndoReport
 from amem.storage.rows import from_cell, link_plain
 from amem.storage.versions import would_roll_back
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from sqlalchemy import ColumnElement, RowMapping, TableClause
 
     from amem.storage.session import Session
 
-_REVERSALS = ("undo", "redo")
 #: What cannot be taken back: purge leaves nothing to restore, and settings of the collection are not notes.
 _FINAL = ("purge", "reindex")
 #: Settings of the collection are nothing that a bare undo is about.
 _PASSED = ("reindex",)
-#: What nobody asked for: it is taken back by its id only, so that a bare undo is still that of one's own last step on
-#: the morning after.
-_UNASKED = ("maintain", "return")
-#: What is no work on a note, for which it would stay when its making is undone.
-_NOBODYS = (*_REVERSALS, *_UNASKED, "purge")
 _VERSIONS, _NOTES, _OPS, _CHANGED = tables.versions, tables.notes, tables.operations, tables.link_changes
 _FLAGS, _WITNESSES, _DECISIONS = tables.flags, tables.corroborations, tables.decisions
 #: What tells of a change whether it counts.
@@ -56,7 +51,7 @@ _UNMADE = "made by operation {}, which was undone before"
 
 def own_last(session: Session, actor: str, among: Sequence[int]) -> int | None:
     """The newest operation of these that this actor asked for and that can be taken back; None when there is none."""
-    return session.operations.newest(excluding=_REVERSALS + _PASSED + _UNASKED, actor=actor, among=among)
+    return session.operations.newest(excluding=REVERSALS + _PASSED + UNASKED, actor=actor, among=among)
 
 
 def own_undone(session: Session, actor: str, among: Sequence[int]) -> int | None:
@@ -70,8 +65,8 @@ def undo(session: Session, actor: str, operation: int | None = None) -> UndoRepo
 
     Raises NothingToUndo, OperationNotFound, or InvalidInput for what cannot be taken back.
     """
-    unasked = session.operations.newest(actions=_UNASKED) if operation is None else None
-    target = session.operations.newest(excluding=_REVERSALS + _PASSED + _UNASKED) if operation is None else operation
+    unasked = session.operations.newest(actions=UNASKED) if operation is None else None
+    target = session.operations.newest(excluding=REVERSALS + _PASSED + UNASKED) if operation is None else operation
     if target is None:
         hint = "" if unasked is None else f"a maintenance is taken back by its number: amem undo {unasked}"
         raise NothingToUndo("there is nothing left to undo", hint=hint)
@@ -79,10 +74,10 @@ def undo(session: Session, actor: str, operation: int | None = None) -> UndoRepo
     if found.undone:
         raise InvalidInput(f"operation {target} is undone already", hint="amem redo does it again")
     if found.action in _FINAL:
-        before = session.operations.newest(excluding=_REVERSALS + _FINAL + _UNASKED, below=target)
+        before = session.operations.newest(excluding=REVERSALS + _FINAL + UNASKED, below=target)
         hint = "" if before is None else f"amem undo {before} takes back what was done before it"
         raise InvalidInput(f"operation {target} ({found.action}) cannot be undone; nothing was taken back", hint=hint)
-    if found.action in _REVERSALS:
+    if found.action in REVERSALS:
         raise InvalidInput(f"operation {target} is itself an {found.action}", hint="use amem redo, or undo by its id")
     report = _reverse(session, actor, target, "undo")
     return report if unasked is None or unasked < target else replace(report, passed_over=unasked)
@@ -138,27 +133,6 @@ def _reverse(session: Session, actor: str, target: int, action: str) -> UndoRepo
     return UndoReport(own, target, tuple(work.reverted), tuple(work.kept()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """What an operation made of something; `stands` says that the operation is not undone."""
-
-    operation: int
-    before: Any
-    after: Any
-    stands: bool
-
-
-def _last(history: Sequence[_Change]) -> int | None:
-    """The place of the change that holds: the last that stands."""
-    return next((place for place in reversed(range(len(history))) if history[place].stands), None)
-
-
-def _held(history: Sequence[_Change]) -> Any:
-    """What follows from the changes that stand: what the last of them says, without any what was before the first."""
-    last = _last(history)
-    return history[0].before if last is None else history[last].after
-
-
 class _Reversal:
     """One undo or redo under way: `fallen` stand no more, `risen` stand again. What went back, and what did not.
 
@@ -204,21 +178,21 @@ class _Reversal:
             for row in self._run(of_them.where(_VERSIONS.c.note.in_(some)).order_by(_VERSIONS.c.id)).mappings():
                 versions[row["note"]].append(row)
             for row in self._run(select(_NOTES).where(_NOTES.c.key.in_(some)).order_by(_NOTES.c.key)).mappings().all():
-                self._note(row, _NoteHistory(versions[row["key"]]))
+                self._note(row, NoteHistory(versions[row["key"]]))
 
-    def _note(self, row: RowMapping, told: _NoteHistory) -> None:
+    def _note(self, row: RowMapping, told: NoteHistory) -> None:
         id, now = row["id"], {field: from_cell(field, row[field]) for field in told.fields}
         # Who restores a note knows that it was not there.
         states = told.fields["status"]
         restored = any(states[place].before == Status.DELETED for place in self._mine(states))
-        back = {field: _held(history) for field, history in told.fields.items() if self._is_touched(history)}
+        back = {field: held_by(history) for field, history in told.fields.items() if self._is_touched(history)}
         if not told.present:
             back["status"] = str(Status.DELETED)
             self._gone.add(id)
             if told.made.operation not in self._touched and not restored and row["status"] != Status.DELETED:
                 self._keep(id, _NOTE, told.made.operation, _UNMADE)
         elif not self._stood(told):
-            back["status"] = _held(told.fields["status"])
+            back["status"] = held_by(told.fields["status"])
             if not told.made.stands and not restored:
                 self._keep(id, _NOTE, told.made.operation, _UNMADE)
         unmade = told.made.operation in self._meant and not self._redone
@@ -245,25 +219,25 @@ class _Reversal:
             self._compare_held(id, field, history, made=told.made.operation)
         self._owners(row, told)
 
-    def _stood(self, told: _NoteHistory) -> bool:
+    def _stood(self, told: NoteHistory) -> bool:
         """Whether the note was there before this reversal."""
         return any((each.operation in self._touched) != each.stands for each in (told.made, *told.work))
 
-    def _statements(self, row: RowMapping, told: _NoteHistory, content: str, *, moved: bool) -> dict[str, Any]:
+    def _statements(self, row: RowMapping, told: NoteHistory, content: str, *, moved: bool) -> dict[str, Any]:
         """The overturned statements, each by itself: those that were touched, or all where the text went back."""
         now = {each["text"]: each for each in from_cell("overturned", row["overturned"])}
         then = dict(now)
         for text, history in told.statements.items():
             if moved or self._is_touched(history):
-                then[text] = _held(history)
+                then[text] = held_by(history)
             self._compare(row["id"], "overturned", history, then.get(text) if text in content else None)
         held = [each for text, each in then.items() if each is not None and text in content]
         held.sort(key=lambda each: content.index(each["text"]))
         return {} if held == list(now.values()) else {"overturned": held}
 
-    def _owners(self, row: RowMapping, told: _NoteHistory) -> None:
+    def _owners(self, row: RowMapping, told: NoteHistory) -> None:
         owned = json.loads(row["edited"])
-        held = {name: _held(history) for name, history in told.owners.items() if self._is_touched(history)}
+        held = {name: held_by(history) for name, history in told.owners.items() if self._is_touched(history)}
         moved = {name: how for name, how in held.items() if how != owned.get(name)}
         if moved:
             self._session.notes.own(row["key"], moved)
@@ -275,14 +249,14 @@ class _Reversal:
         cells = list(dict.fromkeys(self._rows(_CHANGED, _CHANGED.c.source, _CHANGED.c.target, _CHANGED.c.type)))
         for some in chunks(cells):
             ends = [[cell[side] for cell in some] for side in (0, 1)]
-            histories: dict[tuple[str, str, str], list[_Change]] = {tuple(cell): [] for cell in some}
+            histories: dict[tuple[str, str, str], list[Change]] = {tuple(cell): [] for cell in some}
             changes = select(_CHANGED, *_BY).join(_OPS, _OPS.c.id == _CHANGED.c.operation)
-            between = (_CHANGED.c.source.in_(ends[0]), _CHANGED.c.target.in_(ends[1]), _OPS.c.action.not_in(_REVERSALS))
+            between = (_CHANGED.c.source.in_(ends[0]), _CHANGED.c.target.in_(ends[1]), _OPS.c.action.not_in(REVERSALS))
             for row in self._run(changes.where(*between).order_by(_CHANGED.c.id)).mappings():
                 history = histories.get((row["source"], row["target"], row["type"]))
                 if history is not None:
                     before, after = (_plain(row[side]) for side in ("before", "after"))
-                    history.append(_Change(row["operation"], before, after, row["undone_by"] is None))
+                    history.append(Change(row["operation"], before, after, row["undone_by"] is None))
             for (source, target, type), history in histories.items():
                 if history:
                     self._link(source, target, LinkType(type), history)
@@ -308,17 +282,17 @@ class _Reversal:
             self._flags_meanwhile(id, went)
 
     def _flags_meanwhile(self, id: str, went: int) -> None:
-        histories: dict[str, list[_Change]] = defaultdict(list)
+        histories: dict[str, list[Change]] = defaultdict(list)
         raised = select(_FLAGS, _OPS.c.undone_by).join(_OPS, _OPS.c.id == _FLAGS.c.operation)
         of_it = _FLAGS.c.note == select(_NOTES.c.key).where(_NOTES.c.id == id).scalar_subquery()
         for row in self._run(raised.where(of_it).order_by(_FLAGS.c.id)).mappings():
             said = None if row["dismissed"] else row["reason"]
-            histories[row["because"]].append(_Change(row["operation"], None, said, row["undone_by"] is None))
+            histories[row["because"]].append(Change(row["operation"], None, said, row["undone_by"] is None))
         for because, history in histories.items():
             self._compare_with_then(id, f"flag {because}", history, went)
 
-    def _link(self, source: str, target: str, type: LinkType, history: Sequence[_Change]) -> None:
-        links, item, held = self._session.links, f"link {type} {target}", _held(history)
+    def _link(self, source: str, target: str, type: LinkType, history: Sequence[Change]) -> None:
+        links, item, held = self._session.links, f"link {type} {target}", held_by(history)
         now = links.get(source, target, type)
         self._compare(source, item, history, held)
         if _shown(held) == (None if now is None else _shown(link_plain(now))):
@@ -335,11 +309,11 @@ class _Reversal:
         """Name the flags, witnesses and proposals that are, or are not, what they were: they need not be set."""
         for note, item, history in self._marks():
             before = [replace(each, stands=each.stands != (each.operation in self._touched)) for each in history]
-            if _held(before) != _held(history):
+            if held_by(before) != held_by(history):
                 self.reverted.append((note, item))
             self._compare_held(note, item, history)
 
-    def _marks(self) -> Iterator[tuple[str, str, list[_Change]]]:
+    def _marks(self) -> Iterator[tuple[str, str, list[Change]]]:
         """(note, what it is, its history) for each that one of the operations meant had to do with."""
         session, run = self._session, self._run
         found: dict[tuple[int, str], list[tuple[int, Any]]] = defaultdict(list)
@@ -362,7 +336,7 @@ class _Reversal:
         ids = session.notes.ids_of([key for key, _ in found])
         stand = self._standing({operation for told in found.values() for operation, _ in told})
         for (key, item), told in found.items():
-            yield ids[key], item, [_Change(operation, None, what, operation in stand) for operation, what in told]
+            yield ids[key], item, [Change(operation, None, what, operation in stand) for operation, what in told]
 
     def _standing(self, operations: Collection[int]) -> set[int]:
         found: set[int] = set()
@@ -392,13 +366,13 @@ class _Reversal:
             for row in self._run(select(*columns).where(table.c.operation.in_(some)))
         ]
 
-    def _is_touched(self, history: Sequence[_Change]) -> bool:
+    def _is_touched(self, history: Sequence[Change]) -> bool:
         return any(each.operation in self._touched for each in history)
 
-    def _mine(self, history: Sequence[_Change]) -> list[int]:
+    def _mine(self, history: Sequence[Change]) -> list[int]:
         return [place for place, each in enumerate(history) if each.operation in self._meant]
 
-    def _compare(self, note: str, item: str, history: Sequence[_Change], held: Any) -> None:
+    def _compare(self, note: str, item: str, history: Sequence[Change], held: Any) -> None:
         """Name what is not what it was before an undo, or what the operations had made of it before a redo."""
         mine = self._mine(history)
         if not mine:
@@ -407,26 +381,26 @@ class _Reversal:
         wanted = history[place].after if self._redone else history[place].before
         if _shown(held) == _shown(wanted):
             return
-        last = _last(history)
+        last = last_standing(history)
         if last is not None and last > place:
             return self._keep(note, item, history[last].operation, _SINCE)
         behind = next((each for each in reversed(history[:place]) if not each.stands), history[last or 0])
         self._keep(note, item, behind.operation, _REDONE if behind.stands else _UNDONE)
 
-    def _compare_held(self, note: str, item: str, history: Sequence[_Change], made: int | None = None) -> None:
+    def _compare_held(self, note: str, item: str, history: Sequence[Change], made: int | None = None) -> None:
         """As `_compare` with what is held, where the changes do not tell what was before them."""
         mine = self._mine(history)
         if mine and not self._redone:
             first = history[mine[0]]
             before = self._then(history[: mine[0]], first.operation, made)
             history = [*history[: mine[0]], replace(first, before=before), *history[mine[0] + 1 :]]
-        self._compare(note, item, history, _held(history))
+        self._compare(note, item, history, held_by(history))
 
     def _compare_with_then(
-        self, note: str, item: str, history: Sequence[_Change], went: int, made: int | None = None
+        self, note: str, item: str, history: Sequence[Change], went: int, made: int | None = None
     ) -> None:
         """Name what others made of it since the note went by this operation; what is reversed is named apart."""
-        holder = _last(history)
+        holder = last_standing(history)
         if holder is not None and history[holder].operation in self._meant:
             return
         others = [each for each in history if each.operation not in self._meant]
@@ -436,7 +410,7 @@ class _Reversal:
             later = [each.operation for each in others if each.operation in moved or each.operation > went]
             self._keep(note, item, max(later), _SINCE)
 
-    def _then(self, history: Sequence[_Change], since: int, made: int | None) -> Any:
+    def _then(self, history: Sequence[Change], since: int, made: int | None) -> Any:
         """What was held by these changes at operation `since`; what a note was `made` with counts while it is there."""
         moved = (self._moved(since) ^ self._touched) - {made}
         stood = [each.after for each in history if each.stands != (each.operation in moved)]
@@ -444,77 +418,6 @@ class _Reversal:
 
     def _keep(self, note: str, item: str, operation: int, why: str) -> None:
         self._kept.setdefault((note, item), Difference(note, item, operation, why.format(operation)))
-
-
-class _NoteHistory:
-    """The changes of one note, from its `versions`, by field, by overturned statement and by whose the words are.
-
-    `made` is its making, `work` what people and agents did to it later; it is `present` as long as one of these
-    stands.
-    """
-
-    def __init__(self, versions: Sequence[RowMapping]) -> None:
-        self.fields: dict[str, list[_Change]] = defaultdict(list)
-        self.statements: dict[str, list[_Change]] = defaultdict(list)
-        self.owners: dict[str, list[_Change]] = defaultdict(list)
-        self._rows: list[tuple[int, dict[str, Any]]] = []
-        self.made = _Change(versions[0]["operation"], False, True, versions[0]["undone_by"] is None)
-        self.work: list[_Change] = []
-        status: Any = None
-        successor: Any = None
-        told = []
-        for row in versions:
-            changes = json.loads(row["changes"])
-            self._rows.append((row["operation"], changes))
-            # That a note does not stand, and what took its place, is said together.
-            if "superseded_by" in changes:
-                changes.setdefault("status", (status, status))
-            elif changes.get("status", (0, 0))[1] == Status.SUPERSEDED:
-                changes["superseded_by"] = (successor, successor)
-            status = changes.get("status", (0, status))[1]
-            successor = changes.get("superseded_by", (0, successor))[1]
-            # What is done to a note that is gone does not bring it back.
-            if told and row["parent"] is None and row["action"] not in _NOBODYS and status != Status.DELETED:
-                self.work.append(_Change(row["operation"], False, True, row["undone_by"] is None))
-            told.append((row, changes))
-        self.holder = next((each.operation for each in reversed(self.work) if each.stands), None)
-        self.present = self.made.stands or self.holder is not None
-        for row, changes in told:
-            if row["action"] not in _REVERSALS:
-                self._take(row, changes)
-
-    def _take(self, row: RowMapping, changes: Mapping[str, Any]) -> None:
-        operation, first = row["operation"], row["version"] == 1
-        # What a note was made with stays its own for as long as it is there.
-        stands = row["undone_by"] is None or (first and self.present)
-        for field, (before, after) in changes.items():
-            if field != "overturned":
-                self.fields[field].append(_Change(operation, before, after, stands))
-                continue
-            gone, come = ({each["text"]: each for each in side} for side in (before, after))
-            for text in {**gone, **come}:
-                if gone.get(text) != come.get(text):
-                    self.statements[text].append(_Change(operation, gone.get(text), come.get(text), stands))
-        for field, how in json.loads(row["owned"] or "{}").items():
-            self.owners[field].append(_Change(operation, None, how, stands or first))
-
-    def went(self, meant: Collection[int], *, deleted: bool) -> int:
-        """The operation (one of those meant, else the last) by which the note was deleted, or no longer stood."""
-        moves = [(operation, *each["status"]) for operation, each in self._rows if "status" in each]
-        gone = [
-            operation
-            for operation, before, after in moves
-            if (after == Status.DELETED if deleted else before == Status.ACTIVE != after)
-        ]
-        return next((operation for operation in gone if operation in meant), gone[-1] if gone else 0)
-
-    def since(self, went: int) -> dict[str, tuple[Any, int]]:
-        """What was changed after this operation but for the status: {field: (what it was then, the last operation)}."""
-        found: dict[str, tuple[Any, int]] = {}
-        for operation, changes in self._rows:
-            for field in changes.keys() - {"status"} if operation > went else ():
-                found[field] = (found.get(field, changes[field])[0], operation)
-        return found
 
 
 def _plain(text: str | None) -> Any:

@@ -266,3 +266,22 @@ def test_what_is_done_to_a_note_that_is_gone_does_not_keep_it(memory: AgenticMem
     assert memory.memories[id].category == "Birds"
     memory.undo()
     assert memory.read(id) is None
+
+
+def test_a_redo_names_a_field_that_became_a_persons_own_since(memory: AgenticMemorySystem) -> None:
+    id = memory.add_note("the shed is red")
+    memory.acting_as("agent:bot").update(id, context="a shed")
+    undone = memory.undo().operation
+    memory.update(id, context="a shed")
+    later = newest(memory)
+    assert [(each.item, each.operation) for each in memory.redo(undone).kept] == [("context", later)]
+    assert memory.owned_fields(id)["context"] == "edited"
+
+
+def test_nothing_is_named_of_a_field_whose_edit_was_undone_before(memory: AgenticMemorySystem) -> None:
+    """The undo of the deletion said that the importance was changed since."""
+    id = memory.add_note("the heron")
+    memory.delete(id)
+    memory.restore(id)
+    memory.update(id, importance=0.9)
+    assert [memory.undo().kept for _ in range(3)] == [(), (), ()]
