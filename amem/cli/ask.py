@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from amem.conversation.asking import Answer
 
-_PANEL = "Talk"
+_PANEL = "Chat"
 _CITED = re.compile(r"[\[【]\d+[\]】]")
 
 

@@ -54,7 +54,7 @@ def print_receipt(memory: AgenticMemorySystem, receipt: Receipt, *, mark: str = 
     """What adding a note did: how it was analysed, what it was linked to, what it changed. `mark` goes before it."""
     out = console()
     if not receipt.stored:
-        out.print(styled((mark, "dim"), "known already as ", (short_id(receipt.id), "bold cyan")))
+        out.print(styled((mark, "dim"), "already saved as ", (short_id(receipt.id), "bold cyan")))
         return
     note = memory.read(receipt.id)
     assert note is not None
@@ -86,6 +86,8 @@ def _of_conflict(conflict: Conflict, id: str) -> tuple[str, str, str]:
     if conflict.ends:
         said = "; ".join(one_line(each, 60) for each in conflict.ends)
         return f"ends “{said}” of " if mine else f"“{said}” ended by ", other, reason
+    if conflict.waits and not conflict.verdict.whole and mine:
+        return "", other, f"may be partly out of date: {reason}"
     if conflict.waits:
         return f"may {'supersede' if mine else 'be superseded by'} ", other, f"{reason}; {conflict.waits}"
     return f"{label} ", other, reason
@@ -114,7 +116,7 @@ def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str,
         yield name, in_words(value)
     for doubt in note.doubts:
         yield "doubt", f"may be out of date: {doubt}"
-    yield "standing", _standing(note)
+    yield "status", _status(note)
     for link in memory.links(note.id):
         yield "link", f"{link.type} → {_other(memory, link, link.target)}"
     for link in memory.backlinks(note.id):
@@ -128,7 +130,7 @@ def _validity(note: MemoryNote, local: tzinfo) -> str:
     return " ".join(f"{word} {when(moment, local)}" for word, moment in ends if moment is not None)
 
 
-def _standing(note: MemoryNote) -> str:
+def _status(note: MemoryNote) -> str:
     parts = [str(note.status)] if note.status is not Status.ACTIVE else []
     if note.superseded_by:
         parts.append(f"by {short_id(note.superseded_by)}")

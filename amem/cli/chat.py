@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from amem.conversation.reply import Learnt
     from amem.memory_system import AgenticMemorySystem
 
-_PANEL = "Talk"
+_PANEL = "Chat"
 Model = Annotated[str | None, typer.Option("--model", "-m", help="Who answers, instead of the setting llm_model.")]
 
 

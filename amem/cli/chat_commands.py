@@ -186,7 +186,7 @@ class Commands:
         except NothingToUndo:
             self._screen.say("nothing of this chat is left to take back (amem log shows everything)")
             return
-        self._screen.say(f"took it back: {Logbook(self._memory).came_of(report)}")
+        self._screen.say(f"undone: {Logbook(self._memory).reversal(report.operation)}")
         for each in report.kept:
             self._screen.warn(f"left alone: {each.item} of {short_id(each.note)}, {each.why}")
         self._say_stored()

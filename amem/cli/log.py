@@ -124,8 +124,7 @@ def _print_report(memory: "AgenticMemorySystem", report: "UndoReport", as_json: 
 
     if as_json:
         return print_json(undo_record(report))
-    what = "did again" if redone else f"took back operation {report.undone}"
-    say(f"{what}: {Logbook(memory).came_of(report, redone=redone)}")
+    say(f"{'redone' if redone else 'undone'}: {Logbook(memory).reversal(report.operation, redone=redone)}")
     for each in report.kept:
         tell(f"left alone: {each.item} of {short_id(each.note)}, {each.why}")
     for each in report.settled:

@@ -19,7 +19,7 @@ from amem.cli.render import (
     styled,
     when,
 )
-from amem.cli.reversals import outcomes, sentence
+from amem.cli.reversals import described
 from amem.errors import AmbiguousId, NotFound
 from amem.interop.records import operation_record
 from amem.note import Status
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage import Operation, UndoReport, Version
+    from amem.storage import Operation, Version
 
 _WORDS = 40
 _FEWER = 24
@@ -57,13 +57,23 @@ _DID = {
     "promote": "moved to long-term memory",
     "demote": "moved back to short-term memory",
     "return": "brought back",
+    "supersede": "superseded",
+    "unsupersede": "reinstated",
+    "retract": "retracted",
+    "keep": "confirmed",
+    "mend": "mended",
+    "reject": "left as it is",
+    "compress": "summed up",
+    "topic": "wrote the page of",
 }
 #: These may come to nothing.
 _LEARNING = ("remember", "extract")
 #: What these did depends on what they reversed.
 _REVERSALS = ("undo", "redo")
+#: Actions that are about the notes; the links that came of it are said after them.
+_FOREMOST = ("supersede", "unsupersede", "retract", "update", "rollback")
 #: Actions whose cause the summary says in better words.
-_SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin", "extract")
+_SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin", "extract", "retract", "unsupersede")
 
 
 @dataclass(slots=True)
@@ -96,41 +106,33 @@ class Logbook:
         """One line: what was written, rewritten and linked."""
         if operation.action in _REVERSALS and (operation.notes or operation.links):
             redone = operation.action == "redo"
-            became = self._became(operation.id, operation.notes, operation.links, redone=redone)
-            return f"{became} ({short_ids(operation.cause)})"
+            return f"{'redid' if redone else 'undid'} {self.reversal(operation.id, redone=redone)}"
         parts = []
+        did = _DID.get(operation.action, operation.action)
         if operation.created:
             parts.append(f"wrote {self._name(operation.created, _WORDS)}")
+        if operation.notes and operation.action in _FOREMOST:
+            parts.append(f"{did} {self._name(operation.notes, _WORDS)}")
         if operation.links:
             parts.append(self._linked(operation))
-        if operation.notes:
-            did = _DID.get(operation.action, operation.action)
+        if operation.notes and operation.action not in _FOREMOST:
             parts.append(f"{did} {self._name(operation.notes, _FEWER if parts else _WORDS)}")
         cause = "" if parts and operation.action in _SAID_ALREADY else short_ids(operation.cause)
         if not parts:
             return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
 
-    def came_of(self, report: UndoReport, *, redone: bool = False) -> str:
-        """What an undo (or a redo) came to: which notes are gone again, back, or as they were before."""
-        notes = list(dict.fromkeys(note for note, item in report.reverted if not item.startswith("link ")))
-        links = sum(item.startswith("link ") for _, item in report.reverted)
-        return self._became(report.operation, notes, links, redone=redone)
-
-    def _became(self, operation: int, notes: Sequence[str], links: int, *, redone: bool) -> str:
-        found = outcomes(self._memory, operation, redone=redone, notes=notes)
-        parts = [sentence(became, ids, lambda id: self._of(id, _WORDS), _NAMED) for became, ids in found]
-        if links:
-            was = ("is", "it was") if links == 1 else ("are", "they were")
-            parts.append(f"{count(links, 'link')} {was[0]} {'changed again' if redone else f'as {was[1]} before'}")
-        return "; ".join(parts) or "nothing"
+    def reversal(self, operation: int, *, redone: bool = False) -> str:
+        """What an undo (or a redo) was of and what it did: ``edit of “Buy milk” (text and 1 link restored)``."""
+        (found,) = self._memory.operations([operation])
+        return described(self._memory, found, lambda ids: self._name(ids, _WORDS), redone=redone)
 
     def told(self, tree: Tree) -> str:
         """As `summary`, where what an operation set off tells that there was nothing to learn."""
         return self.summary(tree.operation) if self.taught(tree) else _nothing_learnt(tree.operation)
 
     def taught(self, tree: Tree) -> bool:
-        """False for a talk, or a lesson, that came to nothing; what waits to be learnt from is no such thing."""
+        """Whether a conversation, or a part of one, taught anything, or still waits to be learnt from."""
         operation = tree.operation
         if operation.action not in _LEARNING or operation.created or operation.notes or operation.links:
             return True
@@ -138,9 +140,12 @@ class Logbook:
 
     def _linked(self, operation: Operation) -> str:
         links = count(operation.links, "link")
-        did = "unlinked" if operation.action == "unlink" else "linked"
+        if operation.action in ("link", "unlink"):
+            link = self._memory.doings(operation.id).links[0]
+            ends = " → ".join(self._of(end, _FEWER) for end in (link.source, link.target))
+            return f"{'linked' if operation.action == 'link' else 'unlinked'} {ends}"
         arrived = operation.cause.split(" ", 1)[0] if operation.action == "evolve" else ""
-        return f"{did} {self._of_prefix(arrived)} to {operation.links}" if arrived else f"{did}: {links}"
+        return f"linked {self._of_prefix(arrived)} to {operation.links}" if arrived else f"changed {links}"
 
     def record(self, tree: Tree) -> dict[str, Any]:
         """The tree as JSON: an operation with a summary in words and its children."""
@@ -176,12 +181,12 @@ class Logbook:
 
 
 def _nothing_learnt(operation: Operation) -> str:
-    """``learnt nothing from a chat (2 messages of 3f2b1c9e)``."""
+    """``learnt nothing from a conversation (2 messages of 3f2b1c9e)``."""
     cause = short_ids(operation.cause)
     return (
         f"learnt nothing ({cause.removeprefix('learnt ')})"
         if operation.action == "extract"
-        else (f"learnt nothing from a chat ({cause})")
+        else (f"learnt nothing from a conversation ({cause})")
     )
 
 

@@ -45,7 +45,8 @@ def all_tags(context: typer.Context, as_json: Json = False) -> None:
 def list_tags(context: typer.Context, as_json: Json = False) -> None:
     """Every tag and how many notes carry it."""
     with invocation(context).browsed(as_json) as memory:
-        found = memory.tags()
+        # As `list` and the browser count: without superseded and archived notes.
+        found = memory.census().tags
     if as_json:
         return print_json([{"tag": tag, "notes": number} for tag, number in found.items()])
     print_table(("tag", "notes"), [(tag, str(number)) for tag, number in found.items()])
@@ -88,7 +89,7 @@ def enrich(
     context: typer.Context,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most this many notes.")] = None,
     upgrade: Annotated[
-        bool, typer.Option("--upgrade", help="Have a model redo what the offline rules analysed; each can be undone.")
+        bool, typer.Option("--upgrade", help="Have a model redo what the built-in rules analysed; each can be undone.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -26,7 +26,7 @@ K = Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")]
 Links = Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")]
 MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")]
 MinimumCosine = Annotated[
-    float | None, typer.Option("--min-cosine", help="Leave out what is less alike in meaning (-1 to 1).")
+    float | None, typer.Option("--min-cosine", help="Leave out what is less similar in meaning (-1 to 1).")
 ]
 MinimumConfidence = Annotated[
     float | None,

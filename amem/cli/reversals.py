@@ -1,58 +1,113 @@
-"""What an undo or a redo came to, note by note: which are gone again, which are back, which are as they were."""
+"""What an undo or a redo did, in words: ``edit of “Buy milk” (text and 1 link restored)``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
-from amem.errors import NoteNotFound
+from amem.cli.render import count
 from amem.note import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from amem.memory_system import AgenticMemorySystem
+    from amem.storage import Operation
+    from amem.storage.logbook import Doings, LinkChange
 
-#: What became of more notes than this is not told apart: each costs a look at its versions.
-_TOLD_APART = 50
-_GONE, _BACK = "gone again", "back"
-
-
-def outcomes(
-    memory: AgenticMemorySystem, operation: int, *, redone: bool, notes: Sequence[str]
-) -> list[tuple[str, list[str]]]:
-    """(what became of them, their ids) for the notes that an undo, or a redo, touched.
-
-    The words go after ``is`` or ``are``: ``gone again``, ``back``, ``superseded again``, ``as it was before``.
-    """
-    rest = "changed again" if redone else "as it was before"
-    found: dict[str, list[str]] = {_GONE: [], _BACK: []}
-    for id in notes:
-        became = _became(memory, operation, id) if len(notes) <= _TOLD_APART else ""
-        found.setdefault(became or rest, []).append(id)
-    # What merely got its tags back comes after what went or came.
-    found[rest] = found.pop(rest, [])
-    return [(became, ids) for became, ids in found.items() if ids]
-
-
-def sentence(became: str, ids: Sequence[str], named: Callable[[str], str], most: int) -> str:
-    """``“Wen …” is gone again``, ``3 notes are gone again: “Wen …”, “Ana …”, …``."""
-    if len(ids) == 1:
-        return f"{named(ids[0])} is {became}"
-    more = ", …" if len(ids) > most else ""
-    plural = became.replace("it was", "they were")
-    return f"{len(ids):,} notes are {plural}: {', '.join(named(id) for id in ids[:most])}{more}"
+#: So many notes and links are looked at.
+_MOST = 20_000
+#: What each action is called when it is undone; others go by their own name.
+_NOUNS = {
+    "add": "addition",
+    "update": "edit",
+    "delete": "deletion",
+    "restore": "restoring",
+    "pin": "pinning",
+    "unpin": "unpinning",
+    "unlink": "removal of the link",
+    "retag": "retagging",
+    "rollback": "rollback",
+    "supersede": "superseding",
+    "unsupersede": "reinstating",
+    "retract": "retraction",
+    "accept": "accepted change",
+    "remember": "learning",
+    "extract": "learning",
+    "enrich": "analysis",
+    "evolve": "rewriting",
+    "maintain": "maintenance",
+}
+#: Fields by other names than their own, and those that change with the rest.
+_FIELDS = {"content": "text", "timestamp": "time", "evolution_history": "", "at": "", "entities": "", "facts": ""}
 
 
-def _became(memory: AgenticMemorySystem, operation: int, id: str) -> str:
-    """What the operation made of the note's standing; '' when that is as before."""
-    try:
-        mine = [each.changes for each in memory.history(id) if each.operation == operation]
-    except NoteNotFound:  # purged since
+def original(memory: AgenticMemorySystem, operation: Operation) -> Operation:
+    """The operation that this undo or redo is of, whatever was undone and redone in between."""
+    while operation.undoes is not None and (found := memory.operations([operation.undoes])):
+        (operation,) = found
+    return operation
+
+
+def described(
+    memory: AgenticMemorySystem, operation: Operation, named: Callable[[Sequence[str]], str], *, redone: bool
+) -> str:
+    """What an undo (or redo) was of and what it did; `named` names notes by their ids."""
+    done = memory.doings(operation.id, most=_MOST)
+    of = original(memory, operation)
+    ends = list(dict.fromkeys((link.source, link.target) for link in done.links))
+    if of.created or of.notes:
+        whom = named(of.created or of.notes)
+    elif len(ends) == 1:
+        whom = " → ".join(named([end]) for end in ends[0])
+    else:
+        whom = named(list(done.changes)) if done.changes else ""
+    noun = _NOUNS.get(of.action, of.action)
+    what = f"{noun}{' of' if whom and not noun.endswith('link') else ''} {whom}".strip()
+    details = _details(done, redone=redone)
+    return f"{what} ({details})" if details else what
+
+
+def _details(done: Doings, *, redone: bool) -> str:
+    """``1 note removed``, ``text, tags and 2 links restored``."""
+    moved: Counter[str] = Counter()
+    names: dict[str, None] = {}
+    for changes in done.changes.values():
+        became = _became(changes)
+        if became:
+            moved[became] += 1
+        else:
+            names |= {_FIELDS.get(name, name): None for name in changes if _FIELDS.get(name, name)}
+    parts = [f"{count(number, 'note')} {became}" for became, number in moved.items()]
+    made, gone = ({_ends(link) for link in done.links if link.added is added} for added in (True, False))
+    # Taken away and put back with another reason.
+    reworded, made, gone = made & gone, made - gone, gone - made
+    fields = [name.replace("_", " ") for name in names]
+    again = "changed again" if redone else "restored"
+    fields += ["reason"] if reworded else []
+    restored = [*fields, *([count(len(made), "link")] if made and not redone else [])]
+    if restored:
+        parts.append(f"{_listed(restored)} {again}")
+    if made and redone:
+        parts.append(f"{count(len(made), 'link')} made")
+    if gone:
+        parts.append(f"{count(len(gone), 'link')} removed")
+    return "; ".join(parts)
+
+
+def _became(changes: Mapping[str, tuple[Any, Any]]) -> str:
+    """What a change made of the note's status; '' when that is as before."""
+    if "status" not in changes:
         return ""
-    moves = [changes["status"] for changes in mine if "status" in changes]
-    if not moves or moves[0][0] == moves[-1][1]:
-        return ""
-    before, after = moves[0][0], moves[-1][1]
+    before, after = changes["status"]
     if after == Status.DELETED:
-        return _GONE
-    return _BACK if before == Status.DELETED else f"{after} again"
+        return "removed"
+    return "restored" if before in (None, Status.DELETED) else f"{after} again"
+
+
+def _ends(link: LinkChange) -> tuple[str, str, str]:
+    return link.source, link.target, link.type
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -42,7 +42,7 @@ class Story:
         """How many notes, how quickly, by whom."""
         stored = [receipt for receipt in self._receipts if receipt.stored]
         by = stored[0].analyst if stored else "nobody"
-        by = "the offline rules" if by == "offline" else by
+        by = "built-in rules" if by == "offline" else by
         rate = f"{len(stored) / seconds:.1f} a second" if seconds > 0 else ""
         self._out.print()
         self._say(("A year of somebody's notes", "bold"), f"  {count(len(stored), 'note')} in {seconds:.1f} s, {rate}")

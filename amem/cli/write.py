@@ -96,8 +96,8 @@ def add(
         tell(f"the note is stored, but not fully analysed: {receipt.error} (finish it with: {call.command('enrich')})")
     elif receipt.stored and receipt.analyst and receipt.analyst not in [note.analyst for note in before]:
         # Said when it begins and when it changes, not with every note.
-        who = "the offline rules" if receipt.analyst == "offline" else receipt.analyst
-        tell(f"analysed by {who}, as notes will be from now on ({call.command('models')} says why)")
+        who = "built-in rules (no model found)" if receipt.analyst == "offline" else receipt.analyst
+        tell(f"analysed by {who}; see {call.command('models')}")
 
 
 def edit(
@@ -246,7 +246,10 @@ def link(
                     f"{short_id(start)} has no link {type} to {short_id(end)}",
                     hint=f"amem link {source} shows its links",
                 )
-            _say_done("unlinked", [start, end], as_json)
+            if as_json:
+                print_json({"unlinked": [start, end]})
+            else:
+                say(f"unlinked {short_id(start)} {type} {short_id(end)}")
         else:
             made = memory.link(start, end, type, reason)
             if as_json:

@@ -164,7 +164,7 @@ class Learnt:
         if said:
             said += undo
         if self.degraded:
-            said = "; ".join(part for part in (said, f"learnt by the offline rules for now ({self.error})") if part)
+            said = "; ".join(part for part in (said, f"learnt by the built-in rules for now ({self.error})") if part)
         elif self.error:
             said = "; ".join(part for part in (said, f"not learnt from yet: {self.error}") if part)
         return said

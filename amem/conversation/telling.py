@@ -19,7 +19,7 @@ Found = TypeVar("Found", "Recalled", "Recollection")
 #: What is said of a turn that has not been learnt from as it should be; nothing where it was.
 LEARNING = {
     Learning.WAITING: "not learnt from yet",
-    Learning.DEGRADED: "learnt by the offline rules for now",
+    Learning.DEGRADED: "learnt by the built-in rules for now",
     Learning.OFF: "not learnt from",
 }
 _FEW = 5

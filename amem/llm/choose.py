@@ -43,7 +43,7 @@ def choose(settings: Settings) -> Choice:
     Raises InvalidInput when a model has to be named and is not.
     """
     if settings.llm_backend == "offline":
-        return Choice("", "notes are analysed by the offline rules")
+        return Choice("", "notes are analysed by built-in rules")
     if settings.llm_backend != "auto":
         model = full_name(settings.llm_backend, settings.llm_model)
         return Choice(model, f"notes are analysed by {model}")
@@ -54,7 +54,7 @@ def choose(settings: Settings) -> Choice:
     models = chat_models(host)
     if not models:
         missing = f"no Ollama answers at {host}" if models is None else f"Ollama at {host} has no chat model"
-        return Choice("", f"notes are analysed by the offline rules: {missing}")
+        return Choice("", f"notes are analysed by built-in rules: {missing}")
     model = full_name("ollama", asked or models[0])
     return Choice(model, f"notes are analysed by {model}, which Ollama serves at {host}")
 

@@ -92,7 +92,7 @@ def told(found: Survey, settings: Settings, spent: int) -> list[tuple[str, str]]
         lines.append(("ollama", f"answers at {found.host}" + ("" if found.served else ", but has no model yet")))
     where = f" for {settings.api_base}" if settings.api_base else ""
     lines.append(("openai", f"an API key is set{where}" if settings.api_key else f"no API key is set{where}"))
-    lines.append(("offline", "the offline rules are always there; they analyse notes, but do not chat"))
+    lines.append(("offline", "the built-in rules are always there; they analyse notes, but do not chat"))
     limit = f"of {settings.llm_daily_tokens:,} tokens" if settings.llm_daily_tokens else "tokens, without a limit"
     lines.append(("today", f"{spent:,} {limit}"))
     return lines

@@ -148,7 +148,7 @@ class Via:
         return {"from": self.from_id, "type": self.type, "hop": self.hop, "reason": self.reason}
 
     def words(self) -> str:
-        """For people: ``linked from 1a2b3c4d (related: both speak of Lisbon)``, ``said right after 1a2b3c4d``."""
+        """For people: ``linked from 1a2b3c4d (related: both mention Lisbon)``, ``said right after 1a2b3c4d``."""
         if self.type in _BESIDE:
             return f"{_BESIDE[self.type]} {short_id(self.from_id)}"
         return f"linked from {short_id(self.from_id)} ({self.type}{': ' if self.reason else ''}{self.reason})"

@@ -148,7 +148,10 @@ class Editor:
         return self._set(id, "pin" if pinned else "unpin", actor, {"pinned": pinned})
 
     def link(self, source: str, target: str, type: str, reason: str, actor: str) -> Link:
-        """Link two notes. Raises NoteNotFound, or InvalidInput for an unknown type, a self-link or a second link."""
+        """Link two notes, or give a link that is there another reason.
+
+        Raises NoteNotFound, or InvalidInput for an unknown type, a self-link or a second link with nothing new to say.
+        """
         kind = _link_type(type)
         if source == target:
             raise InvalidInput("a note cannot be linked to itself")
@@ -157,8 +160,16 @@ class Editor:
                 if not session.notes.get_many([id], history=False):
                     raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
             link = Link(source, target, kind, reason, 1.0, actor, session.now)
-            if not session.links.put(link, session.begin("link", actor, reason)):
-                raise InvalidInput(f"{short_id(source)} is linked to {short_id(target)} as {kind} already")
+            held = session.links.get(source, target, kind)
+            if held is not None and reason in ("", held.reason):
+                raise InvalidInput(
+                    f"{short_id(source)} is linked to {short_id(target)} as {kind} already",
+                    hint="another --reason changes why" if not reason else "",
+                )
+            operation = session.begin("link", actor, reason)
+            if held is not None:
+                session.links.remove(source, target, kind, operation)
+            session.links.put(link, operation)
         return link
 
     def unlink(self, source: str, target: str, type: str, actor: str) -> bool:

@@ -72,7 +72,7 @@ class Upgrader:
         """
         if self._analyst().local:
             raise InvalidInput(
-                "there is no model that could redo what the offline rules wrote",
+                "there is no model that could redo what the built-in rules wrote",
                 hint="start Ollama, or set llm_backend and llm_model; amem doctor says what is reachable",
             )
         with self._store.write() as session:

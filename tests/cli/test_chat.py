@@ -144,7 +144,7 @@ class TestPipe:
         chat.ok("chat", input="What is the name of my dog?\nI moved to Porto in May.\n")
 
         told = [each["summary"] for each in chat.json("log", "-n", "2")]
-        assert re.fullmatch(r"learnt nothing from a chat \(2 messages of [0-9a-f]{8}\)", told[1])
+        assert re.fullmatch(r"learnt nothing from a conversation \(2 messages of [0-9a-f]{8}\)", told[1])
         assert not told[0].startswith("learnt nothing")
 
     def test_another_model_answers_when_it_is_named(self, chat: Cli, ollama: FakeOllama) -> None:
@@ -285,15 +285,15 @@ class TestTerminal:
             sitting.say("我的狗叫什么名字？")
             assert "· saved “I moved to Porto in May.”: undo with /undo\n" in sitting.learnt("I moved to Porto in May.")
             assert "Porto" in sitting.say("/notes")
-            assert "took it back: “" in (undone := sitting.say("/undo"))
-            assert "is gone again" in undone
+            assert "undone: addition of “" in (undone := sitting.say("/undo"))
+            assert "1 note removed" in undone
 
             assert "did you mean /model?" in sitting.say("/modle")
             assert "Ollama has no model nope (run `amem models pull nope`)" in sitting.say("/model nope")
             sitting.keys("/forget 绿茶" + ENTER)
             assert "我住在里斯本，最喜欢喝绿茶。" in sitting.until("Enter for none: ")
             assert "· forgot " in sitting.say("1")
-            assert "took it back: “我住在里斯本，最喜欢喝绿茶。” is back" in sitting.say("/undo")
+            assert "undone: deletion of “我住在里斯本，最喜欢喝绿茶。” (1 note restored)" in sitting.say("/undo")
             assert "· incognito: nothing is stored" in sitting.say("/incognito")
             sitting.say("I secretly moved to Faro.")
             sitting.say("/incognito off")

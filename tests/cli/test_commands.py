@@ -130,9 +130,9 @@ def test_delete_says_how_to_undo_and_undo_does(cli: Cli) -> None:
     assert cli.json("list") == []
     assert [note["id"] for note in cli.json("list", "--deleted")] == [id]
 
-    assert cli.ok("undo") == "took back operation 2: “Tea at five.” is back\n"
+    assert cli.ok("undo") == "undone: deletion of “Tea at five.” (1 note restored)\n"
     assert [note["id"] for note in cli.json("list")] == [id]
-    assert cli.ok("redo") == "did again: “Tea at five.” is gone again\n"
+    assert cli.ok("redo") == "redone: deletion of “Tea at five.” (1 note removed)\n"
     assert cli.ok("restore", id) == f"restored {id[:8]}\n"
 
 
@@ -148,18 +148,19 @@ def test_an_undo_tells_what_is_gone_again_from_what_is_as_before(cli: Cli) -> No
     with AgenticMemorySystem(settings=settings, analyst=analyst) as memory:
         assert [each.id for each in memory.add("Wen eats no shrimp, 温不吃虾。").evolved] == [old]
 
-    gone, back = "“Wen eats no shrimp, 温不吃虾。” is gone again", "“Wen eats no shrimp, 温不吃虾。” is back"
-    assert cli.ok("undo") == f"took back operation 2: {gone}; “Wen is allergic to shrimp.” is as it was before\n"
-    assert cli.json("log")[0]["summary"].startswith(gone)
-    assert cli.ok("redo") == f"did again: {back}; “Wen is allergic to shrimp.” is changed again\n"
+    added = "addition of “Wen eats no shrimp, 温不吃虾。”"
+    assert cli.ok("undo") == f"undone: {added} (1 note removed; tags restored)\n"
+    assert cli.json("log")[0]["summary"] == f"undid {added} (1 note removed; tags restored)"
+    assert cli.ok("redo") == f"redone: {added} (1 note restored; tags changed again)\n"
 
 
 def test_undoing_an_import_counts_its_notes(cli: Cli) -> None:
     cli.ok("import", "-", "--format", "jsonl", input='{"content": "Wen paints boats."}\n{"content": "温画船。"}\n')
 
-    assert cli.ok("undo").startswith("took back operation 1: 2 notes are gone again: “")
-    assert cli.json("log")[0]["summary"].endswith("” (undo of operation 1)")
-    assert cli.ok("redo").startswith("did again: 2 notes are back: “")
+    notes = "2 notes: “Wen paints boats.”, “温画船。”"
+    assert cli.ok("undo") == f"undone: import of {notes} (2 notes removed)\n"
+    assert cli.ok("redo") == f"redone: import of {notes} (2 notes restored)\n"
+    assert [each["summary"].split()[0] for each in cli.json("log")] == ["redid", "undid", "wrote"]
 
 
 def test_a_card_is_written_for_people(cli: Cli) -> None:
@@ -243,8 +244,20 @@ def test_links_are_made_shown_and_taken_away(cli: Cli) -> None:
     assert f"→\tsupports\t{milk[:8]}" in cli.ok("link", tea)
     assert made in cli.json("show", tea)["links_out"]
 
-    cli.ok("link", tea, milk, "--type", "supports", "--remove")
+    again = ("link", tea, milk, "--type", "supports")
+    assert cli.refused(*again) == (
+        f"{tea[:8]} is linked to {milk[:8]} as supports already (another --reason changes why)"
+    )
+    cli.ok(*again, "--reason", "冰箱在楼上")
+    assert [each["reason"] for each in cli.json("link", tea)["links_out"]] == ["冰箱在楼上"]
+    ends = "“Tea at five.” → “The milk is in the blue fridge upstairs.”"
+    assert cli.ok("undo") == f"undone: link {ends} (reason restored)\n"
+    assert cli.json("link", tea)["links_out"] == [made]
+
+    assert cli.ok(*again, "--remove") == f"unlinked {tea[:8]} supports {milk[:8]}\n"
     assert cli.json("link", tea)["links_out"] == []
+    assert cli.ok("undo") == f"undone: removal of the link {ends} (1 link restored)\n"
+    cli.ok(*again, "--remove")
     assert "has no link supports" in cli.refused("link", tea, milk, "--type", "supports", "--remove")
 
 

@@ -29,7 +29,7 @@ def test_it_tells_the_whole_story_in_a_pipe(demo_run: tuple[Path, str]) -> None:
     parts += [*(each.question for each in demo_questions()), "Try next", "Next: browse"]
     places = [rest.index(part) for part in parts]
     assert places == sorted(places)
-    assert "because: both speak of" in story
+    assert "because: both mention" in story
     assert f"amem --home {home} --collection demo search 'who is Inês?'" in story
     assert "\x1b" not in story
 

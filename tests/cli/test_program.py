@@ -60,7 +60,7 @@ def test_litellm_says_nothing_of_its_own_when_it_answers_and_when_nobody_is_ther
         there = {"AMEM_LLM_BACKEND": "openai", "AMEM_LLM_MODEL": "llama3.2", "AMEM_API_BASE": f"{server.host}/v1"}
         settled = run(cli, "add", "Ana moved to Lisbon.", env=there)
     (line,) = settled.stderr.splitlines()
-    assert line.startswith("analysed by openai/llama3.2, as notes will be from now on (amem ")
+    assert line.startswith("analysed by openai/llama3.2; see amem ")
     gone = {**there, "AMEM_API_BASE": "http://127.0.0.1:9/v1", "AMEM_LLM_RETRIES": "0"}
     (line,) = run(cli, "add", "Ana has a bakery.", env=gone).stderr.splitlines()
     assert line.startswith("the note is stored, but not fully analysed: analysis by openai/llama3.2: ")

@@ -122,7 +122,7 @@ def test_a_worker_does_what_comes_until_it_is_interrupted(thinking: Cli) -> None
 def test_who_analyses_is_said_with_the_first_note_and_when_it_changes(cli: Cli, ollama: FakeOllama) -> None:
     env = {"AMEM_LLM_BACKEND": "auto", "AMEM_OLLAMA_HOST": "http://127.0.0.1:9"}
     first = cli("add", "The kettle is new.", **env)
-    assert "analysed by the offline rules" in first.stderr
+    assert "analysed by built-in rules" in first.stderr
     assert first.stdout.strip()
     assert "analysed by" not in cli("add", "The teapot is old.", **env).stderr
     env["AMEM_OLLAMA_HOST"] = ollama.host

@@ -652,7 +652,7 @@ def test_what_the_rules_learnt_for_a_failing_model_is_said_to_be_so(memory: Agen
         talk.say("I am allergic to crab.")
         assert talk.wait(10)
         assert talk.turns()[0].learning is Learning.DEGRADED
-    assert "offline rules" in told[0].line()
+    assert "built-in rules" in told[0].line()
 
 
 def test_turns_that_a_killed_process_left_are_learnt_from_later(tmp_path: Path, clock: FrozenClock) -> None:

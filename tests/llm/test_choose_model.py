@@ -104,7 +104,7 @@ def test_auto_goes_offline_when_nobody_answers_and_says_why(tmp_path):
     with FakeOllama(ANALYSIS) as ollama:
         settings = given(tmp_path, ollama_host=ollama.host)
     assert make_analyst(settings, notify=told.append).local
-    assert told == [f"notes are analysed by the offline rules: no Ollama answers at {ollama.host}"]
+    assert told == [f"notes are analysed by built-in rules: no Ollama answers at {ollama.host}"]
     with pytest.raises(ServiceUnavailable, match="no chat model was found") as caught:
         make_chat(settings)
     assert "amem models pull llama3.2" in caught.value.hint

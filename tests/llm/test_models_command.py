@@ -47,7 +47,7 @@ def test_models_says_who_analyses_and_what_ollama_has(amem):
         assert f"analysis\tnotes are analysed by ollama/qwen3:4b, which Ollama serves at {ollama.host}\n" in shown
         assert f"ollama\tanswers at {ollama.host}\n" in shown
         assert "openai\tno API key is set\n" in shown
-        assert "offline\tthe offline rules are always there" in shown
+        assert "offline\tthe built-in rules are always there" in shown
         assert "today\t0 tokens, without a limit\n" in shown
         lines = [line.split("\t") for line in shown.splitlines()[-4:]]
         assert [(line[0], line[1], line[3], line[4]) for line in lines] == [
@@ -85,7 +85,7 @@ def test_models_without_an_ollama_names_the_offline_rules_and_is_no_error(amem):
     with FakeOllama("x") as ollama:
         host = ollama.host
     shown = amem("models", OLLAMA_HOST=host).stdout
-    assert f"notes are analysed by the offline rules: no Ollama answers at {host}" in shown
+    assert f"notes are analysed by built-in rules: no Ollama answers at {host}" in shown
     assert f"ollama\tno Ollama answers at {host}" in shown
     assert "problem" not in shown
     assert json.loads(amem("models", "--json", OLLAMA_HOST=host).stdout)["model"] == "offline"

@@ -91,7 +91,7 @@ async def test_one_look_tells_notes_models_and_maintenance(memory: AgenticMemory
         assert "2 preference, 1 fact" in shown
         assert "3 short-term" in shown
         assert "1 proposed changes to decide" in shown
-        assert "notes are analysed by the offline rules" in shown
+        assert "notes are analysed by built-in rules" in shown
         assert "due nightly maintenance m" in shown
         assert "Nothing was maintained here yet." in said(pilot, "#run-words")
         assert "Undo the run" not in screen_text(pilot)

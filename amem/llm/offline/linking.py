@@ -166,7 +166,7 @@ def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[
         said = {
             LinkType.CAUSED_BY: f"gives {named} as the cause",
             LinkType.SUPPORTS: f"says the same of {named}" if named else "says the same",
-        }.get(kind, f"both speak of {named}" if named else _alike(neighbour, False))
+        }.get(kind, f"both mention {named}" if named else _alike(neighbour, False))
         reason = f"{said}; similarity {similarity:.2f}"
     return Ground(neighbour, ProposedLink(neighbour.handle, kind, reason, confidence), shared)
 

@@ -61,12 +61,13 @@ def _rewrite(draft: Draft, analysis: Analysis, ground: Ground) -> Rewrite | None
         return None
     topic = ground.shared[0]
     if chinese:
-        said = [f"新笔记把它归入更大的主题：{'、'.join(added)}"] if added else []
-        said += [f"新笔记补充了关于 {topic} 的后续"] if clause else []
+        said = [f"新笔记带来的标签：{'、'.join(added)}"] if added else []
+        said += [f"后续：{topic}"] if clause else []
         reason = "；".join(said)
     else:
-        said = [f"the new note places it under {' and '.join(added)}"] if added else []
-        said += [f"the new note tells what came later of {topic}"] if clause else []
+        tags = "tag" if len(added) == 1 else "tags"
+        said = [f"{tags} added from a newer note: {', '.join(added)}"] if added else []
+        said += [f"follow-up: {topic}"] if clause else []
         reason = "; ".join(said)
     return Rewrite(
         neighbour.handle,

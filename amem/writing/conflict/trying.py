@@ -13,7 +13,7 @@ from amem.storage.disagreements import open_disagreements
 from amem.verdict import Conflict, Label, Verdict
 from amem.writing.conflict.candidates import as_rival
 from amem.writing.conflict.reweighing import cosines_to
-from amem.writing.conflict.weighing import RULES
+from amem.writing.conflict.weighing import ONLY_A_PART, RULES
 from amem.writing.intake import NewNote, take_in
 from amem.writing.neighbours import Candidate
 from amem.writing.steps import draft_of, fill_in
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 _LAST = sys.maxsize
 
 _UNSURE = "it was not sure enough"
-_PART = "it concerns only a part of the note"
 _PROPOSED = "it was proposed, and waits for a person"
 
 
@@ -87,7 +86,7 @@ def open_conflicts(session: Session, least: float) -> list[Conflict]:
         if link.type is LinkType.SUPERSEDES:
             sure = link.confidence >= least
             whole = not (sure and link.made_by == RULES)
-            waits = _UNSURE if not sure else _PROPOSED if whole else _PART
+            waits = _UNSURE if not sure else _PROPOSED if whole else ONLY_A_PART
         verdict = Verdict(Label(link.type), link.confidence, link.reason, link.made_by, whole)
         found.append(Conflict(link.target, link.source, verdict, 0.0, False, waits))
     return found

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from amem.writing.conflict.judges import Judges
     from amem.writing.conflict.verdict import Claim, Verdict
 
+#: Why a verdict waits that is about a part of the note, though not which.
+ONLY_A_PART = "only a part of the note may be out of date"
 #: Who says so where rules do.
 RULES = "amem"
 MODEL = "model"
@@ -135,7 +137,7 @@ class Weigher:
     def _why_wait(self, found: Weighed, *, supported: bool) -> str:
         verdict, least = found.verdict, self._settings.supersede_confidence
         if not verdict.whole and not verdict.quotes:
-            return "it concerns only a part of the note"
+            return ONLY_A_PART
         if found.earlier.kept:
             return "a person said that the note holds"
         # As it is told: 0.7999... is 0.80, and that is enough where 0.80 is asked.
