@@ -228,7 +228,7 @@ def test_settings_that_cannot_be_used_are_named(cli: Cli) -> None:
 def test_debug_adds_the_traceback(cli: Cli) -> None:
     result = cli("--debug", "show", "none")
     assert "Traceback" in result.stderr
-    assert result.stderr.splitlines()[-1].startswith("error: there is no collection")
+    assert result.stderr.splitlines()[-1].startswith("error: no notes yet")
 
 
 def test_what_amem_did_not_foresee_is_one_line_too(capsys: pytest.CaptureFixture[str]) -> None:
