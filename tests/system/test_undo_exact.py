@@ -356,7 +356,7 @@ class Histories(RuleBasedStateMachine):
                 if item in held[0]:
                     wanted[item] = held[0][item]
             # What a note came to hold goes with it.
-            wanted = {item: value for item, value in wanted.items() if item[0] in SUMS or seen(item, wanted, HERE)}
+            wanted = {item: value for item, value in wanted.items() if item[0] in SUMS or seen(item, wanted)}
             left = unnamed(before, held, wanted, self.now, report)
             assert not left, f"{told(left, self.ids)}\n{report}\n{self.told()}"
 
