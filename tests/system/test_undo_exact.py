@@ -423,13 +423,18 @@ def a_seed_is_a_history(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawn, lambda *_, **__: None, raising=False)
 
 
+#: How often as many histories are tried; a history of a hundred steps takes two seconds.
+ROUNDS = int(os.environ.get("AMEM_ROUNDS", "1"))
+
+
 @pytest.mark.thorough
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("seed", range(8 * int(os.environ.get("AMEM_ROUNDS", "1"))))
+@pytest.mark.parametrize("seed", range(8 * ROUNDS))
 def test_undo_and_redo_of_the_last_step_are_exact_and_undoing_all_leaves_nothing(seed: int) -> None:
-    # A history takes two seconds: AMEM_ROUNDS=7 tries more than two hundred.
     run(4, 100, seed)
 
 
-def test_undo_of_older_work_names_each_difference() -> None:
-    run(2, 50, 99, OutOfOrder)
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("seed", [99, *(pytest.param(100 + n, marks=pytest.mark.thorough) for n in range(4 * ROUNDS))])
+def test_undo_of_older_work_names_each_difference(seed: int) -> None:
+    run(2, 50, seed, OutOfOrder)
