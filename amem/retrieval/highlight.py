@@ -28,6 +28,8 @@ _RUN_UP = 60
 #: What a passage must not begin with: it belongs to what stands before it.
 _PUNCTUATION = re.compile(r"(?:[,;:!?)，；：、。！？）…]|\.(?!\w)|\s)+(?=\w)")
 _SPACE = re.compile(r"\s+")
+#: At the beginning of a line.
+_MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|(?:```|~~~)[^\n]*$|>[ \t]?)", re.MULTILINE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
@@ -44,14 +46,23 @@ class Passage:
     spans: tuple[tuple[int, int], ...] = ()
 
     def pieces(self) -> list[tuple[str, bool]]:
-        """The text on one line in pieces, each with whether it matched; white space as single blanks."""
+        """The text on one line in pieces, each with whether it matched.
+
+        White space is single blanks; marks of headings, quotes and blocks of code are left out.
+        """
+        left_out = {at for mark in _MARKS.finditer(self.text) for at in range(*mark.span())}
         found: list[tuple[str, bool]] = []
         at = 0
         for start, end in (*self.spans, (len(self.text), len(self.text))):
-            found += [(self.text[at:start], False), (self.text[start:end], True)]
+            for begin, stop, matched in ((at, start, False), (start, end, True)):
+                kept = "".join(" " if place in left_out else self.text[place] for place in range(begin, stop))
+                kept = _SPACE.sub(" ", kept)
+                if kept.startswith(" ") and (not found or found[-1][0].endswith(" ")):
+                    kept = kept[1:]
+                if kept:
+                    found.append((kept, matched))
             at = end
-        lines = [(_SPACE.sub(" ", piece), matched) for piece, matched in found]
-        return [(piece, matched) for piece, matched in lines if piece]
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""

@@ -117,6 +117,8 @@ def test_a_short_sentence_is_shown_with_the_whole_ones_around_it() -> None:
         ("Tom left. He had a ", False), ("cold", True), (".", False),
     ]  # fmt: skip
     assert excerpt(content, ["happened"]).text == long
+    code = "# Tom\n\n```python\nfeed('tuna')\n```\n> Tom is my cat."
+    assert excerpt(code, ["tuna"]).pieces() == [("Tom feed('", False), ("tuna", True), ("') Tom is my cat.", False)]
     assert excerpt(" \n", ["Tom"]).text == ""
 
 
