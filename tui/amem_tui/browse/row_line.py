@@ -97,7 +97,10 @@ def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
     # The first line of a note of several may be shorter than what is shown of it.
     title, rest = parted(excerpt, len(shown))
     first, cut = fitted([*title, ("…", look)] if shown != row.title else title, room)
-    return first, [(text, each if each == FOUND else "note-list--dim") for text, each in [*cut, *rest]]
+    left = [(text, each if each == FOUND else "note-list--dim") for text, each in [*cut, *rest]]
+    if left:
+        left[0] = left[0][0].lstrip(), left[0][1]
+    return first, left
 
 
 def _begins(row: Row) -> bool:
