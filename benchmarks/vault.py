@@ -2,13 +2,14 @@
 
     python benchmarks/vault.py [--notes 10000]
 
-Prints wall clock and processor seconds. Notes are added with words hashed to vectors and no analysis, which is not what
-is measured; every tenth links to another.
+Prints wall clock and processor seconds. Notes are added with words hashed to vectors, and neither analysed nor held
+against each other, which is not what is measured; every tenth links to another.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 import time
 from pathlib import Path
@@ -44,6 +45,7 @@ def main() -> None:
     parser.add_argument("--notes", type=int, default=10_000)
     count = parser.parse_args().notes
     analyst = ScriptedAnalyst(lambda draft: Analysis(tags=("bench",)))
+    os.environ |= {"AMEM_NEIGHBOURS": "0", "AMEM_CONFLICT_NEIGHBOURS": "0"}
     with tempfile.TemporaryDirectory() as base:
         home, folder, exported = Path(base, "home"), Path(base, "vault"), Path(base, "exported")
         with AgenticMemorySystem(

@@ -15,6 +15,7 @@ from amem.errors import InvalidInput
 from amem.vault.folder import OWN, Changed, Stat
 from amem.vault.look import digest_of
 from amem.vault.names import folded, free_name, stem, title_for
+from amem.vault.note_file import NoteFile
 from amem.vault.pages import Index, Refs, is_generated, rendered, said_by_note
 
 if TYPE_CHECKING:
@@ -73,11 +74,7 @@ def export_notes(store: Store, zone: tzinfo, folder: Folder, wanted: Filter, *, 
                 given[id] = path, digest
         for id, note in notes.items():
             led = links.get(id, [])
-            refs = Refs.of_file(
-                rendered(None, _NO_REFS, note, said_by_note(note, [], _NO_REFS, index, zone), [], index, zone),
-                _NO_REFS,
-                index,
-            )
+            refs = _NO_REFS if is_generated(note) else Refs.of_file(NoteFile(note.content), _NO_REFS, index)
             page = rendered(None, refs, note, said_by_note(note, led, refs, index, zone), led, index, zone)
             path, digest = paths[id], before.get(id, ("", ""))[1]
             data = page.encoded

@@ -231,7 +231,7 @@ class Folder:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(data)
                 stream.flush()
-                if mode != 0o600:
+                if mode != 0o600 and hasattr(os, "fchmod"):
                     os.fchmod(stream.fileno(), mode)
                 held = os.fstat(stream.fileno())
             if expect is not None:

@@ -193,7 +193,7 @@ def canonical(name: str, text: str, zone: tzinfo) -> str:
 
 def note_body(note: MemoryNote, index: Index) -> str:
     """The text of a note's file: the note's own, but for a topic's page, whose ids become names."""
-    if note.kind is not Kind.TOPIC:
+    if not is_generated(note):
         return note.content
 
     def named(match: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.note import Status
 from amem.vault.folder import Changed
-from amem.vault.note_file import parse
+from amem.vault.note_file import read_note_file
 from amem.vault.pages import Index, Refs, said_by_file
 from amem.vault.report import Step, SyncReport
 
@@ -155,7 +155,7 @@ class State:
         text = self.base_text(id)
         if not text:
             return None, None
-        file = parse(text)
+        file = read_note_file(text.encode(), self.known[id].path)
         return file, said_by_file(file, None, self.refs[id], self.zone)[0]
 
     def base_text(self, id: str) -> str:

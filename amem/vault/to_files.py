@@ -11,6 +11,7 @@ from amem.storage.vaults import KnownFile
 from amem.vault.folder import Changed, Stat
 from amem.vault.look import digest_of
 from amem.vault.names import folded, free_name, stem, title_for
+from amem.vault.note_file import NoteFile
 from amem.vault.pages import Index, Refs, is_generated, rendered, said_by_note
 from amem.vault.report import Step
 from amem.vault.state import NOTHING, TOPICS
@@ -35,10 +36,14 @@ class ToFiles:
         self._aside = aside
         self._progress = progress
         self._failed: set[str] = set()
+        #: Notes whose file needs no further word.
+        self._told: set[str] = set()
 
     def carry_out(self, edits: Mapping[str, Edit]) -> None:
         """Bring all files into step that may not be, and remember them."""
-        look = self._state.look
+        look, report = self._state.look, self._state.report
+        self._told = {step.note for step in report.to_notes if step.what in ("added", "merged")}
+        self._told |= {step.note for step in report.to_files}
         notes = self._state.notes([*look.seen, *edits, *look.missing])
         paths = self._paths(look, notes)
         index = Index(paths, {id: refs.aliases for id, refs in self._state.refs.items() if refs.aliases})
@@ -120,14 +125,11 @@ class ToFiles:
         seen, known = look.seen.get(id), self._state.known.get(id)
         path = paths[id]
         before = self._state.refs.get(id, NOTHING)
-        if is_generated(note):
-            file = None
-        elif seen is not None:
-            file = seen.file
-        else:
-            file, _ = self._state.base(id)
+        file = None
+        if not is_generated(note):
+            file = seen.file if seen is not None else self._state.base(id)[0]
         there = seen.stat if seen is not None else look.same[id][1] if id in look.same else None
-        refs = before if file is None else Refs.of_file(file, before, index)
+        refs = Refs.of_file(NoteFile(note.content) if file is None else file, before, index)
         said = said_by_note(note, links, refs, index, self._state.zone)
         page = rendered(file, refs, note, said, links, index, self._state.zone)
         data = page.encoded
@@ -136,21 +138,18 @@ class ToFiles:
         if id in self._state.conflicts and seen is not None:
             self._aside.keep(id, seen, self._state.conflicts[id])
         if digest != now or there is None:
-            if not any(step.note == id and step.what == "put back" for step in self._state.report.to_files):
-                what = "written" if there is None else "updated"
-                told = any(step.note == id and step.what in ("added", "merged") for step in self._state.report.to_notes)
-                if not told and not (self._state.dry and seen is not None):
-                    self._state.report.to_files.append(Step(what, path, id))
+            if id not in self._told and not (self._state.dry and seen is not None):
+                self._state.report.to_files.append(Step("written" if there is None else "updated", path, id))
             if self._state.dry:
                 return
             there = self._state.folder.write(path, data, expect=there)
         if self._state.dry:
             return
         final = Refs.of_file(page, Refs({**refs.lines, **_lines(said, index)}, refs.wiki), index)
-        final = replace(final, wiki={name: target for name, target in final.wiki.items() if note.kind != "topic"})
+        final = replace(final, wiki={} if is_generated(note) else final.wiki)
         record = KnownFile(id, path, digest, there.mtime_ns, there.size, final.to_json(), False)
         if record != known:
-            self._state.done.append((record, page.text))
+            self._state.done.append((record, data.decode()))
 
     def _no_file(self, id: str, look: Look) -> None:
         """A note that is not active has no file."""

@@ -59,6 +59,7 @@ class ToNotes:
     def _edit(self, edits: Mapping[str, Edit]) -> None:
         report = self._state.report
         links: list[tuple[str, Edit]] = []
+        back = {step.note for step in report.to_notes if step.what == "restored"}
         for id, edit in edits.items():
             if id in self._state.look.blocked:
                 continue
@@ -69,7 +70,7 @@ class ToNotes:
             if self._state.dry:
                 continue
             try:
-                if any(step.note == id and step.what == "restored" for step in report.to_notes):
+                if id in back:
                     self._state.memory.restore(id)
                 if edit.fields:
                     self._state.memory.update(id, **edit.fields)

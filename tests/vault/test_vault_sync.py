@@ -71,6 +71,17 @@ def test_a_new_file_becomes_a_note_and_keeps_its_bytes(desk: Desk) -> None:
     assert "cssclass: wide\r\nstatus: draft\r\n" in text  # a status of the user's own stays his
 
 
+def test_a_change_in_amem_leaves_the_line_ends_of_a_file_alone(desk: Desk) -> None:
+    desk.write("Pool.md", "\ufeff---\r\ncssclass: wide\r\n---\r\n\r\nSwim at noon.\r\nBring soap.\r\n")
+    desk.settled()
+    desk.memory.update(desk.id_of("Pool.md"), content="Swim at one.\nBring soap.")
+    desk.settled()
+    text = desk.files()["Pool.md"]
+    assert text.startswith("\ufeff---\r\n")
+    assert text.endswith("---\r\n\r\nSwim at one.\r\nBring soap.\r\n")
+    assert "cssclass: wide\r\n" in text
+
+
 def test_a_daily_note_is_of_its_day(desk: Desk) -> None:
     desk.write("Journal/2026-01-15.md", "Planted an apple tree.\n")
     desk.settled()
