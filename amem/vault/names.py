@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
 
 #: Characters, and bytes in UTF-8, of a name before its ending: room for " (conflict of amem 2026-05-01) 12.md" is left.
-_CHARACTERS, _BYTES = 80, 180
+_CHARACTERS, _BYTES = 60, 120
 #: What some file system refuses (< > : " / \ | ? *), what a [[link]] cannot hold (# ^ [ ]), and what is not seen.
 _UNSAFE = re.compile(
     r'[<>:"/\\|?*#^\[\]\x00-\x1f\x7f-\x9f\ud800-\udfff\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]'
 )
+_COLON = re.compile(r"(?<=\w):\s+(?=\w)")
+#: What no name begins or ends with.
+_EDGES = ". ,;-，；、。：…"
 #: Names of devices on Windows, with any ending.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?=\.|$)", re.IGNORECASE)
 NAMELESS = "Note"
@@ -38,9 +41,10 @@ def title_for(note: MemoryNote) -> str:
 
 def safe_name(title: str) -> str:
     """The title as a file's name without its ending; `NAMELESS` where nothing is left of it."""
-    name = unicodedata.normalize("NFC", _UNSAFE.sub(" ", title))
-    name = " ".join(name.split()).strip(". ")
-    name = _cut(name, _CHARACTERS, _BYTES).rstrip(". ")
+    name = _COLON.sub(" - ", title).replace("/", "-")
+    name = unicodedata.normalize("NFC", _UNSAFE.sub(" ", name))
+    name = " ".join(name.split()).strip(_EDGES)
+    name = _cut(name, _CHARACTERS, _BYTES).rstrip(_EDGES)
     if not name:
         return NAMELESS
     return f"{name[: match.end()]}_{name[match.end() :]}" if (match := _DEVICES.match(name)) else name
