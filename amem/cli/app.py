@@ -1,5 +1,6 @@
 """``amem``: the command line, thin over the API. Commands import what they use when they run, so that help is quick."""
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,6 +37,7 @@ from amem.cli import (
     why,
     write,
 )
+from amem.cli.completion import complete_collection
 from amem.cli.context import Invocation
 from amem.cli.exits import guarded
 from amem.visible import visible
@@ -120,7 +122,9 @@ def _version(wanted: bool) -> None:
 def options(
     context: typer.Context,
     home: Annotated[str | None, typer.Option(help="Folder that holds the collections.", envvar=None)] = None,
-    collection: Annotated[str | None, typer.Option("--collection", "-c", help="Collection to use.")] = None,
+    collection: Annotated[
+        str | None, typer.Option("--collection", "-c", help="Collection to use.", autocompletion=complete_collection)
+    ] = None,
     env_file: Annotated[str | None, typer.Option(help="Read settings from this file, not <home>/.env.")] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show what happens, and tracebacks.")] = False,
     version: Annotated[
@@ -189,4 +193,16 @@ for room in (*_START, *_FIND, *_TRUST, transfer, vault, graph, *_LOOK_AFTER):
 
 def main() -> None:
     """The ``amem`` program."""
+    typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS")
+    if typed and "_AMEM_COMPLETE" in os.environ:
+        only_named(typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1])
     app()
+
+
+def only_named(words: list[str]) -> None:
+    """Leave out the commands that a half-typed line does not name: putting all of them together takes a while."""
+    commands, rooms = app.registered_commands, app.registered_groups
+    named = [each for each in commands if (each.name or getattr(each.callback, "__name__", "")) in words]
+    groups = [each for each in rooms if each.name in words]
+    if named or groups:
+        app.registered_commands, app.registered_groups = named, groups

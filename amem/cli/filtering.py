@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from amem.cli.completion import complete_kind, complete_tag
 from amem.cli.options import moment, pairs, time_option
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 _PANEL = "Which notes"
 
 
-def _option(*names: str, help: str) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=_PANEL, show_default=False)
+def _option(*names: str, help: str, offers: Any = None) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=_PANEL, show_default=False, autocompletion=offers)
 
 
 _Texts = list[str] | None
@@ -30,8 +31,8 @@ _Text = str | None
 class Where:
     """What the options said. `filter` makes a Filter of it, once the collection and its time zone are known."""
 
-    tag: Annotated[_Texts, _option("--tag", "-t", help="With this tag; repeatable (all of them).")] = None
-    kind: Annotated[_Texts, _option("--kind", help="Of this kind (fact, decision, ...); repeatable.")] = None
+    tag: Annotated[_Texts, _option("--tag", "-t", help="With this tag; repeatable.", offers=complete_tag)] = None
+    kind: Annotated[_Texts, _option("--kind", help="Of this kind; repeatable.", offers=complete_kind)] = None
     category: Annotated[_Text, _option("--category", help="Of this category.")] = None
     layer: Annotated[_Texts, _option("--layer", help="In this memory: short_term, long_term.")] = None
     speaker: Annotated[_Text, _option("--speaker", help="Said by this person.")] = None

@@ -7,9 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
+from amem.cli.completion import complete_id
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in its documented shape.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="A note's id or the beginning of it.", show_default=False)]
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids, or beginnings of them.", show_default=False)]
+Id = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="A note's id or the beginning of it.", show_default=False, autocompletion=complete_id
+    ),
+]
+Ids = Annotated[
+    list[str],
+    typer.Argument(metavar="ID", help="Ids, or beginnings of them.", show_default=False, autocompletion=complete_id),
+]
 #: What every option that takes a time understands; `moment` reads it.
 TIMES = "2026-05-02, 2026-05, 7d, yesterday, 2 weeks ago, 上周"
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from amem.labels import short_id as short_id
 from amem.labels import short_ids as short_ids
-from amem.text.breaking import breaks
 from amem.visible import escaped_json, visible
 
 if TYPE_CHECKING:
@@ -118,6 +117,8 @@ def styled(*parts: str | tuple[str, StyleType]) -> Text:
 
 def print_wrapped(out: Console, text: Text, *, indent: int = 0, hanging: int = 0) -> None:
     """The text in lines that fit, indented, those after the first by `hanging` more; Chinese breaks anywhere."""
+    from amem.text.breaking import breaks
+
     first, later = " " * indent, " " * (indent + hanging)
     room = max(20, out.width - indent - hanging)
     for number, line in enumerate(text.divide(breaks(text.plain, room, first=room + hanging))):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from amem.cli.completion import complete_topic
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import (
@@ -69,7 +70,12 @@ def topics(context: typer.Context, as_json: Json = False) -> None:
 
 def topic(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Its name, the beginning of it, or its id.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Its name, the beginning of it, or its id.", show_default=False, autocompletion=complete_topic
+        ),
+    ],
     about: Annotated[
         list[str] | None, typer.Argument(help="With --declare: more words it is about.", show_default=False)
     ] = None,

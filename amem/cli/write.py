@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from amem.cli.completion import complete_hidden, complete_id, complete_kind, complete_tag
 from amem.cli.context import at_terminal, invocation, tell
 from amem.cli.exits import ExitCode
 from amem.cli.options import Id, Ids, Json, Time, pairs, stamp
@@ -20,10 +21,21 @@ _PANEL = "Write"
 #: Of what stays after a purge so many are named.
 _NAMED = 20
 
-NewTags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; repeatable.")]
+NewTags = Annotated[
+    list[str] | None, typer.Option("--tag", "-t", help="A tag; repeatable.", autocompletion=complete_tag)
+]
 NewKeywords = Annotated[list[str] | None, typer.Option("--keyword", help="A keyword; repeatable.")]
 NewMeta = Annotated[list[str] | None, typer.Option("--meta", help="Metadata as key=value; repeatable.")]
-NewKind = Annotated[str | None, typer.Option("--kind", help="What sort of note: fact, preference, decision, ...")]
+NewKind = Annotated[
+    str | None,
+    typer.Option("--kind", help="What sort of note: fact, preference, ...", autocompletion=complete_kind),
+]
+Hidden = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ID", help="Ids, or beginnings of them.", show_default=False, autocompletion=complete_hidden
+    ),
+]
 NewCategory = Annotated[str | None, typer.Option("--category", help="A category.")]
 NewSpeaker = Annotated[str | None, typer.Option("--speaker", help="Who said it.")]
 NewContext = Annotated[str | None, typer.Option("--context", help="One sentence on what it is about.")]
@@ -106,7 +118,9 @@ def edit(
     content: Annotated[str | None, typer.Option("--content", help="New text; - reads standard input.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="These tags instead; repeatable.")] = None,
     add_tag: Annotated[list[str] | None, typer.Option("--add-tag", help="One more tag; repeatable.")] = None,
-    remove_tag: Annotated[list[str] | None, typer.Option("--remove-tag", help="A tag less; repeatable.")] = None,
+    remove_tag: Annotated[
+        list[str] | None, typer.Option("--remove-tag", help="A tag less; repeatable.", autocompletion=complete_tag)
+    ] = None,
     time: Time = None,
     category: NewCategory = None,
     kind: NewKind = None,
@@ -161,7 +175,7 @@ def delete(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
         tell(f"undo with: {call.command('undo')}{' (once for each)' if len(found) > 1 else ''}")
 
 
-def restore(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
+def restore(context: typer.Context, ids: Hidden, as_json: Json = False) -> None:
     """Bring back deleted, archived or superseded notes."""
     with invocation(context).memory() as memory:
         found = _resolve(memory, ids, deleted=True)
@@ -222,7 +236,9 @@ def pin(
 def link(
     context: typer.Context,
     source: Id,
-    target: Annotated[str | None, typer.Argument(metavar="ID", help="The note to link to.")] = None,
+    target: Annotated[
+        str | None, typer.Argument(metavar="ID", help="The note to link to.", autocompletion=complete_id)
+    ] = None,
     type: Annotated[str, typer.Option("--type", help="related, supports, contradicts, caused_by, ...")] = "related",
     reason: Annotated[str, typer.Option("--reason", "-r", help="Why, in words.")] = "",
     remove: Annotated[bool, typer.Option("--remove", help="Take the link away.")] = False,
