@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from amem.cli.app import as_utf8, globals_first
-from amem.cli.options import moment, pairs
+from amem.cli.options import pairs
 from amem.cli.render import count, fitting, one_line, short_id
 from amem.errors import InvalidInput
 from amem.text.breaking import breaks
+from amem.text.times.moments import moment_of
 from amem.visible import visible
 
 
@@ -87,13 +88,13 @@ NOW = datetime(2026, 3, 10, 15, 30, tzinfo=UTC)
     ],
 )
 def test_times_are_read_as_people_give_them(said: str, meant: str) -> None:
-    assert moment(said, "UTC", NOW) == datetime.fromisoformat(meant).replace(tzinfo=UTC)
+    assert moment_of(said, UTC, NOW) == datetime.fromisoformat(meant).replace(tzinfo=UTC)
 
 
 @pytest.mark.parametrize("said", ["", "whenever", "d", "999999999999d", "-3d"])
 def test_other_times_are_refused(said: str) -> None:
     with pytest.raises(InvalidInput):
-        moment(said, "UTC", NOW)
+        moment_of(said, UTC, NOW)
 
 
 def test_metadata_values_that_are_numbers_become_numbers() -> None:
