@@ -107,6 +107,13 @@ def test_the_second_line_of_a_hit_shows_the_words_that_matched(width: int) -> No
             assert (word, FOUND) in line
 
 
+def test_a_hit_that_begins_with_its_sentence_marks_the_words_in_its_title() -> None:
+    row = replace(ROW, title="I left Kestrel in May. Pieter was kind about it and asked for notes.", score=0.5)
+    row = replace(row, excerpt=(("I left ", False), ("Kestrel", True), (" in May.", False), (" …", False)))
+    assert ("Kestrel", FOUND) in laid_out(row, 50, marked=False, year=0)
+    assert "".join(part for part, _ in below(row, 50)).strip().startswith("May. Pieter was kind")
+
+
 def test_a_hit_whose_first_line_says_all_tells_why_it_was_found() -> None:
     row = replace(ROW, title="Buy milk", score=0.5, why="1st by words (milk).")
     row = replace(row, excerpt=(("Buy ", False), ("milk", True)))

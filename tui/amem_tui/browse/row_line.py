@@ -28,6 +28,8 @@ LEGEND = (
 #: The look of words that matched.
 FOUND = "note-list--found"
 _INDENT = " " * 5
+#: At the end of an excerpt where the note goes on.
+_ON = " …"
 #: Cells that a title keeps as long as there is a column to give up.
 _TITLE = 24
 #: What gets room first, in cells: the short date, who wrote it, strength, links, layer, the whole date, four bars.
@@ -90,10 +92,14 @@ def below(row: Row, width: int) -> list[Piece]:
 
 def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
     """The title in so many cells, and what of the excerpt is left for the line below it."""
-    excerpt = [(text, FOUND if matched else look) for text, matched in row.excerpt]
-    if not excerpt or not _begins(row):
-        return [(fit(row.title, room), look)], [(text, each or "note-list--dim") for text, each in excerpt]
-    shown = row.title.removesuffix("…")
+    pieces = row.excerpt[:-1] if row.excerpt[-1:] == ((_ON, False),) else row.excerpt
+    excerpt = [(text, FOUND if matched else look) for text, matched in pieces]
+    said, shown = "".join(text for text, _ in excerpt).rstrip(), row.title.removesuffix("…")
+    if not said or not (said.startswith(shown) or shown.startswith(said)):
+        dim = [(text, FOUND if matched else "note-list--dim") for text, matched in row.excerpt]
+        return [(fit(row.title, room), look)], dim
+    if len(shown) > len(said):  # a line of several sentences
+        excerpt = [*parted(excerpt, len(said))[0], (shown[len(said) :], look)]
     # The first line of a note of several may be shorter than what is shown of it.
     title, rest = parted(excerpt, len(shown))
     first, cut = fitted([*title, ("…", look)] if shown != row.title else title, room)
@@ -101,11 +107,6 @@ def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
     if left:
         left[0] = left[0][0].lstrip(), left[0][1]
     return first, left
-
-
-def _begins(row: Row) -> bool:
-    """Whether what is shown of a hit's text begins where its title does."""
-    return "".join(text for text, _ in row.excerpt).startswith(row.title.removesuffix("…"))
 
 
 def _tail(row: Row, plan: Columns, year: int) -> list[Piece]:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from amem_tui.graph.ring import places, point, toward
+from amem_tui.graph.scene import Scene
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from amem_tui.graph.scene import Node, Scene
+    from amem_tui.graph.scene import Node
 
 #: A cell is about so many times as high as it is wide.
 ASPECT = 2.0
@@ -28,6 +29,8 @@ _LONGEST, _OF_FEW, _CENTRAL = 30, 60, 10
 _MARGINS, _MARGIN = ((6, 0.38), (12, 0.3)), 0.16
 #: A ring is drawn apart by no more than this.
 _STRETCH = 1.7
+#: From so many notes on those beyond the only neighbour are placed around that.
+_HANGING = 4
 #: How much sooner rings reach the top and the bottom than the sides.
 _UPRIGHT = 0.55
 #: How far from where it belongs a label may go: rows up or down, steps of two cells to the side.
@@ -77,13 +80,26 @@ def place(scene: Scene, width: int, height: int, *, before: Layout | None = None
     """
     if width < FRAME or height < 1:
         return Layout(scene, width, height, {})
-    around = places(scene, _facing(scene, before))
+    seen = _from_hub(scene)
+    around = places(seen, _facing(seen, before))
     spots: dict[str, Spot] = {}
     for beginning in _BEGINNINGS:
-        spots = _placed(scene, around, width, height, beginning)
+        spots = _placed(seen, around, width, height, beginning)
         if len(spots) == len(scene.nodes):
             break
-    return Layout(scene, width, height, _centred(_grown(scene, spots, width), width, height))
+    spots = _centred(_grown(seen, spots, width), width, height)
+    return Layout(scene, width, height, {id: spots[id] for id in scene.nodes if id in spots})
+
+
+def _from_hub(scene: Scene) -> Scene:
+    """The scene as seen from the only neighbour of its centre, if others hang on that: they would crowd one side."""
+    near = [node.id for node in scene.nodes.values() if node.hop == 1]
+    if len(near) != 1 or len(scene.nodes) < _HANGING or any(node.weight for node in scene.nodes.values()):
+        return scene
+    hub = near[0]
+    nodes = {id: replace(node, hop=1 if id == scene.centre else node.hop - 1) for id, node in scene.nodes.items()}
+    via = {id: through for id, through in scene.via.items() if id != hub} | {scene.centre: hub}
+    return Scene(hub, nodes, scene.edges, via)
 
 
 def _centred(spots: Mapping[str, Spot], width: int, height: int) -> dict[str, Spot]:
