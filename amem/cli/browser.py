@@ -4,11 +4,13 @@
 
 import os
 import sys
+import threading
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from amem.cli.context import invocation, tell
+from amem.cli.exits import ExitCode
 from amem.cli.render import say
 from amem.errors import InvalidInput
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from amem.cli.context import Invocation
 
 _PANEL = "Start"
+#: Seconds that the process is given to end by itself after its window.
+_GRACE = 3.0
 
 
 def register(app: typer.Typer) -> None:
@@ -72,7 +76,15 @@ def desktop(
 
     check_display()
     _openable(call)
-    open_desktop(call.settings(), env_file=call.env_file)
+    code = ExitCode.FAILED
+    try:
+        open_desktop(call.settings(), env_file=call.env_file)
+        code = ExitCode.OK
+    finally:
+        # Threads of pywebview may wait for a page that is gone, for ever; all is said and stored by then.
+        end = threading.Timer(_GRACE, os._exit, (code,))
+        end.daemon = True
+        end.start()
 
 
 def _openable(call: "Invocation") -> None:

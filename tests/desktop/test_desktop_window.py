@@ -11,11 +11,12 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -68,6 +69,17 @@ class Window:
         self._listening.start()
         self._heard.wait(PATIENCE)
 
+    def _visible(self) -> set[str]:
+        """The windows on the display; an open menu is one."""
+        return set(self.xdo("search", "--onlyvisible", "--name", ".*").split())
+
+    def _menu_opened(self, seen: set[str]) -> bool:
+        self.xdo("key", "alt+n")
+        end = time.monotonic() + 15
+        while not self._visible() - seen and time.monotonic() < end:
+            time.sleep(0.1)
+        return bool(self._visible() - seen)
+
     def _found(self) -> list[str]:
         return self.xdo("search", "--onlyvisible", "--name", "^amem: garden$").split()
 
@@ -88,9 +100,10 @@ class Window:
     def choose(self, key: str) -> None:
         """Choose from the menu, by the keyboard."""
         self._since = len(self._told)
-        self.xdo("key", "alt+n")
-        time.sleep(1)  # nothing that could be waited for: the menu is drawn by the desktop
+        seen = self._visible()
+        wait_for(lambda: self._menu_opened(seen), lambda: "the menu never opened")
         self.xdo("key", key)
+        wait_for(lambda: not self._visible() - seen, lambda: "the menu never closed")
 
     def shows(self, words: str) -> None:
         """Wait until these words are drawn."""
@@ -109,6 +122,13 @@ class Window:
         return self.process.returncode, "".join(
             line for line in said.splitlines(True) if line.strip() and "DevTools" not in line
         )
+
+    def kill(self) -> None:
+        """End all that is left of it, where a test failed."""
+        for each in self.running():
+            os.kill(each, signal.SIGKILL)
+        if self.process.stderr is not None and not self.process.stderr.closed:
+            self.process.communicate(timeout=PATIENCE)
 
     def running(self, words: str = "") -> list[int]:
         """The processes that it or one of its own started, and itself; with `words` in their command lines."""
@@ -155,6 +175,11 @@ def wait_for(what: Callable[[], Any], else_: Callable[[], str] = lambda: "never 
     return found
 
 
+def count_of_notes(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / "amem.db")) as database:
+        return int(database.execute("SELECT count(*) FROM notes").fetchone()[0])
+
+
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Callable[[], Window]]:
     """Opens a window on two linked notes, on a display without a window manager."""
@@ -172,7 +197,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[[], Window]]:
 
         def opens() -> Window:
             window = Window(display, tmp_path)
-            stack.callback(lambda: [os.kill(each, signal.SIGKILL) for each in window.running()])
+            stack.callback(window.kill)
             return window
 
         yield opens
@@ -196,6 +221,7 @@ def test_search_open_graph_write_quit_and_nothing_is_left(opened: Callable[[], W
     window.choose("q")
     window.shows("ctrl+q once more")
     window.press("ctrl+s")
+    wait_for(lambda: count_of_notes(tmp_path / "garden") == 3)
     window.shows("concluded by a model or a rule")
     window.xdo("windowsize", window.id, "900", "600", "windowmove", window.id, "70", "50")
     wait_for(lambda: window.geometry == [900, 600])
