@@ -51,6 +51,7 @@ class Vault:
 
         `progress` hears (files looked at, of how many). Raises InvalidInput and StorageError.
         """
+        self._refuse_own_home()
         self._refuse_emptied()
         if dry_run:
             return self._steps(dry_run, progress)
@@ -59,6 +60,7 @@ class Vault:
 
     def export(self, filter: Filter | None = None, *, force: bool = False) -> ExportReport:
         """Write one file for each note that passes the filter, one way: see `amem.vault.export`."""
+        self._refuse_own_home()
         return export_notes(self._store, self._zone, self.folder, filter or Filter(), force=force)
 
     def _steps(self, dry_run: bool, progress: Progress | None) -> SyncReport:
@@ -117,6 +119,12 @@ class Vault:
             identity = self.folder.identify()
         with self._store.write() as session:
             return session.vaults.find(identity) or session.vaults.add(identity, path)
+
+    def _refuse_own_home(self) -> None:
+        """Raise InvalidInput for a folder in which the collection itself lies, or that lies in it."""
+        own, root = self._store.folder, self.folder.root.resolve()
+        if own is not None and (own.resolve().is_relative_to(root) or root.is_relative_to(own.resolve())):
+            raise InvalidInput(f"{self.folder.root} holds the notes themselves", hint="name a folder of its own")
 
     def _refuse_emptied(self) -> None:
         """Raise InvalidInput for a folder that held files at the last sync, and is not there or empty.

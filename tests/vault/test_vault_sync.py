@@ -9,7 +9,11 @@ import pytest
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from conftest import Desk
+
+    from amem import AgenticMemorySystem
 
 
 def did(steps: list) -> list[tuple[str, str]]:
@@ -239,6 +243,14 @@ def test_a_folder_that_is_suddenly_empty_deletes_nothing(desk: Desk) -> None:
     with pytest.raises(InvalidInput, match="is empty now"):
         desk.sync()
     assert desk.memory.count() == 1
+
+
+def test_the_folder_of_the_notes_themselves_is_refused(open_memory: Callable[..., AgenticMemorySystem]) -> None:
+    memory = open_memory()
+    assert memory.folder is not None
+    for folder in (memory.folder, memory.folder.parent, memory.folder / "vault"):
+        with pytest.raises(InvalidInput, match="the notes themselves"):
+            memory.vault(folder).sync()
 
 
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(desk: Desk) -> None:
