@@ -32,6 +32,8 @@ SESSIONS = (Format.CLAUDE_CODE, Format.CODEX)
 EXPORTS = (Format.CHATGPT, Format.CLAUDE, Format.MESSAGES)
 #: What an archive holds the conversations in.
 _LISTED = "conversations.json"
+#: What people and models write packs to a tenth; what is large and packs to less than this part is to fill memory.
+_PACKED, _LARGE = 100, 64 * 1024**2
 #: Messages remembered as one operation: a long session never has to fit into memory, and can be stopped in between.
 _AT_ONCE = 400
 #: What Claude Code writes as if a person had: commands and their output, reminders to the model.
@@ -139,6 +141,12 @@ def conversations_in(path: Path) -> Iterator[BinaryIO]:
                 f"{path} is no export of conversations: {error or f'it holds no {_LISTED}'}",
                 hint="name the archive that ChatGPT or Claude sent, or the JSON file in it",
             ) from error
+        held = archive.getinfo(name)  # no more is read of it than it says here
+        if held.file_size > max(_LARGE, _PACKED * held.compress_size):
+            raise InvalidInput(
+                f"{path} would unpack to {held.file_size:,} bytes from {held.compress_size:,}, as no conversations do",
+                hint=f"unpack {_LISTED} yourself and name that file, if you trust it",
+            )
         yield cast("BinaryIO", stack.enter_context(archive.open(name)))
 
 

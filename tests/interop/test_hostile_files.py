@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from amem.collection import folder_of
 from amem.errors import AmemError, InvalidInput
 from amem.interop import decoding
 from amem.interop.exporting import write_lines
+from amem.interop.transcripts import conversations_in
 
 if TYPE_CHECKING:
     from conftest import Import
@@ -128,3 +130,12 @@ def test_a_pipe_in_the_place_of_the_database_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "home" / "default" / "amem.db")
     with pytest.raises(AmemError, match="not a regular file"):
         AgenticMemorySystem(directory=tmp_path / "home", collection="default", llm_backend="offline")
+
+
+def test_an_archive_that_would_unpack_to_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    archive = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file, file.open("conversations.json", "w") as inside:
+        for _ in range(80):
+            inside.write(b" " * 2**20)
+    with pytest.raises(InvalidInput, match="would unpack to"), conversations_in(archive):
+        pass
