@@ -11,7 +11,8 @@ from amem.message import Role
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
-from amem.storage.sources import read_source
+from amem.storage.listed import valid_json
+from amem.storage.sources import read_sources
 from amem.text import index_terms, query_terms
 from amem.writing.conflict.takebacks import take_back_in
 
@@ -72,7 +73,7 @@ def episodes_reached(session: Session, lot: Lot) -> list[MemoryNote]:
         .select_from(held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation))
         .where(_NOTES.c.status != str(Status.DELETED), _OPS.c.undone_by.is_(None))
         .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None))
-        .where(func.coalesce(func.json_extract(_NOTES.c.edited, "$.content"), "") != "edited")
+        .where(func.coalesce(func.json_extract(valid_json(_NOTES.c.edited), "$.content"), "") != "edited")
         .distinct()
     )
     ids = [
@@ -115,7 +116,7 @@ def _made_from(session: Session, sources: Sequence[Source]) -> list[MemoryNote]:
         .select_from(held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation))
         .where(_NOTES.c.status == str(Status.ACTIVE), _OPS.c.undone_by.is_(None))
         .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_(None))
-        .where(func.coalesce(func.json_extract(_NOTES.c.edited, "$.status"), "") != "edited")
+        .where(func.coalesce(func.json_extract(valid_json(_NOTES.c.edited), "$.status"), "") != "edited")
     )
     meant = {source.id for source in sources}
     candidates = [
@@ -132,7 +133,7 @@ def _made_from(session: Session, sources: Sequence[Source]) -> list[MemoryNote]:
 def _read(session: Session, where: ColumnElement[bool], *, limit: int = -1, newest_first: bool = False) -> list[Source]:
     order = _SOURCES.c.ordinal.desc() if newest_first else _SOURCES.c.ordinal
     statement = select(_SOURCES).where(where).order_by(order).limit(limit)
-    return [read_source(row) for row in session.connection.execute(statement).mappings()]
+    return read_sources(session, session.connection.execute(statement).mappings())
 
 
 def _alike(note: str, sentence: str) -> bool:

@@ -12,7 +12,7 @@ from amem.errors import NoteNotFound
 from amem.note import Kind, Source, Status
 from amem.storage import tables
 from amem.storage.chunks import chunks
-from amem.storage.sources import read_source
+from amem.storage.sources import read_sources
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ class Transcript:
             .order_by(_SOURCES.c.ordinal.desc(), _SOURCES.c.key.desc())
             .limit(count)
         )
-        found = [read_source(row) for row in reversed(self._run(statement).mappings().all())]
+        found = read_sources(self._session, reversed(self._run(statement).mappings().all()))
         said = [message_of(source) for source in found]
         return list(without_forgotten(self._session, said, [source.id for source in found]))
 
@@ -80,7 +80,7 @@ class Transcript:
             .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
             .limit(count)
         )
-        return [message_of(read_source(row)) for row in self._run(statement).mappings()]
+        return [message_of(each) for each in read_sources(self._session, self._run(statement).mappings())]
 
     def of(self, note: str) -> list[Source]:
         """What the note came from, in order. Raises NoteNotFound."""

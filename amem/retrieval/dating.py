@@ -11,6 +11,7 @@ import numpy as np
 from amem.clock import start_of_day
 from amem.note import Kind
 from amem.retrieval.reading import Intent, Period, Reading
+from amem.storage.rows import moment_or_never
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ class Dating:
         if worth[:, best].max() < _TOLD:
             return None
         ((at, begun),) = asked.session.notes.columns([keys[best]], ["at", "valid_from"]).values()
-        moment = datetime.fromisoformat(begun or at)
+        moment = moment_or_never(begun or at)
         if event.before:
             return Period(event.words, None, moment)
         return Period(event.words, start_of_day(moment, self._zone), None)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from amem.retrieval.reading import Recency
 from amem.retrieval.timing import times_of
+from amem.storage.rows import moment_or_never
 from amem.truth.intervals import intervals
 
 if TYPE_CHECKING:
@@ -84,16 +85,16 @@ def timely(
     when: dict[int, datetime] = {}
     for key in keys:
         at, begun, ended, content = rows[key]
-        said = datetime.fromisoformat(at)
+        said = moment_or_never(at)
         if recency in (Recency.RECENT, Recency.NOW):
-            if recency is Recency.RECENT or ended is None or datetime.fromisoformat(ended) > moment:
+            if recency is Recency.RECENT or ended is None or moment_or_never(ended) > moment:
                 when[key] = said
             continue
         named = [
             datetime(first.year, first.month, first.day, tzinfo=zone)
             for first, _ in times_of(content, said.astimezone(zone).date())
         ]
-        times = [*named, datetime.fromisoformat(begun)] if begun else named or [said]
+        times = [*named, moment_or_never(begun)] if begun else named or [said]
         today = moment.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
         if recency is Recency.NEXT:
             ahead = [each for each in times if each >= today]

@@ -19,6 +19,7 @@ import numpy as np
 from amem.retrieval.among import MOST, best_among
 from amem.retrieval.legs import to_the_point
 from amem.retrieval.reading import Intent
+from amem.storage.rows import moment_or_never
 from amem.text.times import mentions, states_a_time
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class InTime:
         return (self.period.words,)
 
     def _worth(self, at: str, begun: str | None, ended: str | None, content: str) -> float:
-        said = datetime.fromisoformat(at)
+        said = moment_or_never(at)
         best = max(self._near(said, said), self._so(begun, ended))
         if best < 1.0:
             day = said.astimezone(self.zone).date()
@@ -97,10 +98,10 @@ class InTime:
         """What a note says has been so from `begun` until `ended`."""
         if begun is None and ended is None:
             return 0.0
-        since = self._since if begun is None else datetime.fromisoformat(begun)
+        since = self._since if begun is None else moment_or_never(begun)
         if begun is not None and self._since <= since < self._until:
             return 1.0
-        until = self._until if ended is None else datetime.fromisoformat(ended)
+        until = self._until if ended is None else moment_or_never(ended)
         if since >= self._until or until <= self._since:
             return self._near(since, since) if begun is not None else 0.0
         return 1.0 if ended is not None else _ALL_ALONG

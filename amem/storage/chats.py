@@ -11,6 +11,7 @@ import re
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, func, insert, or_, select, update
@@ -143,7 +144,9 @@ class Chats:
 
     def sessions(self, limit: int = 50) -> list[ChatSession]:
         """Sessions that have turns, the last used first."""
-        return [_session_of(row) for row in self._run(_heads().where(self._own()).limit(limit)).mappings()]
+        return self._session.readable(
+            self._run(_heads().where(self._own()).limit(limit)).mappings(), lambda row: f"chat {row['id']}", _session_of
+        )
 
     def scope_of(self, id: str) -> Scope:
         """Whose a session is; nobody's where there is none."""
@@ -233,7 +236,7 @@ class Chats:
         if before is not None:
             statement = statement.where(_TURNS.c.number < before)
         rows = self._run(statement if last is None else statement.limit(last)).mappings().all()
-        return [_turn_of(row, recalled=recalled) for row in reversed(rows)]
+        return self._readable(reversed(rows), partial(_turn_of, recalled=recalled))
 
     def open_turns(self, session: str) -> list[Turn]:
         """The turns that are learnt from and that no episode sums up yet, in order, without what was recalled."""
@@ -241,7 +244,7 @@ class Chats:
             _SESSIONS.c.id == session, _TURNS.c.episode.is_(None), _TURNS.c.learning != str(Learning.OFF)
         )
         rows = self._run(statement.order_by(_TURNS.c.number)).mappings()
-        return [_turn_of(row, recalled=False) for row in rows]
+        return self._readable(rows, partial(_turn_of, recalled=False))
 
     def episodes(self, session: str, *, before: int) -> list[str]:
         """Ids of the notes that sum up episodes of a session's turns before that number, in its order."""
@@ -273,7 +276,7 @@ class Chats:
         if before is not None:
             statement = statement.where(_TURNS.c.at < time_text(before))
         statement = statement.order_by(_TURNS.c.key)
-        return [_turn_of(row) for row in self._run(statement if limit is None else statement.limit(limit)).mappings()]
+        return self._readable(self._run(statement if limit is None else statement.limit(limit)).mappings(), _turn_of)
 
     def unlearnt(self, *, since: datetime | None = None) -> int:
         """How many turns (asked since then) wait to be learnt from, or for a model where the rules stood in for it.
@@ -364,6 +367,9 @@ class Chats:
             _OPS.c.undone_by.is_(None),
             or_(_TURNS.c.state != str(TurnState.ASKED), _TURNS.c.at <= abandoned),
         ]
+
+    def _readable(self, rows: Iterable[RowMapping], read: Callable[[RowMapping], Turn]) -> list[Turn]:
+        return self._session.readable(rows, lambda row: f"turn {row['number']} of chat {row['session_id']}", read)
 
     def _free(self) -> ColumnElement[bool]:
         return or_(_TURNS.c.lease_until.is_(None), _TURNS.c.lease_until <= time_text(self._session.now))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy.dialects import sqlite
 
+from amem.storage.rows import moment_or_never
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 _DIALECT = sqlite.dialect(paramstyle="named")
 #: Characters of a time to the second; what follows are its fractions.
 _SECONDS = len("2026-03-01T09:00:00")
+_NEVER = "1970-01-01T00:00:00"
+_D = "[0-9]"
+_TIME = f"{_D * 4}-[01]{_D}-[0-3]{_D}T[0-2]{_D}:[0-5]{_D}:[0-5]{_D}*"
 
 
 def keys_from(session: Session, statement: Select[Any] | str, **given: Any) -> NDArray[np.int64]:
@@ -41,8 +46,13 @@ def columns(
     if not isinstance(statement, str):
         compiled = statement.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
         statement, given = str(compiled), dict(compiled.params) | given
-    joined = [f"group_concat({name})" for name in (*whole, *real)]
-    joined += [f"group_concat(substr({name}, 1, {_SECONDS}), '')" for name in times]
+    # A value of a damaged row counts as 0, a time as 1970: whoever shows such a row says that it cannot be read.
+    joined = [f"group_concat(CAST({name} AS INTEGER))" for name in whole]
+    joined += [f"group_concat(CAST({name} AS REAL))" for name in real]
+    joined += [
+        f"group_concat(CASE WHEN {name} GLOB '{_TIME}' THEN substr({name}, 1, {_SECONDS}) ELSE '{_NEVER}' END, '')"
+        for name in times
+    ]
     # SQLite keeps the order of a subquery that is read by an aggregate such as this one.
     row = session.driver.execute(f"SELECT {', '.join(joined)} FROM ({statement})", given).fetchone()
     texts = dict(zip((*whole, *real, *times), (text or "" for text in row), strict=True))
@@ -50,5 +60,10 @@ def columns(
     found |= {name: np.fromstring(texts[name], dtype=np.float64, sep=",") for name in real}
     for name in times:
         read = np.frombuffer(texts[name].encode("ascii"), dtype=f"S{_SECONDS}")
-        found[name] = read.astype("datetime64[s]")
+        try:
+            found[name] = read.astype("datetime64[s]")
+        except ValueError:  # such as the 31st of February
+            found[name] = np.array(
+                [moment_or_never(f"{each.decode()}Z").replace(tzinfo=None) for each in read], dtype="datetime64[s]"
+            )
     return found

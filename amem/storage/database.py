@@ -31,6 +31,7 @@ from amem.errors import (
 )
 from amem.storage.backup import copy_aside, has_log
 from amem.storage.migrations import migrate
+from amem.storage.rows import stored_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -273,6 +274,7 @@ class Database:
         else:
             connection = sqlite3.connect(self.path, **options)
         assert isinstance(connection, sqlite3.Connection)
+        connection.text_factory = stored_text
         try:
             self._tune(connection)
         except BaseException:

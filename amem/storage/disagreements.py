@@ -8,7 +8,8 @@ from sqlalchemy import exists, func, select
 
 from amem.note import LinkType, Status
 from amem.storage import tables
-from amem.storage.rows import link_of
+from amem.storage.listed import valid_json
+from amem.storage.rows import link_name, link_of
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
@@ -36,15 +37,15 @@ def open_disagreements(session: Session) -> list[Link]:
     )
     decided = session.flags.decided_pairs()
     found: dict[frozenset[str], Link] = {}
-    for row in session.connection.execute(statement).mappings():
-        pair = frozenset((row["source"], row["target"]))
+    for link in session.readable(session.connection.execute(statement).mappings(), link_name, link_of):
+        pair = frozenset((link.source, link.target))
         if pair not in decided:
-            found.setdefault(pair, link_of(row))
+            found.setdefault(pair, link)
     return list(found.values())
 
 
 def _ended_a_statement(source: ColumnElement[str], overturned: ColumnElement[str]) -> ColumnElement[bool]:
-    each: TableValuedAlias = func.json_each(overturned).table_valued("value")
+    each: TableValuedAlias = func.json_each(valid_json(overturned)).table_valued("value")
     return exists(select(1).select_from(each).where(func.json_extract(each.c.value, "$.by") == source))
 
 

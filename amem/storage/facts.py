@@ -13,7 +13,7 @@ from amem.rendering import fallen
 from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.filters import in_scope, scope_values
-from amem.storage.listed import listed
+from amem.storage.listed import listed, valid_json
 from amem.storage.prepared import Prepared
 from amem.storage.rows import read_moment, read_time, time_text
 from amem.text import normalize
@@ -36,13 +36,15 @@ _CLEAR = delete(_FACTS).where(_FACTS.c.note == bindparam("wanted"))
 
 def _evidence() -> Select[Any]:
     successor = _NOTES.alias()
+    owned = valid_json(_NOTES.c.edited)
     return (
         select(_FACTS)
         .add_columns(_NOTES.c.id, _NOTES.c.key, _NOTES.c.at, _NOTES.c.status, _NOTES.c.superseded_by, _NOTES.c.speaker)
         .add_columns(_NOTES.c.valid_from.label("note_from"), _NOTES.c.valid_to.label("note_to"))
         .add_columns(
             func.coalesce(
-                func.json_extract(_NOTES.c.edited, "$.status"), func.json_extract(_NOTES.c.edited, "$.overturned")
+                func.json_extract(owned, "$.status"),
+                func.json_extract(owned, "$.overturned"),
             ).label("status_owner")
         )
         .add_columns(successor.c.id.label("successor"))
@@ -173,21 +175,21 @@ class Facts:
         """
         asked = {"names": json.dumps([subject_key(subject) for subject in subjects])}
         if predicates is None:
-            return [evidence_of(row) for row in self._scoped(_ABOUT, asked).mappings()]
+            return self._evidence(self._scoped(_ABOUT, asked))
         asked["predicates"] = json.dumps(list(predicates))
-        return [evidence_of(row) for row in self._scoped(_ABOUT_THAT, asked).mappings()]
+        return self._evidence(self._scoped(_ABOUT_THAT, asked))
 
     def stating(self, predicates: Collection[str]) -> list[Evidence]:
         """All that notes state of anybody in these (folded) words, oldest arrival first."""
         asked = {"predicates": json.dumps(list(predicates))}
-        return [evidence_of(row) for row in self._scoped(_STATING, asked).mappings()]
+        return self._evidence(self._scoped(_STATING, asked))
 
     def of(self, keys: Sequence[int]) -> list[Evidence]:
         """All that these notes state."""
         return [
-            evidence_of(row)
+            each
             for some in chunks([int(key) for key in keys])
-            for row in self._scoped(_EVIDENCE.where(_FACTS.c.note.in_(some)), {}).mappings()
+            for each in self._evidence(self._scoped(_EVIDENCE.where(_FACTS.c.note.in_(some)), {}))
         ]
 
     def known(self, names: Collection[str], predicates: Collection[str]) -> set[str]:
@@ -235,6 +237,9 @@ class Facts:
             statement = statement.join(_NOTES, _NOTES.c.key == _FACTS.c.note).where(text(in_scope()))
         ordered = statement.order_by(count.desc(), _FACTS.c.subject_key).limit(limit)
         return {name: n for name, n in self._scoped(ordered, {})}
+
+    def _evidence(self, rows: Any) -> list[Evidence]:
+        return self._session.readable(rows.mappings(), lambda row: f"a fact of note {row['id']}", evidence_of)
 
     def _scoped(self, statement: Executable, asked: Mapping[str, Any]) -> Any:
         return self._run(statement, {**asked, **scope_values(self._session.scope)})

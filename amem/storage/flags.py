@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
+    from sqlalchemy import RowMapping
+
     from amem.storage.session import Session
 
 _FLAGS, _NOTES, _OPS = tables.flags, tables.notes, tables.operations
@@ -70,10 +72,7 @@ class Flags:
             .where(_NOTES.c.status == str(Status.ACTIVE), _FLAGS.c.dismissed == 0, _FLAGS.c.id.in_(last))
             .order_by(_FLAGS.c.id)
         )
-        return [
-            Flag(row["id"], row["note_id"], row["because"], row["reason"], read_moment(row["at"]), row["operation"])
-            for row in self._run(statement).mappings()
-        ]
+        return self._session.readable(self._run(statement).mappings(), lambda row: f"flag {row['id']}", _flag_of)
 
     def decided(self, id: str) -> set[str]:
         """Notes of which a person has said that this one holds in spite of them, or that they hold in spite of it."""
@@ -105,3 +104,7 @@ class Flags:
     def _add(self, key: int, because: str, reason: str, operation: int, *, dismissed: bool) -> None:
         row = {"note": key, "because": because, "reason": reason, "operation": operation, "dismissed": int(dismissed)}
         self._run(insert(_FLAGS), row | {"at": time_text(self._session.now)})
+
+
+def _flag_of(row: RowMapping) -> Flag:
+    return Flag(row["id"], row["note_id"], row["because"], row["reason"], read_moment(row["at"]), row["operation"])

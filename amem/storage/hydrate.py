@@ -12,7 +12,7 @@ from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.listed import listed
 from amem.storage.prepared import Prepared
-from amem.storage.rows import read_time, time_text
+from amem.storage.rows import read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,16 +99,20 @@ def _history(
         .where(versions.c.note.in_(list(by_key)), versions.c.version > 1)
         .order_by(versions.c.note, versions.c.version)
     )
-    for row in session.connection.execute(statement).mappings():
-        if row["version"] > by_key[row["note"]].version:
-            continue  # the note is asked for as it stood before
-        by_key[row["note"]].evolution_history.append(
-            {
-                "version": row["version"],
-                "at": read_time(row["at"]).isoformat(),  # type: ignore[union-attr]  # the column is NOT NULL
-                "actor": row["actor"],
-                "action": row["action"],
-                "cause": row["cause"],
-                "changes": json.loads(row["changes"]),
-            }
-        )
+    found = session.connection.execute(statement).mappings()
+    for key, told in session.readable(
+        found, lambda row: f"version {row['version']} of note {by_key[row['note']].id}", _told
+    ):
+        if told["version"] <= by_key[key].version:  # else the note is asked for as it stood before
+            by_key[key].evolution_history.append(told)
+
+
+def _told(row: Mapping[Any, Any]) -> tuple[int, dict[str, Any]]:
+    return row["note"], {
+        "version": row["version"],
+        "at": read_moment(row["at"]).isoformat(),
+        "actor": row["actor"],
+        "action": row["action"],
+        "cause": row["cause"],
+        "changes": json.loads(row["changes"]),
+    }

@@ -49,7 +49,12 @@ def link_uses(session: Session, types: Sequence[LinkType], *, after: int, limit:
     """Links of these types that no person made, by ascending key."""
     statement = _USED.where(_LINKS.c.key > after, _LINKS.c.type.in_([str(type) for type in types]))
     rows = session.connection.execute(statement.order_by(_LINKS.c.key).limit(limit))
-    return [LinkUse(key, read_moment(at), weight, (here, there)) for key, at, weight, here, there in rows]
+    names = ("key", "at", "weight", "here", "there")
+    return session.readable(
+        (dict(zip(names, row, strict=True)) for row in rows),
+        lambda row: f"link {row['key']}",
+        lambda row: LinkUse(row["key"], read_moment(row["at"]), float(row["weight"]), (row["here"], row["there"])),
+    )
 
 
 def weigh_links(session: Session, weights: Mapping[int, float]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, or_, select, text
@@ -16,10 +15,10 @@ from amem.storage import tables
 from amem.storage.chunks import chunks
 from amem.storage.listed import listed
 from amem.storage.prepared import Prepared
-from amem.storage.rows import link_of, link_plain, time_text
+from amem.storage.rows import link_name, link_of, link_plain, time_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from sqlalchemy import ColumnElement
@@ -95,8 +94,8 @@ class Links:
         found: dict[tuple[str, str, str], Link] = {}
         for some in chunks(ids):
             statement = select(_LINKS).where(or_(_LINKS.c.source.in_(some), _LINKS.c.target.in_(some)))
-            for row in self._run(statement).mappings():
-                found[row["source"], row["target"], row["type"]] = link_of(row)
+            for link in self._readable(self._run(statement).mappings()):
+                found[link.source, link.target, link.type] = link
         return list(found.values())
 
     def ties(self, ids: Sequence[str], *, most: int) -> list[Tie]:
@@ -105,10 +104,11 @@ class Links:
         A link with both ends among them is there twice.
         """
         columns = _LINKS.c.keys()
-        return [
-            Tie(here, link_of(dict(zip(columns, values, strict=True))), fan)
+        rows = [
+            {"here": here, "fan": fan, **dict(zip(columns, values, strict=True))}
             for here, fan, *values in _TIES.rows(self._session, ids=listed(ids), most=most)
         ]
+        return self._session.readable(rows, link_name, lambda row: Tie(row["here"], link_of(row), row["fan"]))
 
     def behind(self, ids: Sequence[str], *, most: int | None = None) -> list[Link]:
         """The links to what these notes rest on: what caused them, what they are derived from, what supports them.
@@ -117,7 +117,7 @@ class Links:
         are not.
         """
         asked = {"ids": json.dumps(list(ids), ensure_ascii=False), "most": -1 if most is None else most}
-        return [link_of(row) for row in self._run(_BEHIND, asked).mappings()]
+        return self._readable(self._run(_BEHIND, asked).mappings())
 
     def get(self, source: str, target: str, type: LinkType) -> Link | None:
         """That one link, if it is there."""
@@ -281,9 +281,10 @@ class Links:
             .where(end, func.coalesce(note.c.status, "") != str(Status.DELETED))
             .order_by(_LINKS.c.at, _LINKS.c.key)
         )
-        rows = self._run(statement).mappings()
-        read = [self._session.past(f"link {row['key']}", partial(link_of, row)) for row in rows]
-        return [link for link in read if link is not None]
+        return self._readable(self._run(statement).mappings())
+
+    def _readable(self, rows: Iterable[Mapping[Any, Any]]) -> list[Link]:
+        return self._session.readable(rows, link_name, link_of)
 
     def _put(self, source: str, target: str, type: LinkType, held: Mapping[str, Any], operation: int) -> bool:
         row = {"source": source, "target": target, "type": str(type), "operation": operation}

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, column, func, select
+from sqlalchemy import bindparam, case, column, func, select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sqlalchemy import Select
+    from sqlalchemy import ColumnElement, Select
 
 
 def among(name: str) -> Select[Any]:
@@ -24,3 +24,8 @@ def among(name: str) -> Select[Any]:
 def listed(values: Iterable[Any]) -> str:
     """Such a list as its parameter."""
     return json.dumps(list(values))
+
+
+def valid_json(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The column where it holds JSON, else NULL: what SQLite's functions for JSON cannot read would stop all rows."""
+    return case((func.json_valid(column) == 1, column))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache, partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sqlalchemy import bindparam, exists, func, select, text
@@ -18,7 +18,7 @@ from amem.storage.chunks import chunks
 from amem.storage.filters import conditions, in_scope, scope_values
 from amem.storage.hydrate import complete
 from amem.storage.known import stood
-from amem.storage.listed import among, listed
+from amem.storage.listed import among, listed, valid_json
 from amem.storage.prepared import Prepared
 from amem.storage.rows import from_plain, note_of, read_time, time_text
 from amem.text import normalize
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from amem.note import Overturned
     from amem.storage.session import Session
 
+K = TypeVar("K")
+V = TypeVar("V")
 _NOTES = tables.notes
 # Statements on the path of every write are built once: building one costs as much as running it.
 _BY_KEYS = select(_NOTES).where(_NOTES.c.key.in_(bindparam("keys", expanding=True)))
@@ -105,6 +107,19 @@ def normal_hash(content: str) -> bytes:
     return blake2b(normalize(content).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+class Readable(dict[K, V]):
+    """What could be read of several rows; asked for one that could not be, it says which and why."""
+
+    def __init__(self, session: Session, read: Mapping[K, V]) -> None:
+        super().__init__(read)
+        self._session = session
+
+    def __missing__(self, key: K) -> V:
+        for error in self._session.passed_over.values():
+            raise error
+        raise KeyError(key)
+
+
 class NoteReading:
     """The notes of one transaction, to be read."""
 
@@ -114,7 +129,7 @@ class NoteReading:
 
     def get(self, id: str) -> MemoryNote | None:
         """The note with its links, usage, trust and history; None when there is none or it was deleted."""
-        return self.get_many([id]).get(id)
+        return self.get_many([id], past=False).get(id)
 
     def get_many(
         self,
@@ -124,16 +139,18 @@ class NoteReading:
         usage: bool = True,
         deleted: bool = False,
         known_at: datetime | None = None,
-        past: bool = False,
+        past: bool = True,
     ) -> dict[str, MemoryNote]:
         """The notes of these ids that exist, in the order asked for; deleted ones only when asked.
 
-        One that cannot be read raises StorageCorrupt, or is left out with `past` (see `Session.past`).
+        One that cannot be read is left out (see `Session.past`), and raises StorageCorrupt when it is taken from
+        what is returned; without `past` at once.
 
         `history` and `usage` tell whether evolution_history, and usage, trust and stability, are filled in. With
         `known_at` the notes that existed then, as they stood; what is not versioned (links, usage, trust) is today's.
         """
         held: dict[int, Any] = {}
+        found: dict[str, MemoryNote]
         for values in _BY_IDS.rows(self._session, ids=listed(dict.fromkeys(ids))):
             row = dict(zip(_COLUMNS, values, strict=True))
             held[row["key"]] = row
@@ -142,7 +159,7 @@ class NoteReading:
         asked = [id for id in ids if id in rows]
         if past:
             read = {id: self._session.past(f"note {id}", partial(note_of, rows[id])) for id in asked}
-            found = {id: note for id, note in read.items() if note is not None}
+            found = Readable(self._session, {id: note for id, note in read.items() if note is not None})
         else:
             found = {id: note_of(rows[id]) for id in asked}
         complete(self._session, found, rows, history=history, usage=usage, known_at=known_at)
@@ -241,11 +258,13 @@ class NoteReading:
 
     def bare(self, keys: Sequence[int]) -> dict[int, tuple[MemoryNote, dict[str, str]]]:
         """Notes by key, without what other tables say of them, each with its owned fields (see `owned_fields`)."""
-        return {
-            row["key"]: (note_of(row), json.loads(row["edited"]))
-            for some in chunks([int(key) for key in keys])
-            for row in self._run(_BY_KEYS, {"keys": some}).mappings()
-        }
+        rows = [
+            row for some in chunks([int(key) for key in keys]) for row in self._run(_BY_KEYS, {"keys": some}).mappings()
+        ]
+        read = self._session.readable(
+            rows, lambda row: f"note {row['id']}", lambda row: (row["key"], note_of(row), json.loads(row["edited"]))
+        )
+        return Readable(self._session, {key: (note, owned) for key, note, owned in read})
 
     def columns(self, keys: Sequence[int], names: Sequence[str]) -> dict[int, tuple[Any, ...]]:
         """Named raw columns of these keys, for code that ranks many notes and hydrates few."""
@@ -362,11 +381,16 @@ class NoteReading:
     def overturned_among(self, keys: Sequence[int]) -> dict[int, tuple[str, list[Overturned]]]:
         """The content and the overturned statements of those of these notes that have any, by key."""
         rows = _MARKED.rows(self._session, keys=listed(int(key) for key in keys))
-        return {key: (content, from_plain("overturned", json.loads(told))) for key, content, told in rows}
+        read = self._session.readable(
+            [{"key": key, "content": content, "overturned": told} for key, content, told in rows],
+            lambda row: f"note {row['key']}",
+            lambda row: (row["key"], row["content"], from_plain("overturned", json.loads(row["overturned"]))),
+        )
+        return {key: (content, told) for key, content, told in read}
 
     def overturned_by(self, ids: Sequence[str]) -> dict[str, MemoryNote]:
         """The notes that stand and of which one of these overturned a statement, by id, without usage and history."""
-        each = func.json_each(_NOTES.c.overturned).table_valued("value")
+        each = func.json_each(valid_json(_NOTES.c.overturned)).table_valued("value")
         told = select(1).select_from(each).where(func.json_extract(each.c.value, "$.by").in_(list(ids)))
         marked = select(_NOTES.c.id).where(_NOTES.c.overturned != "[]", exists(told))
         found = self._run(marked.where(_NOTES.c.status == str(Status.ACTIVE)).order_by(_NOTES.c.key)).scalars().all()
@@ -480,7 +504,7 @@ class NoteReading:
         Analysis replaces neither; what a person edited, machines may only propose to change.
         """
         return {
-            id: json.loads(text)
+            id: self._session.past(f"note {id}", partial(json.loads, text)) or {}
             for some in chunks(list(ids))
             for id, text in self._run(select(_NOTES.c.id, _NOTES.c.edited).where(_NOTES.c.id.in_(some)))
         }

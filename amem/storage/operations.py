@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, bindparam, column, exists, func, or_, select, update
 
-from amem.errors import NoteNotFound, OperationNotFound, StorageCorrupt
+from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import EVERYONE
 from amem.storage import tables
 from amem.storage.chunks import chunks
@@ -16,7 +16,7 @@ from amem.storage.filters import in_scope, scope_values
 from amem.storage.listed import listed
 from amem.storage.prepared import Prepared
 from amem.storage.records import Operation, Version
-from amem.storage.rows import read_moment, time_text, unreadable
+from amem.storage.rows import read_moment, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -296,21 +296,8 @@ class Operations:
             .order_by(_VERSIONS.c.version.desc())
             .limit(limit)
         )
-        return [
-            Version(
-                version=row["version"],
-                at=read_moment(row["at"]),
-                actor=row["actor"],
-                action=row["action"],
-                cause=row["cause"],
-                operation=row["operation"],
-                changes={field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()},
-                prompts=row["prompts"],
-                confidence=row["confidence"],
-                proposed_by=row["made_by"] or "",
-            )
-            for row in reversed(self._run(statement).mappings().all())
-        ]
+        rows = reversed(self._run(statement).mappings().all())
+        return self._session.readable(rows, lambda row: f"version {row['version']} of note {id}", _version)
 
     def _described(self, rows: Sequence[RowMapping]) -> list[Operation]:
         ids = [row["id"] for row in rows]
@@ -332,11 +319,23 @@ class Operations:
                 .group_by(_LINK_CHANGES.c.operation)
             )
             links |= {operation: n for operation, n in self._run(linked)}
-        made = [
-            self._session.past(f"operation {row['id']}", partial(_operation, row, notes, created, links))
-            for row in rows
-        ]
-        return [each for each in made if each is not None]
+        read = partial(_operation, notes=notes, created=created, links=links)
+        return self._session.readable(rows, lambda row: f"operation {row['id']}", read)
+
+
+def _version(row: RowMapping) -> Version:
+    return Version(
+        version=row["version"],
+        at=read_moment(row["at"]),
+        actor=row["actor"],
+        action=row["action"],
+        cause=row["cause"],
+        operation=row["operation"],
+        changes={field: (pair[0], pair[1]) for field, pair in json.loads(row["changes"]).items()},
+        prompts=row["prompts"],
+        confidence=row["confidence"],
+        proposed_by=row["made_by"] or "",
+    )
 
 
 def _operation(
@@ -345,17 +344,13 @@ def _operation(
     created: Mapping[int, Sequence[str]],
     links: Mapping[int, int],
 ) -> Operation:
-    try:
-        at = read_moment(row["at"])
-    except StorageCorrupt as error:
-        raise unreadable(f"operation {row['id']}", error) from error
     return Operation(
         id=row["id"],
         parent=row["parent"],
         action=row["action"],
         actor=row["actor"],
         cause=row["cause"],
-        at=at,
+        at=read_moment(row["at"]),
         undoes=row["undoes"],
         undone=row["undone_by"] is not None,
         prompts=row["prompts"],

@@ -9,7 +9,7 @@ from amem.note import LinkType
 from amem.storage.filters import in_scope, scope_values
 from amem.storage.listed import listed
 from amem.storage.prepared import Prepared
-from amem.storage.rows import link_of
+from amem.storage.rows import link_name, link_of
 from amem.storage.tables import links as _LINKS
 
 if TYPE_CHECKING:
@@ -93,4 +93,4 @@ def among(session: Session, ids: Sequence[str], types: Sequence[LinkType]) -> li
     """The links of these types that have both ends among `ids`, oldest first; meant for a few dozen notes."""
     names = _LINKS.c.keys()
     rows = _AMONG.rows(session, ids=listed(ids), types=listed(types))
-    return [link_of(dict(zip(names, row, strict=True))) for row in rows]
+    return session.readable((dict(zip(names, row, strict=True)) for row in rows), link_name, link_of)

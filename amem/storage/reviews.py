@@ -118,7 +118,7 @@ class Reviews:
             .where(*where)
             .order_by(_REVIEWS.c.id)
         )
-        return [_review_of(row) for row in self._run(statement).mappings()]
+        return self._session.readable(self._run(statement).mappings(), lambda row: f"review {row['id']}", _review_of)
 
 
 def _replaces(item: Review) -> bool:

@@ -7,6 +7,7 @@ become JSON text, booleans 0 or 1).
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _SHOWN = 60
+#: What reading a value that is none raises.
+UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, OverflowError, StorageCorrupt)
+#: When it was where nobody can tell.
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMES = frozenset({"at", "valid_from", "valid_to", "recorded_at"})
 _JSON = frozenset({"keywords", "tags", "entities", "facts", "overturned", "metadata"})
 _ENUMS: Mapping[str, type[StrEnum]] = {
@@ -28,8 +33,11 @@ _ENUMS: Mapping[str, type[StrEnum]] = {
     "enrichment": Enrichment,
 }
 
-_TYPES: Mapping[str, type] = {
-    **dict.fromkeys(("content", "context", "category", "timestamp"), str),
+_TYPES: Mapping[str, Any] = {
+    **dict.fromkeys(("content", "context", "category", "timestamp", "analyst"), str),
+    **dict.fromkeys(("superseded_by", "conversation_id", "speaker"), str | None),
+    "ordinal": int | None,
+    "importance": int | float,
     **dict.fromkeys(("keywords", "tags", "entities", "facts", "overturned"), list),
     "metadata": dict,
 }
@@ -40,6 +48,25 @@ VERSIONED = (
     *("status", "importance", "pinned", "superseded_by", "valid_from", "valid_to", "conversation_id", "ordinal"),
     *("overturned", "speaker", "metadata", "enrichment", "analyst"),
 )
+
+
+class Undecoded(str):
+    """Text out of a damaged row that is not UTF-8, with a stand-in for each byte that is wrong."""
+
+
+def stored_text(raw: bytes) -> str:
+    """Text as SQLite keeps it: what is not UTF-8 stops no query, but only who reads that row."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return Undecoded(raw.decode("utf-8", "replace"))
+
+
+def refuse_undecoded(row: Mapping[Any, Any]) -> None:
+    """Raise StorageCorrupt that names the column where a row holds text that is not UTF-8."""
+    for name, value in row.items():
+        if type(value) is Undecoded:
+            raise StorageCorrupt(f"its {name} is not UTF-8")
 
 
 def time_text(moment: datetime) -> str:
@@ -61,6 +88,14 @@ def read_moment(text: str) -> datetime:
     if moment.tzinfo is None:
         raise unreadable("a stored time", f"{text!r} has no zone")
     return moment
+
+
+def moment_or_never(text: Any) -> datetime:
+    """A stored time for ranking, which a row that cannot be read must not stop; whoever shows the row says so."""
+    try:
+        return read_moment(text)
+    except StorageCorrupt:
+        return _NEVER
 
 
 def unreadable(what: str, why: object) -> StorageCorrupt:
@@ -148,13 +183,19 @@ def note_of(row: Mapping[Any, Any]) -> MemoryNote:
     """
     field = "recorded_at"
     try:
+        refuse_undecoded(row)
         values: dict[str, Any] = {field: read_time(row[field])}
         for field in VERSIONED:
             values[field] = from_plain(field, from_cell(field, row[field]))
             if not isinstance(values[field], _TYPES.get(field, object)):
                 raise TypeError(field)
-    except (ValueError, TypeError, KeyError, AttributeError, StorageCorrupt) as error:
-        raise unreadable(f"note {row['id']}", f"its {field} is {shortened(row[field])}") from error
+            if field == "importance" and not math.isfinite(values[field]):
+                raise ValueError(field)
+    except UNREADABLE as error:
+        undecoded = type(error) is StorageCorrupt and "UTF-8" in str(error)
+        raise unreadable(
+            f"note {row['id']}", error if undecoded else f"its {field} is {shortened(row[field])}"
+        ) from error
     return MemoryNote(id=row["id"], version=row["version"], **values)
 
 
@@ -164,9 +205,15 @@ def shortened(value: Any) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
+def link_name(row: Mapping[Any, Any]) -> str:
+    """What the row of a link is called in an error."""
+    return f"the link from {row['source']} to {row['target']}"
+
+
 def link_of(row: Mapping[Any, Any]) -> Link:
     """A link from its row. Raises StorageCorrupt."""
     try:
+        refuse_undecoded(row)
         return Link(
             source=row["source"],
             target=row["target"],
@@ -177,8 +224,8 @@ def link_of(row: Mapping[Any, Any]) -> Link:
             at=read_moment(row["at"]),
             weight=row["weight"],
         )
-    except (ValueError, StorageCorrupt) as error:
-        raise unreadable(f"the link from {row['source']} to {row['target']}", error) from error
+    except UNREADABLE as error:
+        raise unreadable(link_name(row), error) from error
 
 
 def link_plain(link: Link) -> dict[str, Any]:

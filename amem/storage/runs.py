@@ -65,7 +65,7 @@ class Runs:
 
     def first(self) -> Run | None:
         """The oldest run."""
-        return _maybe(self._run(select(_RUNS).order_by(_RUNS.c.id).limit(1)).mappings().one_or_none())
+        return self._maybe(self._run(select(_RUNS).order_by(_RUNS.c.id).limit(1)).mappings().all())
 
     def steps(self) -> int:
         """How many runs were begun, and how many of them ended, together: it grows with either."""
@@ -109,17 +109,17 @@ class Runs:
 
     def _newest(self, condition: ColumnElement[bool]) -> Run | None:
         statement = select(_RUNS).where(condition).order_by(_RUNS.c.id.desc()).limit(1)
-        return _maybe(self._run(statement).mappings().one_or_none())
+        return self._maybe(self._run(statement).mappings().all())
 
     def _set(self, id: int, **values: Any) -> None:
         self._run(update(_RUNS).where(_RUNS.c.id == id).values(values))
 
+    def _maybe(self, rows: Sequence[RowMapping]) -> Run | None:
+        read = self._session.readable(rows, lambda row: f"run {row['id']}", _of)
+        return read[0] if read else None
+
     def _leased(self, owner: str, seconds: float) -> dict[str, Any]:
         return {"owner": owner, "lease_until": time_text(self._session.now + timedelta(seconds=seconds))}
-
-
-def _maybe(row: RowMapping | None) -> Run | None:
-    return None if row is None else _of(row)
 
 
 def _of(row: RowMapping) -> Run:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import insert, select, update
 
@@ -25,7 +25,7 @@ from amem.storage.operations import Operations
 from amem.storage.prepared import Prepared
 from amem.storage.remarks import Remarks
 from amem.storage.reviews import Reviews
-from amem.storage.rows import time_text
+from amem.storage.rows import UNREADABLE, refuse_undecoded, time_text, unreadable
 from amem.storage.runs import Runs
 from amem.storage.sources import Sources
 from amem.storage.spending import Spending
@@ -34,7 +34,7 @@ from amem.storage.vaults import Vaults
 from amem.storage.vectors import Vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from amem.note import Scope
 
 T = TypeVar("T")
+M = TypeVar("M", bound="Mapping[Any, Any]")
 _INSERT = insert(tables.operations)
 _COUNTER = Prepared(select(tables.counter.c.value))
 _COUNT_UP = update(tables.counter).values(value=tables.counter.c.value + 1).returning(tables.counter.c.value)
@@ -89,9 +90,20 @@ class Session:
         """What is read, None where its row cannot be: a list goes on past it and says so afterwards."""
         try:
             return read()
-        except StorageCorrupt as error:
-            self.passed_over[what] = error
+        except UNREADABLE as error:
+            named = error if isinstance(error, StorageCorrupt) and what in str(error) else unreadable(what, error)
+            self.passed_over[what] = named
             return None
+
+    def readable(self, rows: Iterable[M], name: Callable[[M], str], read: Callable[[M], T]) -> list[T]:
+        """What is read of each row, but for those that cannot be; `name` names a row to whoever is told of it."""
+
+        def whole(row: M) -> T:
+            refuse_undecoded(row)
+            return read(row)
+
+        found = [self.past(name(row), partial(whole, row)) for row in rows]
+        return [each for each in found if each is not None]
 
     @property
     def counter(self) -> int:

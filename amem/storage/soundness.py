@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sqlalchemy import TableClause
 
 from amem.errors import StorageCorrupt
+from amem.storage import tables
+from amem.storage.chats import Learning, TurnState
 from amem.storage.note_reading import normal_hash
-from amem.storage.rows import link_of, note_of, read_moment, shortened, time_text
+from amem.storage.rows import Undecoded, link_name, link_of, note_of, read_moment, shortened, time_text
+from amem.visible import visible_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from enum import StrEnum
 
     from amem.storage.session import Session
 
@@ -38,7 +44,18 @@ JSON = {
     "link_changes": ("before", "after"),
     "reviews": ("changes",),
     "runs": ("progress",),
+    "turns": ("recalled",),
 }
+
+
+#: Columns that hold one of a few words.
+_WORDS: Mapping[tuple[str, str], type[StrEnum]] = {("turns", "state"): TurnState, ("turns", "learning"): Learning}
+_SORTS: Mapping[str, Any] = {"TEXT": str, "INTEGER": int, "REAL": int | float, "BLOB": bytes}
+#: Those of notes and links are read as such, those of the full-text indexes by SQLite's own check.
+_APART = ("notes", "links", "note_text", "note_vocabulary", "source_text")
+_TABLES = sorted(
+    each.name for each in vars(tables).values() if isinstance(each, TableClause) and each.name not in _APART
+)
 
 
 def unsound(session: Session) -> Iterator[str]:
@@ -51,48 +68,78 @@ def unsound(session: Session) -> Iterator[str]:
 
 
 def _cells(session: Session) -> Iterator[str]:
-    for table in sorted({*TIMES, *JSON}):
-        times, texts = TIMES.get(table, ()), JSON.get(table, ())
-        key = "key" if table in ("notes", "links", "sources", "turns", "sessions") else "note"
-        key = "id" if table in ("operations", "flags", "runs", "reviews", "jobs", "versions", "link_changes") else key
-        columns = ", ".join(f'"{name}"' for name in (key, *times, *texts))
-        for row in session.driver.execute(f"SELECT {columns} FROM {table}"):
-            for place, name in enumerate((*times, *texts), start=1):
-                value = row[place]
-                if value is not None and not (_is_time(value) if name in times else _is_json(value)):
-                    yield f"row {row[0]} of {table}: its {name} is {shortened(value)}"
+    for name in _TABLES:
+        sorts, named = _columns(session, name)
+        for row in _rows(session, name):
+            which = ", ".join(visible_name(str(row[each])) for each in named)
+            yield from (f"row {which} of {name}: {problem}" for problem in _unfit(name, sorts, row))
+
+
+def _columns(session: Session, table: str) -> tuple[dict[str, str], list[str]]:
+    """The columns of a table with their sorts, and those that name a row."""
+    info = session.driver.execute(f"PRAGMA table_info({table})").fetchall()
+    sorts = {name: sort for _, name, sort, *_ in info}
+    return sorts, [name for _, name, *_, key in info if key] or list(sorts)[:1]
+
+
+def _rows(session: Session, table: str) -> Iterator[dict[str, Any]]:
+    cursor = session.driver.execute(f"SELECT * FROM {table}")
+    names = [column[0] for column in cursor.description]
+    for values in cursor:
+        yield dict(zip(names, values, strict=True))
+
+
+def _unfit(table: str, sorts: Mapping[str, str], row: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in row.items():
+        if value is not None and not _fits(table, name, sorts[name], value):
+            yield f"its {name} is {shortened(value)}" + " and not UTF-8" * isinstance(value, Undecoded)
+
+
+def _fits(table: str, name: str, sort: str, value: Any) -> bool:
+    """Whether a value is one of the column's own sort."""
+    if not isinstance(value, _SORTS.get(sort, object)) or isinstance(value, Undecoded):
+        return False
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    if name in TIMES.get(table, ()):
+        return _is_time(value)
+    if name in JSON.get(table, ()):
+        return _is_json(value)
+    return (table, name) not in _WORDS or value in _WORDS[table, name]
 
 
 def _notes(session: Session) -> Iterator[str]:
-    cursor = session.driver.execute("SELECT * FROM notes")
-    names = [column[0] for column in cursor.description]
-    for values in cursor:
-        row = dict(zip(names, values, strict=True))
+    sorts, _ = _columns(session, "notes")
+    for row in _rows(session, "notes"):
+        unfit = list(_unfit("notes", sorts, row))
+        yield from (f"note {row['id']}: {problem}" for problem in unfit)
         try:
             note = note_of(row)
         except StorageCorrupt as error:
-            if not any(f"its {name} is" in str(error) for name in TIMES["notes"]):  # said with the other times
+            if not unfit:
                 yield str(error)
             continue
-        if row["normal"] != normal_hash(note.content):
+        if not unfit and row["normal"] != normal_hash(note.content):
             yield f"note {note.id}: its text is not the one that its hash was made of"
 
 
 def _links(session: Session) -> Iterator[str]:
-    cursor = session.driver.execute("SELECT * FROM links")
-    names = [column[0] for column in cursor.description]
-    for values in cursor:
-        row = dict(zip(names, values, strict=True))
-        if _is_time(row["at"]):
-            try:
-                link_of(row)
-            except StorageCorrupt as error:
+    sorts, _ = _columns(session, "links")
+    for row in _rows(session, "links"):
+        unfit = list(_unfit("links", sorts, row))
+        yield from (f"{link_name(row)}: {problem}" for problem in unfit)
+        try:
+            link_of(row)
+        except StorageCorrupt as error:
+            if not unfit:
                 yield str(error)
 
 
 def _vectors(session: Session) -> Iterator[str]:
     held = "SELECT vectors.key, spaces.dimension, vector FROM vectors JOIN spaces ON spaces.id = vectors.space"
     for key, dimension, vector in session.driver.execute(held):
+        if not isinstance(vector, bytes) or not isinstance(dimension, int):
+            continue  # said of its cell
         if len(vector) != 4 * dimension or not np.isfinite(np.frombuffer(vector, dtype=np.float32)).all():
             yield f"vector {key} is not {dimension} numbers"
 

@@ -16,7 +16,7 @@ from amem.storage.rows import read_time, time_text
 from amem.text import index_terms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import Join
 
@@ -95,7 +95,7 @@ class Sources:
         found: dict[str, list[Source]] = {id: [] for id in ids}
         columns = _SOURCES.c.keys()
         for note, *values in _of_notes().rows(self._session, ids=listed(found)):
-            found[note].append(read_source(dict(zip(columns, values, strict=True))))
+            found[note] += read_sources(self._session, [dict(zip(columns, values, strict=True))])
         return found
 
     def notes_of(self, ids: Sequence[str], *, own: bool = False) -> dict[str, str]:
@@ -131,7 +131,7 @@ class Sources:
             .order_by(func.bm25(literal_column("source_text")))
             .limit(limit)
         )
-        return [read_source(row) for row in self._run(statement).mappings()]
+        return read_sources(self._session, self._run(statement).mappings())
 
     def reword(self, key: int, text: str) -> None:
         """Keep another text of a source, as a purge does that takes sentences out of it."""
@@ -162,6 +162,11 @@ def _made_from() -> Join:
     notes = tables.notes
     held = notes.join(_HELD, _HELD.c.note == notes.c.key).join(_SOURCES, _SOURCES.c.key == _HELD.c.source)
     return held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation)
+
+
+def read_sources(session: Session, rows: Iterable[Mapping[Any, Any]]) -> list[Source]:
+    """Rows of the table as values, but for those that cannot be read."""
+    return session.readable(rows, lambda row: f"source {row['id']}", read_source)
 
 
 def read_source(row: Mapping[Any, Any]) -> Source:

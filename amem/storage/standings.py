@@ -17,6 +17,7 @@ from amem.storage.columns import columns
 from amem.storage.filters import conditions
 from amem.storage.listed import among, listed
 from amem.storage.prepared import Prepared
+from amem.storage.rows import moment_or_never
 from amem.strength import Strength
 
 if TYPE_CHECKING:
@@ -222,13 +223,13 @@ def _of(rows: Sequence[tuple[Any, ...]]) -> Standings:
     return Standings(
         keys=np.array(keys, dtype=np.int64),
         active=np.array([state == Status.ACTIVE for state in states], dtype=np.bool_),
-        kinds=np.array([_CODES[kind] for kind in kinds], dtype=np.int64),
+        kinds=np.array([_CODES.get(kind, 0) for kind in kinds], dtype=np.int64),
         long_term=np.array([layer == Layer.LONG_TERM for layer in layers], dtype=np.bool_),
-        pinned=np.array(pinned, dtype=np.bool_),
-        importance=np.array(importance, dtype=np.float64),
-        reliability=np.array(reliability, dtype=np.float64),
-        recalls=np.array(recalls, dtype=np.float64),
-        growth=np.array(growth, dtype=np.float64),
+        pinned=_numbers(pinned) != 0,
+        importance=_numbers(importance),
+        reliability=_numbers(reliability),
+        recalls=_numbers(recalls),
+        growth=_numbers(growth),
         arrived=_moments(arrived),
         used=_moments(used),
         corroborations=np.array(agreed, dtype=np.float64),
@@ -236,9 +237,21 @@ def _of(rows: Sequence[tuple[Any, ...]]) -> Standings:
     )
 
 
+def _numbers(values: Sequence[Any]) -> Floats:
+    try:
+        return np.array(values, dtype=np.float64)
+    except (ValueError, TypeError):  # one of a row that cannot be read
+        return np.array([each if isinstance(each, int | float) else 0.0 for each in values], dtype=np.float64)
+
+
 def _moments(texts: Sequence[str]) -> NDArray[np.datetime64]:
     # numpy's times have no zone and want none: all that is stored is UTC.
-    return np.array([text[:-1] for text in texts], dtype="datetime64[us]")
+    try:
+        return np.array([text[:-1] for text in texts], dtype="datetime64[us]")
+    except (ValueError, TypeError):  # one of a row that cannot be read
+        return np.array(
+            [moment_or_never(text).astimezone(UTC).replace(tzinfo=None) for text in texts], dtype="datetime64[us]"
+        )
 
 
 def _days(since: NDArray[np.datetime64], at: datetime) -> Floats:

@@ -71,6 +71,7 @@ class Store:
             session = Session(connection, self._clock.now(), parent=self._operation.get())
             yield session
         self._begun.extend(session.begun)
+        self.passed_over |= session.passed_over
 
     @contextmanager
     def within_operation(self, operation: int) -> Iterator[None]:

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from amem.errors import NoteNotFound
 from amem.note import LinkType, Status
 from amem.storage import tables
-from amem.storage.rows import link_of
+from amem.storage.rows import link_name, link_of
 
 if TYPE_CHECKING:
     from amem.note import Link, MemoryNote
@@ -31,7 +31,7 @@ def supersessions(session: Session, limit: int) -> list[Link]:
         .order_by(links.c.key.desc())
         .limit(limit)
     )
-    return [link_of(row) for row in session.connection.execute(statement).mappings()]
+    return session.readable(session.connection.execute(statement).mappings(), link_name, link_of)
 
 
 def succession(session: Session, id: str) -> list[MemoryNote]:

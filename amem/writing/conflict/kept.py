@@ -9,6 +9,7 @@ from sqlalchemy import func, or_, select
 
 from amem.note import Fact, Status
 from amem.storage import tables
+from amem.storage.listed import valid_json
 from amem.truth.intervals import intervals, same_value
 from amem.verdict import Conflict, Label, Verdict
 from amem.writing.conflict import reasons, slot
@@ -36,7 +37,9 @@ def with_kept(session: Session, predicates: Predicates, known: Iterable[Conflict
 
 def _kept_beside(session: Session, predicates: Predicates) -> Iterator[Conflict]:
     notes = tables.notes.c
-    owned = or_(*(func.json_extract(notes.edited, f"$.{name}") == "edited" for name in ("status", "overturned")))
+    owned = or_(
+        *(func.json_extract(valid_json(notes.edited), f"$.{name}") == "edited" for name in ("status", "overturned"))
+    )
     rows = session.connection.execute(select(notes.key, notes.id).where(notes.status == str(Status.ACTIVE), owned))
     kept = {id: key for key, id in rows}
     for scope in set(session.notes.scopes_of(list(kept)).values()):
