@@ -205,7 +205,7 @@ def _maintained(session: Session, run: Run) -> Maintained:
             for name, done in phases.items()
         ),
         problems=tuple(run.progress.get("problems", ())),
-        undone=run.operation is not None and session.operations.get(run.operation).undone,
+        undone=run.operation is not None and any(each.undone for each in session.operations.of([run.operation])),
     )
 
 

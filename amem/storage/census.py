@@ -45,11 +45,15 @@ _EVERY = select(
     _NOTES.key,
     _NOTES.at,
     *(
-        case({str(each): code for code, each in enumerate(values)}, value=_NOTES[name]).label(name)
+        # What a damaged row holds is counted as no value.
+        case({str(each): code for code, each in enumerate(values)}, value=_NOTES[name], else_=len(values)).label(name)
         for name, values in _CODED.items()
     ),
 )
-_TAGGED = Prepared("SELECT term, count(*), group_concat(note) FROM note_terms WHERE role = 'tag' GROUP BY term")
+_TAGGED = Prepared(
+    "SELECT term, count(*), group_concat(note) FROM note_terms WHERE role = 'tag'"
+    " AND typeof(note) = 'integer' GROUP BY term"
+)
 # From the topics to their notes, never the other way.
 _GATHERED = Prepared(
     "SELECT whole.id, count(*), group_concat(part.key) FROM notes AS whole"
@@ -95,7 +99,7 @@ class _Group(Generic[Value]):
 
     def count(self, passing: Mask) -> dict[Value, int]:
         held = self.which[passing if self.rows is None else passing[self.rows]]
-        numbers = np.bincount(held, minlength=len(self.values)).tolist()
+        numbers = np.bincount(held, minlength=len(self.values))[: len(self.values)].tolist()
         return {value: number for value, number in zip(self.values, numbers, strict=True) if number}
 
 
@@ -174,7 +178,8 @@ def _carried(session: Session, statement: Prepared, rows: NDArray[np.int64]) -> 
     found = statement.rows(session)
     keys = np.fromstring(",".join(text for _, _, text in found), dtype=np.int64, sep=",")
     which = np.repeat(np.arange(len(found)), [number for _, number, _ in found])
-    return _Group([value for value, _, _ in found], which, rows[keys])
+    there = (keys >= 0) & (keys < len(rows))
+    return _Group([value for value, _, _ in found], which[there], rows[keys[there]])
 
 
 def _most_first(counts: Mapping[str, int]) -> dict[str, int]:

@@ -219,13 +219,19 @@ def link_of(row: Mapping[Any, Any]) -> Link:
             target=row["target"],
             type=LinkType(row["type"]),
             reason=row["reason"],
-            confidence=row["confidence"],
+            confidence=_finite(row["confidence"]),
             made_by=row["made_by"],
             at=read_moment(row["at"]),
-            weight=row["weight"],
+            weight=_finite(row["weight"]),
         )
     except UNREADABLE as error:
         raise unreadable(link_name(row), error) from error
+
+
+def _finite(value: Any) -> float:
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{shortened(value)} is no number")
+    return value
 
 
 def link_plain(link: Link) -> dict[str, Any]:

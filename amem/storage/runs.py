@@ -123,6 +123,9 @@ class Runs:
 
 
 def _of(row: RowMapping) -> Run:
+    progress = json.loads(row["progress"])
+    if not isinstance(progress, dict):
+        raise TypeError("its progress is no object")
     return Run(
         id=row["id"],
         cycle=row["cycle"],
@@ -131,7 +134,7 @@ def _of(row: RowMapping) -> Run:
         finished_at=read_time(row["finished_at"]),
         since=row["seq"],
         phase=row["phase"],
-        progress=json.loads(row["progress"]),
+        progress=progress,
         owner=row["owner"],
         lease_until=read_time(row["lease_until"]),
     )

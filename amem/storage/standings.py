@@ -158,7 +158,7 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
         select(notes.c.key, notes.c.pinned, notes.c.importance, notes.c.reliability)
         .add_columns((notes.c.status == str(Status.ACTIVE)).label("active"))
         .add_columns((notes.c.layer == str(Layer.LONG_TERM)).label("long_term"))
-        .add_columns(case(_CODES, value=notes.c.kind).label("kinds"))
+        .add_columns(case(_CODES, value=notes.c.kind, else_=0).label("kinds"))
         .add_columns(func.coalesce(used.c.recalls, 0).label("recalls"))
         .add_columns(func.coalesce(used.c.growth, 1.0).label("growth"))
         .add_columns(notes.c.recorded_at.label("arrived"), _LATEST.label("used"))
@@ -180,6 +180,7 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
         by_key = np.zeros(max(keys.max(initial=0), counted["key"].max(initial=0)) + 1)
         by_key[counted["key"]] = counted["number"]
         held[name] = by_key[keys]
+    held["growth"] = _grown(held["growth"])
     return Standings(keys=keys, **held)
 
 
@@ -229,7 +230,7 @@ def _of(rows: Sequence[tuple[Any, ...]]) -> Standings:
         importance=_numbers(importance),
         reliability=_numbers(reliability),
         recalls=_numbers(recalls),
-        growth=_numbers(growth),
+        growth=_grown(_numbers(growth)),
         arrived=_moments(arrived),
         used=_moments(used),
         corroborations=np.array(agreed, dtype=np.float64),
@@ -242,6 +243,11 @@ def _numbers(values: Sequence[Any]) -> Floats:
         return np.array(values, dtype=np.float64)
     except (ValueError, TypeError):  # one of a row that cannot be read
         return np.array([each if isinstance(each, int | float) else 0.0 for each in values], dtype=np.float64)
+
+
+def _grown(growth: Floats) -> Floats:
+    """How much each grew; what cannot be so did not grow."""
+    return np.where(growth > 0, growth, 1.0)
 
 
 def _moments(texts: Sequence[str]) -> NDArray[np.datetime64]:
