@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem import AgenticMemorySystem
+from amem.errors import AmemError
 from amem.interop.exporting import exported
 from amem.storage import tables as schema
 from amem.testing import FrozenClock, HashEmbedder
@@ -155,6 +156,10 @@ def test_what_reads_goes_on_past_a_damaged_row_and_doctor_names_it(whole: Path, 
             for name, run in WALK.items():
                 try:
                     run(memory)
+                except AmemError as error:
+                    # The one row of `spaces` is about all vectors: without it a search is refused as a whole.
+                    if table != "spaces":
+                        failed.append(f"{table}.{column} = {value!r}: {name}: {error}"[:250])
                 except Exception as error:
                     failed.append(f"{table}.{column} = {value!r}: {name}: {type(error).__name__}: {error}"[:250])
             if value in (b"\xff\xfe", float("inf")) and not memory._store.check():
