@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from amem.errors import InvalidInput
 from amem.interop.formats import JSONL_SUFFIXES, MARKDOWN_SUFFIXES
 from amem.interop.page import markdown
-from amem.interop.records import EXPORT_MARK, link_record, note_record, source_record, version_record
+from amem.interop.records import EXPORT_MARK, kept_record, link_record, note_record, source_record, version_record
 from amem.note import Status
 from amem.query import Filter
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from amem.note import Link, MemoryNote, Source
     from amem.storage import Version
+    from amem.storage.whole import Whole
 
 #: Everything but what was deleted.
 EVERYTHING = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
@@ -54,6 +55,8 @@ class Collection(Linked, Protocol):
 
     def history(self, id: str) -> Sequence[Version]: ...
 
+    def wholes(self, ids: Sequence[str]) -> dict[str, Whole]: ...
+
     def list(
         self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
     ) -> Sequence[MemoryNote]: ...
@@ -68,9 +71,11 @@ def exported(
         # Pages come newest first, so the oldest is the last of the last page.
         start = max(0, end - _PAGE)
         page = list(collection.list(filter, limit=end - start, offset=start, order="recorded"))[::-1]
-        sources = collection.sources([note.id for note in page])
+        ids = [note.id for note in page]
+        sources, beside = collection.sources(ids), collection.wholes(ids)
         for note in page:
             record = _record(collection, note, sources[note.id])
+            record["kept"] = kept_record(note, beside[note.id])
             if versions:
                 record["versions"] = [version_record(version) for version in collection.history(note.id)]
             yield record

@@ -17,7 +17,7 @@ from amem.interop.file_update import Fate, FilePlan, Kept, KnownFiles
 from amem.interop.items import Emptied, Incoming, Listing, Read, Refused, Wanted, source_id
 from amem.interop.settle import Debts, drop_text_links, settle
 from amem.interop.wikilinks import wanted_links
-from amem.note import Link, LinkType
+from amem.note import Link, LinkType, Status
 from amem.query import Filter
 from amem.text.link_names import link_name
 from amem.visible import is_plain_name, visible_name
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from amem.storage import Session
     from amem.storage.file_notes import FileNote
     from amem.writing.intake import NewNote
+    from amem.writing.restoring import Exported
     from amem.writing.revising import Revised
 
 #: Notes handed on as one operation; a longer import is several, so that it never has to fit into memory.
@@ -64,6 +65,17 @@ class Collection(Protocol):
 
     def settle(self, debts: Debts, *, cause: str) -> int: ...
 
+    def restore_notes(
+        self,
+        items: Sequence[Exported],
+        *,
+        cause: str,
+        parent: int | None,
+        progress: Callable[[int, int], None] | None,
+        on_refused: Callable[[int, AmemError], None],
+        at_last: Callable[[Session, Sequence[Receipt]], None],
+    ) -> list[Receipt]: ...
+
     def revise(
         self,
         changes: Sequence[Change],
@@ -79,6 +91,8 @@ class Collection(Protocol):
     def file_notes(self) -> Sequence[FileNote]: ...
 
     def notes_of_sources(self, ids: Sequence[str]) -> dict[str, str]: ...
+
+    def count(self, filter: Filter | None = None) -> int: ...
 
     def list(self, filter: Filter | None = None, *, limit: int = 50) -> list[MemoryNote]: ...
 
@@ -173,6 +187,8 @@ class Importer:
         #: Files, absolute, something new of which cannot be kept: all that is known of them stays as it is.
         self._unusable: set[str] = set()
         self._parent: int | None = None
+        #: Whether exported notes are put back as they were: None until the first comes.
+        self._restores: bool | None = None
         self.report = ImportReport()
         #: Notes dealt with, batch by batch; ahead of the report, which grows by larger steps.
         self.done = 0
@@ -183,7 +199,8 @@ class Importer:
         chunk = list(islice(stream, CHUNK))
         while chunk:
             following = list(islice(stream, CHUNK))
-            self._store(chunk, last=not following)
+            for whole, part in self._parted(chunk):
+                self._store(part, last=not following, whole=whole)
             chunk = following
         if self._known is not None:
             self._update(self._known)
@@ -343,7 +360,17 @@ class Importer:
         if len(self.report.skipped) < _REMEMBERED:
             self.report.skipped.append(refused)
 
-    def _store(self, chunk: list[Incoming], *, last: bool) -> None:
+    def _parted(self, chunk: list[Incoming]) -> list[tuple[bool, list[Incoming]]]:
+        """The notes that are put back as they were, and those that are new: True and False with each."""
+        if self._restores is None and any(item.exported for item in chunk):
+            # All that is there came from the same export, by an import that was stopped.
+            self._restores = self._collection.count(Filter(statuses=tuple(Status))) == len(self._ids)
+        parts: dict[bool, list[Incoming]] = {True: [], False: []}
+        for item in chunk:
+            parts[bool(self._restores and item.exported and "id" in item.note.fields)].append(item)
+        return [(whole, part) for whole, part in parts.items() if part]
+
+    def _store(self, chunk: list[Incoming], *, last: bool, whole: bool = False) -> None:
         refused: set[int] = set()
 
         def on_refused(position: int, error: AmemError) -> None:
@@ -372,15 +399,25 @@ class Importer:
             debts = self._owed()
             self.report.links += settle(session, debts, actor=self._collection.actor, cause=self._cause)
 
-        receipts = self._collection.add_notes(
-            [item.note for item in chunk],
-            cause=self._cause,
-            action="import",
-            parent=self._parent,
-            progress=progress,
-            on_refused=on_refused,
-            at_last=settle_at_once,
-        )
+        if whole:
+            receipts = self._collection.restore_notes(
+                [item.exported for item in chunk if item.exported is not None],
+                cause=self._cause,
+                parent=self._parent,
+                progress=progress,
+                on_refused=on_refused,
+                at_last=settle_at_once,
+            )
+        else:
+            receipts = self._collection.add_notes(
+                [item.note for item in chunk],
+                cause=self._cause,
+                action="import",
+                parent=self._parent,
+                progress=progress,
+                on_refused=on_refused,
+                at_last=settle_at_once,
+            )
         for receipt in receipts:
             self._count(receipt)
         self._settle(self._owed())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from amem.note import Overturned
     from amem.writing.intake import NewNote
+    from amem.writing.restoring import Exported
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,8 @@ class Incoming:
     """A note to store. `where` is where it stood, for messages; `names` are what links may call it.
 
     `id` is the id it had in the collection it was exported from, `place` where it stands in which file,
-    `sections` the (name, heading) that links may call it by as a part of a longer text.
+    `sections` the (name, heading) that links may call it by as a part of a longer text,
+    `exported` all that the line of an export tells of it.
     """
 
     note: NewNote
@@ -121,6 +123,7 @@ class Incoming:
     standing: Standing | None = None
     place: FilePlace | None = None
     sections: tuple[tuple[str, str], ...] = ()
+    exported: Exported | None = None
 
 
 @dataclass(frozen=True, slots=True)

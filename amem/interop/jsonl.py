@@ -16,6 +16,7 @@ from amem.note import LinkType, Source, Status
 from amem.storage.rows import overturned_of
 from amem.text import normalize
 from amem.writing.intake import NewNote
+from amem.writing.restoring import Exported
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +115,7 @@ def _incoming(held: dict[str, Any], name: str, number: int, zone: tzinfo) -> Inc
 
 
 def _exported(held: dict[str, Any], number: int) -> Incoming:
-    """A line of ``amem export``: what amem keeps itself (trust, versions, usage) is made anew, the rest is taken."""
+    """A line of ``amem export``: for a collection that holds other notes, what amem keeps itself is made anew."""
     fields = {key: held[key] for key in _PLAIN - {"content", "id", "time", "timestamp", "links"} if key in held}
     try:
         sources = [source_of(each) for each in held.get("sources", [])]
@@ -129,7 +130,8 @@ def _exported(held: dict[str, Any], number: int) -> Incoming:
     own = sources[:1] if sources and _is_own(sources[0], held["content"]) else []
     gathered = tuple(sources[len(own) :])
     note = NewNote(held["content"], held.get("timestamp"), own[0] if own else None, fields, gathers=gathered)
-    return Incoming(note, f"line {number}", wanted=wanted, id=_id(held), standing=standing)
+    whole = Exported(held, tuple(sources), bool(own)) if "kept" in held else None
+    return Incoming(note, f"line {number}", wanted=wanted, id=_id(held), standing=standing, exported=whole)
 
 
 def _is_own(source: Source, content: Any) -> bool:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from amem.clock import parse_time
 from amem.note import Fact, MemoryNote, Overturned, Source
-from amem.storage.rows import overturned_plain
+from amem.storage.rows import overturned_plain, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.note import Link
     from amem.storage import Operation, Review, UndoReport, Version
+    from amem.storage.whole import Whole
 
 #: The key that tells a line of ``amem export``; its value is the shape's version.
 EXPORT_MARK = "amem"
@@ -29,6 +30,19 @@ def note_record(note: MemoryNote) -> dict[str, Any]:
     """Every field of a note but its evolution history, which has a record of its own (``amem history``)."""
     names = [each.name for each in fields(MemoryNote) if each.name != "evolution_history"]
     return {name: _ready(getattr(note, name)) for name in ("id", *(n for n in names if n != "id"))}
+
+
+def kept_record(note: MemoryNote, whole: Whole) -> dict[str, Any]:
+    """What amem itself keeps of a note: facts with their times, whose its fields are, use, witnesses and flags."""
+    use = whole.use
+    return {
+        "facts": plain("facts", note.facts),
+        "reliability": whole.reliability,
+        "owned": dict(whole.owned),
+        "use": None if use is None else [use.recalls, use.last_access, use.growth, use.since_archived],
+        "witnesses": [list(each) for each in whole.witnesses],
+        "flags": [list(each) for each in whole.flags],
+    }
 
 
 def link_record(link: Link) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def settle(session: Session, debts: Debts, *, actor: str, cause: str = "") -> in
         session.notes.change(id, values, operation)
     owed_too = {(link.source, link.target, link.type) for link in debts.links if not is_person(link.made_by)}
     for link in links:
-        if is_person(link.made_by) and link.type in GUESSED:
+        if is_person(link.made_by) and link.type in GUESSED and is_of_text(link.reason):
             drop_guesses(session, link.source, link.target, operation, owed_too)
     return sum(session.links.put(link, operation) for link in links)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from amem.note import Source
     from amem.receipt import Receipt
     from amem.storage import Session
+    from amem.writing.restoring import Exported
 
 
 class Adding(Maintaining):
@@ -67,6 +68,31 @@ class Adding(Maintaining):
         """
         how: dict[str, Any] = {"parent": parent, "progress": progress, "on_refused": on_refused, "at_last": at_last}
         return self._add(items, cause=cause, action=action, wait=wait, **how)
+
+    def restore_notes(
+        self,
+        items: Sequence[Exported],
+        *,
+        cause: str = "",
+        parent: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        on_refused: Callable[[int, AmemError], None],
+        at_last: Callable[[Session, Sequence[Receipt]], None],
+    ) -> list[Receipt]:
+        """Put notes of an export back as they were, with their histories; `import` does so with an empty collection.
+
+        Nothing is analysed or linked anew. The arguments are those of `add_notes`. Raises EmbedderMismatch.
+        """
+        self._vectorizer.check()
+        return self._restorer.restore(
+            items,
+            actor=self.actor,
+            cause=cause,
+            parent=parent,
+            progress=progress,
+            on_refused=on_refused,
+            at_last=at_last,
+        )
 
     def wait(self, timeout: float | None = None) -> bool:
         """Until the background has tried all that ``wait=False`` left to it; False when `timeout` seconds pass first.

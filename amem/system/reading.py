@@ -13,6 +13,7 @@ from amem.retrieval.ancestors import DEPTH, ancestors
 from amem.storage.cards import Cards
 from amem.storage.file_notes import file_notes
 from amem.storage.reach import among
+from amem.storage.whole import wholes
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from amem.note import Link, MemoryNote, Scope, Source
     from amem.retrieval.ancestors import Ancestor
     from amem.storage.file_notes import FileNote
+    from amem.storage.whole import Whole
 
 
 class Reading(Wiring):
@@ -127,6 +129,11 @@ class Reading(Wiring):
         """Every note that says which file it came from, deleted ones too, as an import compares them with the files."""
         with self._store.read() as session:
             return file_notes(session)
+
+    def wholes(self, ids: Sequence[str]) -> dict[str, Whole]:
+        """For each of these notes what belongs to it beside fields, links and sources, as an export tells it."""
+        with self._store.read() as session:
+            return wholes(session, ids)
 
     def tags(self, *, scope: Scope = EVERYONE) -> dict[str, int]:
         """Every tag of the `scope` and how many notes carry it, most used first."""

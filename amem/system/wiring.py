@@ -36,6 +36,7 @@ from amem.writing.edits import Editor
 from amem.writing.enrich import Enricher
 from amem.writing.owners import Owner
 from amem.writing.pipeline import Pipeline
+from amem.writing.restoring import Restorer
 from amem.writing.revising import Reviser
 from amem.writing.thinking import Thinker
 from amem.writing.upgrade import Upgrader
@@ -183,6 +184,7 @@ class Wiring:
         )
         self._reweigher = Reweigher(self._dense, self._settler, settings)
         self._editor = Editor(store, self._vectorizer, self._reweigher, canon, settings)
+        self._restorer = Restorer(store, self._vectorizer, settings)
         self._reviser = Reviser(store, self._vectorizer, self._reweigher, settings)
         self._corrector = Corrector(store, self._predicates, zone(settings.timezone))
 

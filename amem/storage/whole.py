@@ -1,0 +1,130 @@
+"""What belongs to a note beside its fields, whole: for an export that restores to an equal collection."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, delete, insert, update
+
+from amem.storage import tables
+from amem.storage.listed import listed
+from amem.storage.prepared import Prepared
+from amem.storage.rows import time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.note import MemoryNote
+    from amem.storage.records import Version
+    from amem.storage.session import Session
+
+_NOTES = Prepared(
+    "SELECT notes.id, reliability, edited, recalls, last_access, growth, since_archived"
+    " FROM json_each(:ids) AS asked JOIN notes ON notes.id = asked.value LEFT JOIN usage ON usage.note = notes.key"
+)
+_WITNESSES = Prepared(
+    "SELECT notes.id, who, min(corroborations.at) FROM json_each(:ids) AS asked JOIN notes ON notes.id = asked.value"
+    " JOIN corroborations ON corroborations.note = notes.key"
+    " JOIN operations ON operations.id = corroborations.operation"
+    " WHERE undone_by IS NULL GROUP BY notes.id, who"
+)
+#: Of each cause the last word whose operation stands: it raises a flag or dismisses it.
+_FLAGS = Prepared(
+    "SELECT notes.id, because, reason, flags.at, dismissed, max(flags.id)"
+    " FROM json_each(:ids) AS asked JOIN notes ON notes.id = asked.value"
+    " JOIN flags ON flags.note = notes.key JOIN operations ON operations.id = flags.operation"
+    " WHERE undone_by IS NULL GROUP BY notes.id, because ORDER BY max(flags.id)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How often a note was used, when last, by how much that made it stabler, and how often since it was archived."""
+
+    recalls: int
+    last_access: str
+    growth: float
+    since_archived: int
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """`owned` are the fields by whose they are, `witnesses` (who, at) said the same, `flags` are (because, reason, at,
+    dismissed) of what may have made the note out of date.
+    """
+
+    reliability: float
+    owned: Mapping[str, str]
+    use: Use | None = None
+    witnesses: tuple[tuple[str, str], ...] = ()
+    flags: tuple[tuple[str, str, str, bool], ...] = ()
+
+
+def wholes(session: Session, ids: Sequence[str]) -> dict[str, Whole]:
+    """For each of these notes what belongs to it beside its fields, links and sources."""
+    asked = listed(ids)
+    said: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    flags: dict[str, list[tuple[str, str, str, bool]]] = defaultdict(list)
+    for id, who, at in _WITNESSES.rows(session, ids=asked):
+        said[id].append((who, at))
+    for id, because, reason, at, dismissed, _ in _FLAGS.rows(session, ids=asked):
+        flags[id].append((because, reason, at, bool(dismissed)))
+    return {
+        id: Whole(
+            reliability,
+            json.loads(edited),
+            None if used[0] is None else Use(*used),
+            tuple(said[id]),
+            tuple(flags[id]),
+        )
+        for id, reliability, edited, *used in _NOTES.rows(session, ids=asked)
+    }
+
+
+def put_whole(
+    session: Session,
+    note: MemoryNote,
+    whole: Whole,
+    versions: Sequence[Version],
+    operation: int,
+    *,
+    text_hash: bytes,
+    known: dict[int, int],
+) -> int:
+    """Store a note as it was elsewhere, with its `versions` (none: the first is of now); returns its key.
+
+    The operations of the versions become parts of `operation`; `known` tells which those of other notes became, by
+    the numbers that they had.
+    """
+    run = session.connection.execute
+    key = session.notes.insert(note, operation, reliability=whole.reliability, text_hash=text_hash)
+    session.notes.own(key, dict(whole.owned))
+    if whole.use is not None:
+        row: dict[str, Any] = {name: getattr(whole.use, name) for name in Use.__slots__}
+        run(insert(tables.usage).values(note=key, **row))
+    for who, at in whole.witnesses:
+        run(insert(tables.corroborations).values(note=key, who=who, at=at, operation=operation))
+    for because, reason, at, dismissed in whole.flags:
+        flag = {"because": because, "reason": reason, "at": at, "dismissed": int(dismissed)}
+        run(insert(tables.flags).values(note=key, operation=operation, **flag))
+    if versions:
+        run(delete(tables.versions).where(tables.versions.c.note == key))
+        for version in versions:
+            if version.operation not in known:
+                made = session.begin(
+                    version.action, version.actor, version.cause, parent=operation, prompts=version.prompts
+                )
+                run(_AT, {"wanted": made, "at": time_text(version.at)})
+                known[version.operation] = made
+            row = {"operation": known[version.operation], "note": key, "version": version.version}
+            changes = {name: list(pair) for name, pair in version.changes.items()}
+            run(insert(tables.versions).values(changes=json.dumps(changes, ensure_ascii=False), **row))
+        last = versions[-1].version
+        run(update(tables.notes).where(tables.notes.c.key == key).values(version=last))
+    return key
+
+
+_AT = update(tables.operations).where(tables.operations.c.id == bindparam("wanted"))
