@@ -76,8 +76,8 @@ class Adding(Maintaining):
         cause: str = "",
         parent: int | None = None,
         progress: Callable[[int, int], None] | None = None,
-        on_refused: Callable[[int, AmemError], None],
-        at_last: Callable[[Session, Sequence[Receipt]], None],
+        on_refused: Callable[[int, AmemError], None] | None = None,
+        at_last: Callable[[Session, Sequence[Receipt]], None] | None = None,
     ) -> list[Receipt]:
         """Put notes of an export back as they were, with their histories; `import` does so with an empty collection.
 

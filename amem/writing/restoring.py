@@ -67,8 +67,8 @@ class Restorer:
         cause: str,
         parent: int | None,
         progress: Callable[[int, int], None] | None = None,
-        on_refused: Callable[[int, AmemError], None],
-        at_last: Callable[[Session, Sequence[Receipt]], None],
+        on_refused: Callable[[int, AmemError], None] | None = None,
+        at_last: Callable[[Session, Sequence[Receipt]], None] | None = None,
     ) -> list[Receipt]:
         """Store the notes, as one operation or as part of `parent`, in batches; receipts as those of `add_notes`."""
         checked = []
@@ -76,6 +76,8 @@ class Restorer:
             try:
                 checked.append(_checked(item, self._settings))
             except InvalidInput as error:
+                if on_refused is None:
+                    raise
                 on_refused(position, error)
         receipts: list[Receipt] = []
         known: dict[int, int] = {}
@@ -88,7 +90,8 @@ class Restorer:
                 if parent is None:
                     parent = session.begin("import", actor, cause)
                 stored = [self._put(session, each, parent, known) for each in some]
-                at_last(session, stored)
+                if at_last is not None:
+                    at_last(session, stored)
             receipts += stored
             if progress is not None:
                 progress(len(receipts), len(checked))
