@@ -33,7 +33,7 @@ def test_a_folder_and_the_notes_are_brought_into_step_and_told_so(cli: Cli, tmp_
     assert "undo with:" in result.stderr
     assert cli.ok("vault", "sync", str(folder)) == "Nothing to do: 2 notes match their files\n"
 
-    assert "gone again" in cli.ok("undo")
+    assert "1 note removed" in cli.ok("undo")
     assert cli.json("vault", "sync", str(folder))["to_files"][0]["what"] == "removed"
     assert cli.ok("vault", "sync", str(folder)) == "Nothing to do: 1 note matches its file\n"
 
