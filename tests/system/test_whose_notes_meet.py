@@ -252,7 +252,7 @@ def test_a_conversation_that_is_named_like_one_of_a_user_is_another(open_memory:
 WHOLE = {
     "opens, closes, copies and cares for files": (
         "backup close collections consolidate_memories copy doctor enrich feed_chroma finish_purges folder health"
-        " maintain_when_quiet maintenance_due passed_over read_only reindex retriever turns_waiting vault wait work"
+        " maintain_when_quiet maintenance_due passed_over read_only reindex retriever turns_waiting wait work"
     ),
     "is about models, not about notes": (
         "analyze_content chat_model language_advice llm_controller model_name survey evo_cnt evo_threshold"
@@ -262,7 +262,7 @@ WHOLE = {
     ),
     "is worked out over the whole collection": "fade rename_tag",
     "hands out every note as A-Mem's programs read them": "memories process_memory",
-    "settles a batch of an import": "settle",
+    "is what imports and vaults bring and ask after": "file_notes notes_of_sources restore_notes revise settle vault wholes",
     "says whose notes are": "scopes_of",
 }
 
