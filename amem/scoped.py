@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from amem.storage.cards import Card
     from amem.storage.census import Census
     from amem.storage.flags import Flag
+    from amem.storage.whole import Whole
     from amem.strength import Strength
     from amem.system.purging import PurgeReport
     from amem.tools import Toolbox
@@ -280,6 +281,17 @@ class ScopedMemory:
         """Those of these notes that are of the scope."""
         own = self._own_of(ids)
         return self._memory.read_many([id for id in ids if id in own])
+
+    def wholes(self, ids: Sequence[str]) -> dict[str, Whole]:
+        """For each of these notes of the scope what an export tells beside it."""
+        own = self._own_of(ids)
+        found = self._memory.wholes([id for id in ids if id in own])
+        causes = self._memory.scopes_of([flag[0] for each in found.values() for flag in each.flags])
+        foreign = {id for id, whose in causes.items() if not self.scope.covers(whose)}
+        return {
+            id: replace(each, flags=tuple(flag for flag in each.flags if flag[0] not in foreign))
+            for id, each in found.items()
+        }
 
     def links(self, id: str) -> Sequence[Link]:
         """Links that start at this note and stay in the scope."""
