@@ -91,6 +91,8 @@ def unnamed(
     named = {(each.note, each.item) for each in (*report.kept, *report.settled)}
     found = {}
     for item in different(wanted, after):
+        if item[0] not in SUMS and after.get(item) == then[0].get(item) and _is_named(item, set(report.reverted)):
+            continue  # a part that was undone before had covered it
         if item[0] in SUMS or _is_named(item, named) or not (seen(item, before) or seen(item, after)):
             continue
         if item not in before and not seen(item, before) and not seen(item, then[0]):
