@@ -375,10 +375,13 @@ class _Reversal:
     def _compare(self, note: str, item: str, history: Sequence[Change], held: Any) -> None:
         """Name what is not what it was before an undo, or what the operations had made of it before a redo."""
         mine = self._mine(history)
-        if not mine:
+        # What had followed from an undo goes with it: a redo is about what was before that.
+        places = mine or [place for place, each in enumerate(history) if each.operation in self._touched]
+        if not places:
             return
-        place = mine[-1] if self._redone else mine[0]
-        wanted = history[place].after if self._redone else history[place].before
+        redone = bool(mine) and self._redone
+        place = places[-1 if redone else 0]
+        wanted = history[place].after if redone else history[place].before
         if _shown(held) == _shown(wanted):
             return
         last = last_standing(history)
