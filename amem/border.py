@@ -22,6 +22,10 @@ Class = TypeVar("Class", bound=type)
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+#: Arguments, of commands too, that hold a note, a question or a document, whose limits are those of what they hold.
+LONG_TEXTS = frozenset({"content", "document", "items", "messages", "prompt", "queries", "query", "question", "text"})
+
+
 def bordered(cls: Class, *, constructor: bool = True) -> Class:
     """Check what is handed to the public methods that a class itself defines, and to its `constructor`.
 
@@ -52,7 +56,9 @@ def checked(function: Function) -> Function:
             return function(*args, **given)  # which says it better
         for name, types in wanted.items():
             if name in bound.arguments:
-                bound.arguments[name] = _taken(name, bound.arguments[name], types)
+                bound.arguments[name] = taken = _taken(name, bound.arguments[name], types)
+                if name not in LONG_TEXTS:
+                    checks.short(name, taken)
         return function(*bound.args, **bound.kwargs)
 
     return cast("Function", call) if wanted else function

@@ -37,6 +37,19 @@ def text(field: str, value: Any) -> str:
     return value
 
 
+#: Longest text that is no note, question or document, in characters: a reason, a name, a context, a word of a command.
+LONGEST_LINE = 4_000
+
+
+def short(field: str, value: Any) -> None:
+    """Hold a text, or each of a list, against `LONGEST_LINE`; what else is handed in passes. Raises InvalidInput."""
+    several = isinstance(value, list | tuple)
+    for each in value if several else (value,):
+        if isinstance(each, str) and len(each) > LONGEST_LINE:
+            named = f"one of the {field}" if several else field
+            raise InvalidInput(f"{named} has {len(each):,} characters; at most {LONGEST_LINE:,} are allowed")
+
+
 def is_text(value: str) -> bool:
     """Whether a text is valid Unicode without NUL, as a database and a model's server take it."""
     try:

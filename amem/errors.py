@@ -37,20 +37,33 @@ Each carries what happened (``str(error)``) and what to do next (``error.hint``)
 
 from __future__ import annotations
 
-#: What is handed in is named by errors, and may be a book.
-_LONGEST = 500
+import re
+
+#: What is handed in is named by errors, and may be a book: characters of an error, and of what it quotes.
+_LONGEST, _QUOTED = 500, 80
+#: A quotation that is too long; an apostrophe within a word opens and ends none.
+_QUOTATION = re.compile(r"""(?<!\w)(?:'([^']{81,})'|"([^"]{81,})"|“([^“”]{81,})”)(?!\w)""")
 
 
 class AmemError(Exception):
     """Base of all; ``hint`` says what to do next, in one line, and may be empty. Neither is longer than a page."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(_shortened(message))
-        self.hint = _shortened(hint)
+        super().__init__(shortened(message))
+        self.hint = _cut(hint)
 
 
-def _shortened(text: str) -> str:
-    """The text, with its middle left out where it is too long to be read."""
+def shortened(text: str) -> str:
+    """What an error says, with the middle left out of what it quotes and of all of it where that is too long."""
+    return _cut(_QUOTATION.sub(_quotation, text))
+
+
+def _quotation(found: re.Match[str]) -> str:
+    whole, half = found[0], _QUOTED // 2
+    return f"{whole[:half]} [...] {whole[-half:]}"
+
+
+def _cut(text: str) -> str:
     half = _LONGEST // 2
     return text if len(text) <= _LONGEST else f"{text[:half]} [...] {text[-half:]}"
 

@@ -38,7 +38,7 @@ from amem.cli import (
     write,
 )
 from amem.cli.completion import complete_collection
-from amem.cli.context import Invocation
+from amem.cli.context import Invocation, hold_words
 from amem.cli.exits import guarded
 from amem.visible import visible
 
@@ -83,8 +83,11 @@ def globals_first(words: list[str]) -> list[str]:
 
 def as_utf8(word: str) -> str:
     """An argument that Python could not read in the locale's encoding, read as UTF-8 where it is that."""
-    if not any("\udc80" <= char <= "\udcff" for char in word):
+    try:
+        word.encode()
         return word
+    except UnicodeEncodeError:
+        pass
     try:
         return word.encode(sys.getfilesystemencoding(), "surrogateescape").decode("utf-8")
     except UnicodeError:
@@ -131,6 +134,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
+    hold_words(context)
     context.obj = Invocation(home, collection, env_file, debug)
     _configure_logging(debug)
     if context.invoked_subcommand is None:

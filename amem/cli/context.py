@@ -128,9 +128,19 @@ class Invocation:
 
 def invocation(context: typer.Context) -> Invocation:
     """The global options that a command was called with."""
+    hold_words(context)
     found = context.obj
     assert isinstance(found, Invocation)
     return found
+
+
+def hold_words(context: typer.Context) -> None:
+    """Hold the words that a command was called with against their limit. Raises InvalidInput."""
+    from amem import border, checks
+
+    for name, value in context.params.items():
+        if name not in border.LONG_TEXTS:
+            checks.short(name, str(value) if isinstance(value, Path) else value)
 
 
 def tell(line: str) -> None:

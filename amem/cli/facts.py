@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from amem import checks
 from amem.cli.context import invocation, tell
 from amem.cli.options import Json, KnownAt, moment, time_option
 from amem.cli.render import console, on_terminal, print_json, print_table, styled
@@ -135,11 +136,11 @@ def _unknown(memory: "AgenticMemorySystem", subject: str, predicate: str | None,
         return f"nothing was known{about} of {since[0].subject} at {known_at}; it is now"
     if predicate is not None and (ever := memory.timeline(subject)):
         known = ", ".join(dict.fromkeys(each.predicate for each in ever))
-        return f"nothing about {predicate!r} is known of {ever[0].subject}; known: {known}"
+        return f"nothing about {checks.shown(predicate)} is known of {ever[0].subject}; known: {known}"
     names: dict[str, str] = {}
     for name in memory.subjects():  # a first name will do
         for key in (subject_key(name), *subject_key(name).split()):
             names.setdefault(key, name)
     near = dict.fromkeys(names[key] for key in difflib.get_close_matches(subject_key(subject), names, _NEAR))
     hint = f"; did you mean {', '.join(near)}?" if near else "; see amem facts"
-    return f"nothing is known of {subject!r}{hint}"
+    return f"nothing is known of {checks.shown(subject)}{hint}"

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from amem.settings import Settings
 
 _LONGEST_LABEL = 200
-_LONGEST_CONTEXT = 4_000
 _TRIPLE = frozenset({"subject", "predicate", "object"})
 _FACT_TIMES = ("valid_from", "valid_to")
 
@@ -86,8 +85,7 @@ def _cleaner(name: str) -> Callable[[str, Any, Settings], Any]:
 
 def _line(name: str, value: Any, settings: Settings) -> str:
     text = checks.text(name, value).strip()
-    if len(text) > _LONGEST_CONTEXT:
-        raise InvalidInput(f"{name} has {len(text)} characters; at most {_LONGEST_CONTEXT} are allowed")
+    checks.short(name, text)
     return text
 
 

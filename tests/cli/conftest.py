@@ -72,6 +72,14 @@ def cli(tmp_path: Path, model_cache: Path) -> Cli:
 
 
 @pytest.fixture(scope="session")
+def with_a_note(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> tuple[Cli, str]:
+    """A home with a note, not to be written to, and the note's id."""
+    env = {"AMEM_CACHE": str(model_cache), "AMEM_LLM_BACKEND": "offline", "AMEM_TIMEZONE": "UTC"}
+    cli = Cli(tmp_path_factory.mktemp("note") / "home", env)
+    return cli, cli.add("The deadline is Friday")
+
+
+@pytest.fixture(scope="session")
 def demo_run(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> tuple[Path, str]:
     """A home in which the demo has run, to be read and not written to, and what the demo printed."""
     home = tmp_path_factory.mktemp("demo") / "home"
