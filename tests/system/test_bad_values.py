@@ -194,7 +194,7 @@ def good(memory: AgenticMemorySystem) -> dict[str, Any]:
         **{"operation": 1, "review": 1, "version": 1, "older": 0, "start": 0, "stop": 5, "most": 100, "subject": "me"},
         **{"messages": [said], "items": ["one more note"], "queries": ["shrimp"], "found": memory.facts("me")},
         **{"note": first, "shelf": memory.shelf(), "debts": Debts(), "days": 1.0, "chat": ScriptedChat("Fine.")},
-        **{"path": "notes.backup", "changes": [Change(first, 1, {"tags": ["seen"]})]},
+        **{"path": "notes.backup", "folder": "vault", "changes": [Change(first, 1, {"tags": ["seen"]})]},
     }
 
 
