@@ -60,6 +60,7 @@ def import_notes(
     ChatGPT and Claude export, and JSON or JSONL with a role and a content for each message. Other programs' memories
     are memory.json of the MCP memory server, mem0's JSON, and with --from-chroma the Chroma folder of A-Mem.
     """
+    from amem.errors import InvalidInput
     from amem.interop.importing import Importer
     from amem.interop.transcripts import session_files
 
@@ -74,6 +75,11 @@ def import_notes(
         return _import_sessions(call, settings, sessions, as_json)
     items = _first_read(_chroma(from_chroma, settings) if from_chroma else _items(path, settings, shape))
     with call.memory(create=True, notify=True, settings=settings) as memory, progress("importing") as bar:
+        if path != "-" and (kept := memory.vault(path).kept_folder()) is not None:
+            raise InvalidInput(
+                f"{path} is kept in step by amem vault sync; run that instead",
+                hint=call.command("vault", "sync", str(kept)),
+            )
         importer = Importer(memory, cause=f"import of {'standard input' if path == '-' else path}", progress=bar)
         try:
             report = importer.run(items)

@@ -63,6 +63,19 @@ class Vault:
         self._refuse_own_home()
         return export_notes(self._store, self._zone, self.folder, filter or Filter(), force=force)
 
+    def kept_folder(self) -> Path | None:
+        """The synced folder of this collection that this folder or file is or lies in; None where there is none."""
+        root = self.folder.root.resolve()
+        with self._store.read() as session:
+            for each in (root, *root.parents):
+                try:
+                    identity = Folder(each).identity()
+                except (InvalidInput, OSError):
+                    continue
+                if identity and session.vaults.find(identity) is not None:
+                    return each
+        return None
+
     def _steps(self, dry_run: bool, progress: Progress | None) -> SyncReport:
         # 1. What is in the folder, and what of it changed since both sides agreed.
         state = self._state(dry_run)

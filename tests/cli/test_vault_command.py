@@ -38,6 +38,27 @@ def test_a_folder_and_the_notes_are_brought_into_step_and_told_so(cli: Cli, tmp_
     assert cli.ok("vault", "sync", str(folder)) == "Nothing to do: 1 note matches its file\n"
 
 
+@pytest.mark.parametrize("text", ["Ana lives in Lisbon.", "安娜住在里斯本。"])
+def test_a_folder_that_is_kept_in_step_is_not_imported_beside_that(cli: Cli, tmp_path: Path, text: str) -> None:
+    cli.add(text)
+    folder = tmp_path / "vault"
+    cli.ok("vault", "sync", str(folder))
+    (folder / "mine").mkdir()
+    (file,) = folder.glob("*.md")
+    file.rename(folder / "mine" / file.name)
+    for path in (folder, folder / "mine", folder / "mine" / file.name):
+        said = cli.refused("import", str(path))
+        assert said.startswith(f"{path} is kept in step by amem vault sync; run that instead (")
+        assert said.endswith(f"vault sync {folder})")
+    assert len(cli.json("list")) == 1
+
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / file.name).write_text("A note of somebody else's.", encoding="utf-8")
+    assert "imported 1 note" in cli.ok("import", str(other))
+    assert "imported 1 note" in cli.ok("--collection", "work", "import", str(folder / "mine"))
+
+
 def test_what_cannot_be_used_is_named_and_the_command_fails(cli: Cli, tmp_path: Path) -> None:
     cli.add("Ana lives in Lisbon.")
     folder = tmp_path / "vault"
