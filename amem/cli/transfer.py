@@ -75,10 +75,10 @@ def import_notes(
         return _import_sessions(call, settings, sessions, as_json)
     items = _first_read(_chroma(from_chroma, settings) if from_chroma else _items(path, settings, shape))
     with call.memory(create=True, notify=True, settings=settings) as memory, progress("importing") as bar:
-        if path != "-" and (kept := memory.vault(path).kept_folder()) is not None:
+        if path != "-" and (vault := memory.vault(path).kept_folder()) is not None:
             raise InvalidInput(
                 f"{path} is kept in step by amem vault sync; run that instead",
-                hint=call.command("vault", "sync", str(kept)),
+                hint=call.command("vault", "sync", str(vault)),
             )
         importer = Importer(memory, cause=f"import of {'standard input' if path == '-' else path}", progress=bar)
         try:
