@@ -22,6 +22,7 @@ from amem.cli.render import (
 from amem.cli.reversals import described
 from amem.errors import AmbiguousId, NotFound
 from amem.interop.records import operation_record
+from amem.labels import title
 from amem.note import Status
 from amem.query import Filter
 
@@ -165,7 +166,7 @@ class Logbook:
             note = self._memory.read(id)
             self._words[id] = note.content if note is not None else self._of_deleted(id)
         content = self._words[id]
-        return f"“{one_line(content, width)}”" if content else f"{short_id(id)} (purged)"
+        return f"“{one_line(title(content), width)}”" if content else f"{short_id(id)} (purged)"
 
     def _of_prefix(self, prefix: str) -> str:
         try:

@@ -13,6 +13,7 @@ from amem.cli.context import invocation, tell
 from amem.cli.exits import ExitCode
 from amem.cli.options import Json
 from amem.cli.render import console, cut, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
+from amem.labels import title
 
 if TYPE_CHECKING:
     from amem.maintenance.report import MaintenanceReport
@@ -87,23 +88,23 @@ def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
     from amem.maintenance.words import amount
 
     done = [amount(name, number, planned=report.dry_run) for name, number in report.counts()]
-    title = f"{report.cycle} maintenance{', gone on with where it was stopped' if report.resumed else ''}"
+    name = f"{report.cycle} maintenance{', gone on with where it was stopped' if report.resumed else ''}"
     if report.dry_run:
-        title += ", if it ran now"
+        name += ", if it ran now"
     if not on_terminal():
         for each in report.reasons:
             say("\t".join([each.what, short_id(each.id), one_line(_text(memory, each.id)), one_line(each.why)]))
-        tell(f"{title}: {', '.join(done) or 'nothing to do'}")
+        tell(f"{name}: {', '.join(done) or 'nothing to do'}")
         return
     out = console()
-    out.print(styled((title, "bold"), (f"  {report.duration:.1f} s", "dim")))
+    out.print(styled((name, "bold"), (f"  {report.duration:.1f} s", "dim")))
     for line in done or ["nothing to do"]:
         out.print(styled("  ", line))
     for what in dict.fromkeys(each.what for each in report.reasons):
         some = [each for each in report.reasons if each.what == what]
         out.print()
         for each in some[:_MOST]:
-            text = cut(one_line(_text(memory, each.id)), max(16, out.width // 3))
+            text = cut(one_line(title(_text(memory, each.id))), max(16, out.width // 3))
             head = ((f"{what:<11}", "bold"), (short_id(each.id), "cyan"))
             print_wrapped(out, styled(*head, f"  “{text}”  ", (each.why, "dim")), hanging=11)
         if len(some) > _MOST:

@@ -22,6 +22,7 @@ from amem.cli.options import (
     moment,
 )
 from amem.cli.render import count, on_terminal, one_line, print_json, print_table, short_id, when
+from amem.labels import title
 
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
@@ -65,7 +66,7 @@ def list_notes(
         blank = memory.count() == 0
     if as_json:
         return print_json([note_record(note) for note in notes])
-    local = zone(timezone)
+    local, shown = zone(timezone), on_terminal()
     print_table(
         ("id", "when", "kind", "note", "tags"),
         [
@@ -73,7 +74,7 @@ def list_notes(
                 short_id(note.id),
                 when(note.at, local, minutes=False),
                 str(note.kind) if note.status is Status.ACTIVE else str(note.status),
-                one_line(text_of(note)),
+                text_of(note) if note.overturned or not shown else title(note.content),
                 " ".join(f"#{each}" for each in note.tags[:3]),
             )
             for note in notes
@@ -183,7 +184,7 @@ def print_links(memory: "AgenticMemorySystem", id: str, as_json: bool) -> None:
         for link in found:
             other = link.target if arrow == "→" else link.source
             note = memory.read(other)
-            words = one_line(note.content, 40) if note else "(not there)"
+            words = one_line(title(note.content), 40) if note else "(not there)"
             rows.append((arrow, str(link.type), short_id(other), words, link.reason, link.made_by))
     print_table(("", "type", "id", "note", "reason", "by"), rows, wide="reason", spare=("by", "id"))
     if not rows:

@@ -9,6 +9,7 @@ import typer
 from amem.cli.context import at_terminal, inform, invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
+from amem.labels import title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +92,7 @@ def _list_flags(memory: "AgenticMemorySystem") -> int:
         note = memory.read(each.note)
         words = note.content if note else ""
         if on_terminal():
-            _print_block((short_id(each.note), words), (), f"may be out of date: {each.reason}")
+            _print_block((short_id(each.note), title(words)), (), f"may be out of date: {each.reason}")
         else:
             say("\t".join((short_id(each.note), one_line(words, 40), short_id(each.because), one_line(each.reason))))
     if found:
@@ -139,7 +140,9 @@ def _list(memory: "AgenticMemorySystem", found: "list[Review]", as_json: bool) -
         changes = [f"{name}: {in_words(after)}" for name, (_, after) in each.changes.items()]
         words, sure = note.content if note else "", f"{each.confidence:.2f}"
         if on_terminal():
-            _print_block((str(each.id), f"{short_id(each.note)}  {words}"), changes, f"because {each.reason} ({sure})")
+            _print_block(
+                (str(each.id), f"{short_id(each.note)}  {title(words)}"), changes, f"because {each.reason} ({sure})"
+            )
         else:
             cells = (str(each.id), short_id(each.note), one_line(words, 40), "; ".join(changes), sure, each.reason)
             say("\t".join(one_line(cell) for cell in cells))

@@ -11,6 +11,7 @@ from amem.cli.context import at_terminal, invocation, tell
 from amem.cli.exits import ExitCode
 from amem.cli.options import Id, Ids, Json, Time, pairs, stamp
 from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
+from amem.labels import title
 
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
@@ -201,7 +202,7 @@ def purge(
         if not yes:
             for id in found:
                 note = memory.read(id)
-                tell(f"{short_id(id)}  {one_line(note.content, 80) if note else '(deleted)'}")
+                tell(f"{short_id(id)}  {one_line(title(note.content), 80) if note else '(deleted)'}")
             what = count(len(found), "note")
             if not at_terminal():
                 raise InvalidInput(f"purging {what} cannot be undone", hint="give --yes if you mean it")

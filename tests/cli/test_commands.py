@@ -581,3 +581,12 @@ def test_version_and_help(cli: Cli) -> None:
         assert "A memory that agents write and people can read" in cli.ok(*words)
     for command in ("add", "search", "review", "tags", "import"):
         assert "--json" in cli.ok(command, "--help")
+
+
+def test_the_log_calls_a_note_by_its_title_without_marks(cli: Cli):
+    note = cli.add("# Kestrel Freight\n\n## Contacts\n\n- Ana answers the phone.")
+    cli.ok("edit", note, "--add-tag", "freight")
+    said = cli.ok("log")
+    assert "“Kestrel Freight”" in said
+    assert "##" not in said
+    assert "# Kestrel Freight ## Contacts" in cli.ok("list")
