@@ -159,7 +159,7 @@ class Prompting:
         `learns` tells whether notes are made of what is said.
         """
         said = lines_for(text)
-        if is_courtesy(read(text)):
+        if is_courtesy(read(text)) and not asks_memory(text):
             return said.idle
         if not asks(text):
             return said.noted if learns else said.not_noted

@@ -212,5 +212,5 @@ class TestTerminal:
 
         seen = self.plain(cli, "demo")
         assert "reading a year of notes" in seen
-        story = seen[seen.index("A year of somebody's notes") :]
-        assert max(cell_len(line) for line in story.splitlines() if str(cli.home) not in line) <= 100
+        story = seen[seen.index("A year in 63 notes") :]
+        assert max(cell_len(line) for line in story.splitlines() if str(cli.home) not in line) <= 80

@@ -146,3 +146,16 @@ def test_a_fact_superseded_by_hand_goes_on_with_what_holds_now(memory: AgenticMe
     found = ask(memory, "我的房东是谁？")
     assert "之前你的房东是周姐：“房子现在归刘伯管，租金也交给他。”" in found.text
     assert [each.note for each in found.citations] == [new_zh]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("Where do I live?", "You live in Faro"), ("where do i live", "You live in Faro"), ("我住在哪里？", "你住在Faro")],
+)
+def test_a_short_question_is_no_courtesy_to_a_chat_without_a_model(
+    memory: AgenticMemorySystem, question: str, answer: str
+) -> None:
+    memory.add("I live in Faro.")
+    with memory.assistant() as talk:
+        assert talk.say(question).text.startswith(answer)
+        assert "save as a note" in talk.say("How are you?").text
