@@ -18,7 +18,6 @@ from amem.visible import visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from enum import StrEnum
 
     from amem.storage.session import Session
 
@@ -49,7 +48,10 @@ JSON = {
 
 
 #: Columns that hold one of a few words.
-_WORDS: Mapping[tuple[str, str], type[StrEnum]] = {("turns", "state"): TurnState, ("turns", "learning"): Learning}
+_WORDS: Mapping[tuple[str, str], frozenset[str]] = {
+    ("turns", "state"): frozenset(TurnState),
+    ("turns", "learning"): frozenset(Learning),
+}
 _SORTS: Mapping[str, Any] = {"TEXT": str, "INTEGER": int, "REAL": int | float, "BLOB": bytes}
 #: Those of notes and links are read as such, those of the full-text indexes by SQLite's own check.
 _APART = ("notes", "links", "note_text", "note_vocabulary", "source_text")

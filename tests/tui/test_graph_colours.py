@@ -79,4 +79,6 @@ async def test_the_row_of_types_shows_how_each_is_drawn(memory: AgenticMemorySys
     async with in_the_graph(memory, memory.list()[0].id, (width, 36)) as pilot:
         row = said(pilot, "#types")
         for type, strokes in STROKES.items():
-            assert f"{_SAMPLES[strokes]} {str(type)[:2]}" in row.replace("spd", "sup").replace("prt", "part"), row
+            # Where room is short, types of which there is no link here are named alone.
+            drawn = width >= 100 or f"{type} " in row
+            assert f"{_SAMPLES[strokes] + ' ' if drawn else ''}{str(type)[:2]}" in row.replace("prt", "part"), row

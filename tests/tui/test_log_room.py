@@ -185,7 +185,7 @@ async def test_the_log_is_narrowed_to_an_actor_and_to_a_time_and_widened_again(m
         await pilot.press(*["j"] * place, "enter")
         await wait_until(pilot, lambda: log.outline is not None and log.outline.count == 1)
         await wait_until(pilot, lambda: has(pilot, "Written by an agent"))
-        assert "▲ helper, from the beginning" in screen_text(pilot)
+        assert "▲ helper, all time" in screen_text(pilot)
         await choose("a")
         await pilot.press("home", "enter")
         await wait_until(pilot, lambda: log.outline is not None and log.outline.count == everything > 4)

@@ -280,7 +280,7 @@ async def test_names_with_brackets_are_text_in_the_palette(empty: AgenticMemoryS
     async with browsing(empty) as pilot:
         await pilot.press("ctrl+p", *"loud")
         await front(pilot, CommandPalette)
-        await wait_until(pilot, lambda: "[bold red]loud[/] [[note]]" in screen_text(pilot))
+        await wait_until(pilot, lambda: "[bold red]loud[/] note" in screen_text(pilot))
 
 
 # -- beginning ---------------------------------------------------------------------------------------------------------

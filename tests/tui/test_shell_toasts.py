@@ -27,5 +27,5 @@ async def test_half_of_the_smallest_screen_stays_to_be_seen(memory: AgenticMemor
         assert "much" in screen_text(pilot)
         lines = screen_text(pilot).splitlines()
         assert sum("▌" in line for line in lines) == 4
-        assert "amem memories" in lines[0]
+        assert "memories" in lines[0]
         assert "Notes" in lines[1]
