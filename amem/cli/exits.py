@@ -40,6 +40,8 @@ def guarded(run: Callable[[], object], *, debug: bool) -> int:
     except typer.Abort:
         return _say("aborted", "", ExitCode.FAILED, debug)
     except typer.TyperException as error:
+        if not error.format_message():  # a group without a command: its help is out already
+            return error.exit_code
         hint = f"amem {_command_of(error)}--help says more" if error.exit_code == ExitCode.USAGE else ""
         return _say(_lower(error.format_message()), hint, error.exit_code, debug)
     except ServiceUnavailable as error:

@@ -124,7 +124,7 @@ class Sitting:
         deadline = time.monotonic() + _SECONDS
         printed = self.say(text)
         # It comes before the next prompt, whenever that is.
-        while "remembered" not in printed:
+        while "· saved" not in printed:
             assert time.monotonic() < deadline, printed
             printed += self.say("")
         return printed

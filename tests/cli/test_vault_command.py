@@ -116,19 +116,22 @@ def test_a_watched_folder_follows_both_sides_until_it_is_interrupted(cli: Cli, t
         "watch",
         str(folder),
     ]
-    watching = subprocess.Popen(words, env={**os.environ, **cli.env}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    report = tmp_path / "report"
+    environment = {**os.environ, **cli.env, "PYTHONUNBUFFERED": "1"}
+    with report.open("wb") as out:
+        watching = subprocess.Popen(words, env=environment, stdout=out, stderr=subprocess.PIPE)
     try:
         until((folder / "Ana lives in Lisbon.md").exists)
         own = folder / "Own.md"
         own.write_text("The pool opens at six.\n")
         until(lambda: own.read_text().startswith("---\nid: "))
+        until(lambda: b"1 added" in report.read_bytes())
         cli.add("Buy soap.")
         until((folder / "Buy soap.md").exists)
         watching.send_signal(signal.SIGINT)
-        said, complaints = watching.communicate(timeout=120)
+        _, complaints = watching.communicate(timeout=120)
     finally:
         watching.kill()
     assert watching.returncode == 0, complaints
-    assert b"1 added" in said
     assert b"Traceback" not in complaints
     assert cli.ok("vault", "sync", str(folder)).startswith("Nothing to do: 3 notes")
