@@ -28,6 +28,8 @@ test: $(READY) ## run the tests that a change is likely to break (six minutes on
 	@echo "==> tests; make test-all runs the thorough ones too"
 	@$(BIN)/python -m pytest -n auto -m "not thorough" $(ARGS)
 
+# Random histories and kills are tried seven times as often as in CI, which has twenty-five minutes.
+test-all: export AMEM_ROUNDS ?= 7
 test-all: $(READY) ## run every test: kills, terminals, large collections, pictures as well
 	@echo "==> all tests"
 	@$(BIN)/python -m pytest -n auto --hypothesis-profile=thorough $(ARGS)
