@@ -121,7 +121,8 @@ def _asked() -> "Mapping[str, Any]":
     try:
         held = json.load(sys.stdin)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput("a hook reads JSON from standard input, and none came", hint="Claude Code runs it") from error
+        said = "a hook reads JSON from standard input, and none came"
+        raise InvalidInput(said, hint="Claude Code runs it") from error
     if not isinstance(held, dict):
         raise InvalidInput("a hook is told in a JSON object what happened", hint="Claude Code runs it")
     return held
