@@ -109,7 +109,8 @@ def add(
         tell(f"the note is stored, but not fully analysed: {receipt.error} (finish it with: {call.command('enrich')})")
     elif receipt.stored and receipt.analyst and receipt.analyst not in [note.analyst for note in before]:
         # Said when it begins and when it changes, not with every note.
-        who = "built-in rules (no model found)" if receipt.analyst == "offline" else receipt.analyst
+        looked = " (no model found)" if memory.settings.llm_backend == "auto" else ""
+        who = f"built-in rules{looked}" if receipt.analyst == "offline" else receipt.analyst
         tell(f"analysed by {who}; see {call.command('models')}")
 
 

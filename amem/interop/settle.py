@@ -15,7 +15,7 @@ from amem.note import LinkType
 from amem.storage.rows import plain
 from amem.storage.versions import STANDING
 from amem.writing.actors import is_person
-from amem.writing.guesses import GUESSED, drop_guesses
+from amem.writing.guards import GUESSED, drop_guesses
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -12,8 +12,7 @@ from amem.receipt import Evolved, Queued
 from amem.storage.rows import plain
 from amem.writing.conflict.opinions import from_links
 from amem.writing.conflict.settling import Settled
-from amem.writing.guards import plan
-from amem.writing.guesses import GUESSED, linked_by_person
+from amem.writing.guards import GUESSED, linked_by_person, plan
 from amem.writing.neighbours import NEAR_DUPLICATE, Shown
 from amem.writing.steps import ANALYSED, BY_RULES, with_hashtags
 
