@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from amem.async_memory import AsyncMemory
     from amem.conversation.assistant import Assistant
-    from amem.conversation.segment import segment
+    from amem.conversation.episodes import segment
     from amem.errors import AmemError
     from amem.memory_system import AgenticMemorySystem
     from amem.message import Message
@@ -49,7 +49,7 @@ _HOMES = {
     "Source": "amem.note",
     "Status": "amem.note",
     "load_settings": "amem.settings",
-    "segment": "amem.conversation.segment",
+    "segment": "amem.conversation.episodes",
 }
 
 __all__ = [

@@ -11,11 +11,11 @@ import numpy as np
 
 from amem.clock import SystemClock
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageCorrupt, StorageError
-from amem.index.feed import Described, VectorDelta
+from amem.index.vector_rows import Described, VectorDelta
 from amem.note import Status
-from amem.storage import Store
 from amem.storage.backup import new_folder, opened_backup, write_copy
 from amem.storage.database import FILE_NAME, explain_folder, explained
+from amem.storage.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.errors import InvalidInput, StorageError
-from amem.index.chroma import ChromaIndex
-from amem.index.chroma_collections import doing
+from amem.index.chroma import ChromaIndex, doing
 from amem.note import Status
 from amem.query import Filter, Query
 from amem.retrievers import ChromaRetriever
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from amem.collection import StoreFeed
     from amem.index import DenseLeg
     from amem.note import MemoryNote
-    from amem.storage import Store
+    from amem.storage.store import Store
     from amem.vectorizer import Vectorizer
 
 #: Seconds that a search waits for Chroma to have the newest notes, and that ``client`` and ``collection`` do.

@@ -7,13 +7,13 @@ import threading
 from typing import TYPE_CHECKING
 
 from amem.errors import StorageError
-from amem.llm.usage import Spent
+from amem.llm.guarded import Spent
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
     from amem.clock import Clock
-    from amem.storage import Store
+    from amem.storage.store import Store
 
 _log = logging.getLogger(__name__)
 #: Seconds that an answer waits for its cost to be written down, while others write; else the next entry holds it too.

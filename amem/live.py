@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from amem.note import MemoryNote
-    from amem.storage import Store
+    from amem.storage.store import Store
 
 _EVERY = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
 

@@ -10,7 +10,7 @@ from amem import checks
 from amem.border import bordered
 from amem.errors import InvalidInput
 from amem.llm.choose import chat_model, make_chat
-from amem.llm.names import full_name
+from amem.llm.model_names import full_name
 from amem.settings import load_settings
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from amem.note import EVERYONE, MemoryNote, Scope
 from amem.system.adding import Adding
-from amem.system.briefing import Briefing
 from amem.system.browsing import Browsing
+from amem.system.context_building import Briefing
 from amem.system.editing import Editing
 from amem.system.enriching import Enriching
-from amem.system.fading import Fading
+from amem.system.fading_outlook import Fading
 from amem.system.keeping import Keeping
 from amem.system.knowing import Knowing
 from amem.system.maintaining import Maintaining
@@ -21,7 +21,7 @@ from amem.system.opening import Opening
 from amem.system.reading import Reading
 from amem.system.recalling import Recalling
 from amem.system.remembering import Remembering
-from amem.system.settling import Settling
+from amem.system.truth_decisions import Settling
 from amem.system.undoing import Undoing
 from amem.writing.intake import open_scope
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from amem.conversation.asking import Answer
     from amem.conversation.assistant import Assistant
+    from amem.conversation.questions import Answer
     from amem.conversation.reply import Learnt
     from amem.llm.answering import Answerer
     from amem.protocols import ChatModel
@@ -83,9 +83,8 @@ class AgenticMemorySystem(
         those, for one call more. Only notes of the `scope` are asked. That no model answers is said by the answer,
         which holds what was recalled in any case. Raises EmbedderMismatch.
         """
-        from amem.conversation.asking import Asker
-        from amem.llm.answering import Answerer
-        from amem.llm.ordering import Orderer
+        from amem.conversation.questions import Asker
+        from amem.llm.answering import Answerer, Orderer
         from amem.scoped import ScopedMemory
 
         prompts = self.settings.home / "prompts"

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput, NoteNotFound
 from amem.note import LinkType
-from amem.storage.reach import Reached, among, beyond
+from amem.storage.graph_queries import Reached, among, beyond
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from amem.note import Link, MemoryNote
-    from amem.storage import Session
-    from amem.storage.cards import Card, Cards
+    from amem.storage.note_lists import Card, Cards
+    from amem.storage.store import Session
 
 
 @dataclass(frozen=True, slots=True)

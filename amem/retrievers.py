@@ -24,14 +24,18 @@ from amem.errors import CollectionExists, CollectionNotFound, InvalidInput
 from amem.index import metadata as envelope
 from amem.index.chroma import (
     BATCH,
+    FUNCTION,
     ChromaFailed,
     ChromaIndex,
     close_client,
+    create_collection,
     default_settings,
+    doing,
     failures_as_exceptions,
+    find_collection,
     open_folder,
+    require_model,
 )
-from amem.index.chroma_collections import FUNCTION, create_collection, doing, find_collection, require_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,38 +15,37 @@ from amem.border import bordered
 from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound
 from amem.note import EVERYONE
 from amem.query import Filter, Query
-from amem.retrieval import related_text
+from amem.retrieval.hit import related_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import date, datetime
 
-    from amem.conversation.asking import Answer
     from amem.conversation.assistant import Assistant
-    from amem.conversation.remember import RememberReport
-    from amem.maintenance.forgetting.outlook import Outlook
-    from amem.maintenance.report import MaintenanceReport
-    from amem.maintenance.topics.topic import Topic, TopicMap, TopicPage
+    from amem.conversation.ingest import RememberReport
+    from amem.conversation.questions import Answer
+    from amem.maintenance.forgetting_preview import Outlook
+    from amem.maintenance.shift import MaintenanceReport
+    from amem.maintenance.topic_notes import Topic, TopicMap, TopicPage
     from amem.memory_system import AgenticMemorySystem
     from amem.message import Message
     from amem.neighbourhood import LocalGraph, Neighbourhood
     from amem.note import Link, MemoryNote, Scope, Source
     from amem.receipt import Receipt
-    from amem.retrieval import Explanation, Hit
-    from amem.retrieval.ancestors import Ancestor
     from amem.retrieval.context import Context
-    from amem.retrieval.core_notes import CoreNotes
-    from amem.retrieval.core_safety import Core
-    from amem.retrieval.slots import Filled
+    from amem.retrieval.core_notes import Core, CoreNotes
+    from amem.retrieval.expansion import Ancestor
+    from amem.retrieval.explanation import Explanation
+    from amem.retrieval.fact_leg import Filled
+    from amem.retrieval.hit import Hit
     from amem.retrieval.tiers import Tiers
     from amem.settings import Settings
-    from amem.storage import Operation, Review, UndoReport, Version
-    from amem.storage.cards import Card
-    from amem.storage.census import Census
-    from amem.storage.flags import Flag
+    from amem.storage.note_lists import Card, Census
+    from amem.storage.records import Operation, Review, UndoReport, Version
+    from amem.storage.reviews import Flag
     from amem.storage.whole import Whole
     from amem.strength import Strength
-    from amem.system.purging import PurgeReport
+    from amem.system.purges import PurgeReport
     from amem.tools import Toolbox
     from amem.truth.intervals import Interval
     from amem.verdict import Conflict

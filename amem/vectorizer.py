@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from amem.errors import BadModelAnswer, EmbedderMismatch
 from amem.note import Kind
 from amem.protocols import Literate
-from amem.storage import Space, text_hash
+from amem.storage.vectors import Space, text_hash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from amem.note import MemoryNote
     from amem.protocols import Embedder
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
 
 #: The share of a text's words that a model must know for its vector to mean much.
 _LITERATE = 0.5

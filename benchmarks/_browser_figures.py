@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from _browser_terminal import Terminal
-    from amem_tui.app import NotesApp
     from amem_tui.browse.note_list import NoteList
     from amem_tui.browse.note_pane import NotePane
+    from amem_tui.browser_app import NotesApp
 
     from amem import AgenticMemorySystem
 
@@ -30,7 +30,7 @@ _REST = 0.3
 
 def opened(home: Path, keys: int, words: Sequence[str]) -> dict[str, float]:
     """All figures of a process that has just begun."""
-    from amem_tui.app import NotesApp
+    from amem_tui.browser_app import NotesApp
 
     from amem.memory_system import AgenticMemorySystem
     from amem.settings import Settings

@@ -12,7 +12,7 @@ from _qa_prompt import Shown, ask
 from _scores import score
 
 from amem.interop.locomo import session_time
-from amem.llm.usage import Metered, Spent
+from amem.llm.guarded import Metered, Spent
 from amem.query import Query
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from amem.index import DenseLeg, VectorDelta
-from amem.index.feed import Described
+from amem.index.vector_rows import Described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

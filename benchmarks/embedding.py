@@ -51,7 +51,7 @@ def resident() -> tuple[float, float]:
 def measure(way: str, count: int, output: str) -> dict[str, Any]:
     """Everything about one way, in this process."""
     from amem.embedding import make_embedder
-    from amem.embedding.sources import OfflinePackage
+    from amem.embedding.minilm import OfflinePackage
     from amem.settings import Settings
 
     notes = texts(count)

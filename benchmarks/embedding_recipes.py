@@ -33,7 +33,7 @@ from amem import AgenticMemorySystem, load_settings
 from amem.embedding import make_embedder
 from amem.note import Status
 from amem.query import Filter
-from amem.retrieval import Recall
+from amem.retrieval.recall import Recall
 from amem.testing import FrozenClock
 from amem.vectorizer import embedded_text
 

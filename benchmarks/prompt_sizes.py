@@ -27,7 +27,7 @@ from amem import AgenticMemorySystem, AmemError, NewNote, load_settings
 from amem.embedding import make_embedder
 from amem.interop.items import Incoming
 from amem.interop.reader import read_path
-from amem.llm.analyst import ModelAnalyst
+from amem.llm.model_analyst import ModelAnalyst
 from amem.llm.prompts import CHINESE, load_prompt
 from amem.text import is_cjk
 

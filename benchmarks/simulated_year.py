@@ -24,14 +24,15 @@ from typing import TYPE_CHECKING
 
 from amem import Filter, Settings
 from amem.maintenance.cycle import Cycle
-from amem.maintenance.forgetting.phases import Fading, Layering
+from amem.maintenance.forgetting_phases import Fading, Layering
 from amem.note import Kind, Layer, MemoryNote, Status
-from amem.storage import Store, undo
+from amem.storage.store import Store
+from amem.storage.undo import undo
 from amem.testing import FrozenClock
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
-    from amem.maintenance.report import MaintenanceReport
+    from amem.maintenance.shift import MaintenanceReport
 
 DAYS, ARRIVING = 365, 270
 #: Kinds with their share of the notes (in percent) and their usual importance.

@@ -140,7 +140,7 @@ ROOMS = {
 
 async def browser(home: str) -> None:
     """An SVG of each room of the terminal browser."""
-    from amem_tui.app import NotesApp
+    from amem_tui.browser_app import NotesApp
 
     from amem import AgenticMemorySystem, load_settings
 

@@ -10,36 +10,36 @@ from typer.core import TyperGroup
 from amem import __version__
 from amem.cli import (
     ask,
-    briefing,
     browser,
     chat,
     config,
     conflicts,
     demo,
-    facts,
     fade,
-    graph,
-    health,
     hook,
     log,
     maintain,
     manage,
     mcp,
-    models,
     read,
     review,
-    rules,
     setup,
-    topics,
     trace,
     transfer,
     vault,
     why,
     write,
 )
+from amem.cli import context_command as briefing
+from amem.cli import fact_commands as facts
+from amem.cli import graph_command as graph
+from amem.cli import health_command as health
+from amem.cli import model_commands as models
+from amem.cli import rule_commands as rules
+from amem.cli import topic_commands as topics
 from amem.cli.completion import complete_collection
-from amem.cli.context import Invocation, hold_words
 from amem.cli.exits import guarded
+from amem.cli.invocation import Invocation, hold_words
 from amem.visible import visible
 
 if TYPE_CHECKING:

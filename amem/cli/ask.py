@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.chat import Model
-from amem.cli.context import invocation, tell
 from amem.cli.exits import ExitCode
+from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import console, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from amem.conversation.asking import Answer
+    from amem.conversation.questions import Answer
 
 _PANEL = "Chat"
 _CITED = re.compile(r"[\[【]\d+[\]】]")
@@ -41,7 +41,7 @@ def ask(
     """Answer one question from the notes, and say which ones the answer rests on."""
     from amem.cli.chat_lines import why_nobody
     from amem.clock import zone
-    from amem.conversation.who_answers import with_model
+    from amem.conversation.ports import with_model
 
     call = invocation(context)
     settings = call.settings()
@@ -64,7 +64,7 @@ def ask(
 
 def _print(answer: "Answer", local: "tzinfo") -> None:
     """The answer and its notes."""
-    from amem.cli.hits import said_on, shown
+    from amem.cli.render import said_on, shown
 
     hits = {hit.id: hit for hit in answer.hits}
     # A note that replaced a hit, or speaks against it, need be none of the hits.

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import invocation, tell
 from amem.cli.exits import ExitCode
+from amem.cli.invocation import invocation, tell
 from amem.cli.render import say
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
 
 _PANEL = "Start"
 #: Seconds that the process is given to end by itself after its window.
@@ -39,8 +39,7 @@ def tui(
     if port is not None and not web:
         raise typer.BadParameter("--port goes with --web")
     if web:
-        from amem_tui.serving.command import serve
-        from amem_tui.serving.server import PORT
+        from amem_tui.serving.page_server import PORT, serve
 
         _openable(call)
         return serve(call.settings(), PORT if port is None else port, told=_address, env_file=call.env_file)
@@ -66,7 +65,7 @@ def desktop(
         raise typer.BadParameter("--install and --uninstall exclude each other")
     if install or uninstall:
         from amem_tui.serving import launcher
-        from amem_tui.serving.command import amem_command
+        from amem_tui.serving.page_server import amem_command
 
         if uninstall:
             return tell("taken out of the menu" if launcher.uninstall() else "there was nothing in the menu")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import invocation, tell
 from amem.cli.exits import ExitCode
+from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
 
 if TYPE_CHECKING:
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
     from amem.conversation.reply import Learnt
     from amem.memory_system import AgenticMemorySystem
 
@@ -42,7 +42,7 @@ def chat(
     _check(session, resume, listing, replay, turn)
     call = invocation(context)
     if listing or replay:
-        from amem.cli.chat_replay import list_chats, replay_chat
+        from amem.cli.chat_screen import list_chats, replay_chat
 
         return list_chats(call, as_json) if listing else replay_chat(call, session, turn, as_json)
     _talk(call, session, resume=resume, incognito=incognito, model=model, as_json=as_json)
@@ -63,7 +63,7 @@ def _talk(
     from queue import SimpleQueue
 
     from amem.cli.chat_lines import why_nobody
-    from amem.conversation.who_answers import missing, with_model
+    from amem.conversation.ports import missing, with_model
 
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     settings = call.settings()
@@ -101,7 +101,7 @@ def _talk(
 
 
 def _newest(memory: "AgenticMemorySystem") -> str:
-    from amem.cli.chat_replay import newest
+    from amem.cli.chat_screen import newest
 
     with memory.assistant(incognito=True) as assistant:
         return newest(assistant)

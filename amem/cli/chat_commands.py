@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from amem.cli.chat_lines import Leave, why_nobody
 from amem.cli.chat_screen import MARK
 from amem.cli.render import count, one_line, short_id
-from amem.conversation.telling import ended, was_shown
-from amem.conversation.who_answers import answering, available, check, with_model
+from amem.conversation.ports import answering, available, check, with_model
+from amem.conversation.reply import ended, was_shown
 from amem.errors import AmemError, NothingToUndo
-from amem.llm.names import full_name
+from amem.llm.model_names import full_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +120,7 @@ class Commands:
     # -- changing -----------------------------------------------------------------------------------------------
 
     def _remember(self, rest: str) -> None:
-        from amem.cli.card import print_receipt
+        from amem.cli.render import print_receipt
 
         if not rest:
             self._screen.warn("what? /remember TEXT keeps a note exactly as worded")

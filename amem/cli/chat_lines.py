@@ -6,11 +6,11 @@ import sys
 from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-from amem.cli.context import tell
 from amem.cli.exits import ExitCode
+from amem.cli.invocation import tell
 from amem.cli.render import json_line, one_line, say, short_id
-from amem.conversation.telling import best
-from amem.conversation.who_answers import reason
+from amem.conversation.ports import reason
+from amem.conversation.reply import best
 from amem.storage.chats import TurnState
 
 if TYPE_CHECKING:

@@ -1,19 +1,33 @@
-"""What a chat looks like on a terminal.
-
-Three voices, told apart without colours: what the user types follows the prompt, what the model writes is indented, and
-amem's own lines begin at the edge with a dot.
-"""
+"""What a chat looks like on a terminal, as it is written and when it is shown again."""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from amem.cli.chat_fold import Folder
-from amem.cli.render import console, one_line, print_wrapped, short_id, styled, when
-from amem.conversation.telling import grouped
+from amem.cli.invocation import tell
+from amem.cli.render import (
+    console,
+    count,
+    on_terminal,
+    one_line,
+    print_json,
+    print_table,
+    print_wrapped,
+    say,
+    short_id,
+    styled,
+    when,
+)
+from amem.clock import zone
+from amem.conversation.reply import LEARNING, ended, grouped, was_shown
+from amem.errors import NoteNotFound, SessionNotFound
 from amem.rendering import text_of
+from amem.storage.chats import Learning
+from amem.text.sentences import may_break
+from amem.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,8 +35,109 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from amem.conversation.reply import Recalled
+    from amem.cli.invocation import Invocation
+    from amem.conversation.assistant import Assistant
+    from amem.conversation.reply import Recalled, Replayed
+    from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
+    from amem.storage.chats import ChatSession
+
+
+# Text that is still being written, folded at words as it arrives.
+#
+# A terminal breaks a line wherever it ends. This breaks between words, and between Chinese characters but not before
+# punctuation, and it indents every line: only amem's own lines begin at the edge, so that no model can imitate them.
+
+_TAB = " " * 4
+_NARROWEST = 8
+
+
+class Folder:
+    """Takes text in pieces and gives it back folded to `width` cells, all lines indented by `indent` spaces.
+
+    What cannot be placed yet, because the word may go on, is held back; `end` gives the rest. Control characters are
+    shown, not obeyed.
+    """
+
+    def __init__(self, width: int, *, indent: int = 2) -> None:
+        self._indent = " " * indent
+        self._room = max(width - indent, _NARROWEST)
+        self._taken = 0
+        self._line_begun = False
+        self._spaces = ""
+        self._word = ""
+        self._size = 0
+        self._cut = False
+
+    def feed(self, text: str) -> str:
+        """What of the text so far can be shown."""
+        from rich.cells import get_character_cell_size
+
+        shown: list[str] = []
+        for char in visible(text.replace("\r", "").replace("\t", _TAB)):
+            if char == "\n":
+                shown.append(self._place() + "\n")
+                self._taken, self._spaces, self._line_begun = 0, "", False
+            elif char.isspace():
+                shown.append(self._place())
+                self._spaces += char
+            else:
+                if self._word and may_break(self._word[-1], char):
+                    shown.append(self._place())
+                self._word += char
+                self._size += get_character_cell_size(char)
+                if self._size > self._room:
+                    shown.append(self._place(cut=True))
+        return "".join(shown)
+
+    def end(self) -> str:
+        """The rest; the text is over."""
+        return self._place()
+
+    def _place(self, *, cut: bool = False) -> str:
+        """The word that is held back, on this line or the next; one longer than a line is `cut`, its rest follows."""
+        if not self._word:
+            self._cut = False
+            return ""
+        before = "" if self._cut else self._go_to_word()
+        word = self._filling(self._word)
+        self._word, self._size, self._cut = "", 0, cut
+        return before + word
+
+    def _go_to_word(self) -> str:
+        from rich.cells import cell_len
+
+        # Spaces at the beginning of a line that the writer began are indentation; at a fold they are not needed.
+        spaces, self._spaces = self._spaces, ""
+        if not self._line_begun:
+            self._line_begun = True
+            spaces = spaces[: (self._room - _NARROWEST) // 2] if cell_len(spaces) > self._room - _NARROWEST else spaces
+            self._taken = cell_len(spaces)
+            return self._indent + spaces
+        if self._taken + cell_len(spaces) + self._size > self._room:
+            self._taken = 0
+            return f"\n{self._indent}"
+        self._taken += cell_len(spaces)
+        return spaces
+
+    def _filling(self, word: str) -> str:
+        from rich.cells import get_character_cell_size
+
+        shown: list[str] = []
+        for char in word:
+            size = get_character_cell_size(char)
+            if self._taken + size > self._room:
+                shown.append(f"\n{self._indent}")
+                self._taken = 0
+            shown.append(char)
+            self._taken += size
+        return "".join(shown)
+
+
+# What a chat looks like on a terminal.
+#
+# Three voices, told apart without colours: what the user types follows the prompt, what the model writes is indented,
+# and amem's own lines begin at the edge with a dot.
 
 #: What amem says itself begins with it, so that it is not taken for the model's.
 MARK = "· "
@@ -165,3 +280,155 @@ class Screen:
 
 def _words(each: Recalled, *, one: bool = False) -> Text:
     return styled(("(purged since)", "dim") if each.purged else one_line(each.text) if one else each.text)
+
+
+# Chats as they were: the list of them, and one turn by turn with what was recalled, shown, answered and learnt.
+
+#: Cells of what is said of how a turn ended, errors of services being of any length.
+_LONGEST = 340
+_NONE_YET = SessionNotFound("there is no chat yet", hint="amem chat begins one")
+
+
+def newest(assistant: Assistant) -> str:
+    """Id of the chat used last. Raises SessionNotFound."""
+    found = assistant.sessions(1)
+    if not found:
+        raise _NONE_YET
+    return found[0].id
+
+
+def list_chats(call: Invocation, as_json: bool) -> None:
+    """The chats, the last used first; in a pipe ``id, last used, turns, beginning`` by tabs."""
+    with call.browsed(as_json) as memory:
+        found = _sessions(memory)
+        timezone = call.settings().timezone
+    if as_json:
+        return print_json([session_record(each) for each in found])
+    local = zone(timezone)
+    rows = [
+        (short_id(each.id), when(each.last_at, local), f"{each.turns:,}", one_line(each.opening, 200)) for each in found
+    ]
+    print_table(("id", "when", "turns", "begins"), rows, wide="begins", spare=("turns",))
+    if not found:
+        tell("no chats yet")
+
+
+def replay_chat(call: Invocation, session: str | None, turn: int | None, as_json: bool) -> None:
+    """The turns of a chat, or one of them. Raises SessionNotFound."""
+    with call.memory() as memory, memory.assistant(incognito=True) as assistant:
+        chat = newest(assistant) if session is None else session
+        turns = assistant.replay(chat, turn)
+        if as_json:
+            return print_json({"session": turns[0].turn.session, "turns": [turn_record(each) for each in turns]})
+        if on_terminal():
+            screen = Screen(zone(memory.settings.timezone))
+            screen.say(f"chat {short_id(turns[0].turn.session)}, {count(len(turns), 'turn')}")
+            for each in turns:
+                _show(screen, memory, each)
+        else:
+            for each in turns:
+                _print(each)
+
+
+def session_record(chat: ChatSession) -> dict[str, Any]:
+    """A chat as JSON."""
+    return {
+        "id": chat.id,
+        "started_at": chat.started_at.isoformat(),
+        "last_at": chat.last_at.isoformat(),
+        "turns": chat.turns,
+        "opening": chat.opening,
+    }
+
+
+def turn_record(each: Replayed) -> dict[str, Any]:
+    """A turn as JSON."""
+    turn = each.turn
+    return {
+        "turn": turn.number,
+        "at": turn.at.isoformat(),
+        "question": turn.question,
+        "answer": turn.answer,
+        "state": str(turn.state),
+        "in_memory": turn.supported,
+        "model": turn.model,
+        "prompt": turn.prompt,
+        "error": turn.error,
+        "recalled": [found.to_dict() for found in each.recalled],
+        "learning": str(turn.learning),
+        "learnt": list(each.learnt),
+        "operation": turn.learnt_by,
+        "tokens_in": turn.tokens_in,
+        "tokens_out": turn.tokens_out,
+    }
+
+
+def _sessions(memory: AgenticMemorySystem) -> list[ChatSession]:
+    with memory.assistant(incognito=True) as assistant:
+        return assistant.sessions()
+
+
+def _show(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
+    turn = each.turn
+    screen.gap()
+    screen.heading(f"turn {turn.number}", when(turn.at, screen.zone))
+    screen.asked(turn.question)
+    if not each.recalled:
+        screen.say("nothing was recalled")
+    screen.recalled(each.recalled, shown=was_shown(turn.state, turn.model))
+    if turn.supported is False:
+        screen.warn("nothing in memory supported an answer, which was said first")
+    how = one_line(ended(turn.state, turn.error), _LONGEST)
+    screen.say(f"{how}{_by(each)}:" if turn.answer else how)
+    screen.text(turn.answer)
+    if turn.learning in LEARNING:
+        screen.say(LEARNING[turn.learning])
+    if each.learnt:
+        _show_learnt(screen, memory, each)
+    elif turn.learning is Learning.DONE:
+        screen.say("nothing was learnt")
+
+
+def _show_learnt(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
+    """The notes that a turn taught, and what became of those that are not there any more."""
+    undo = "" if each.turn.learnt_by is None else f" (operation {each.turn.learnt_by})"
+    held = [note for id in each.learnt if (note := memory.read(id)) is not None]
+    gone = Counter(_gone(memory, id) for id in each.learnt if all(note.id != id for note in held))
+    if held:
+        screen.say(f"learnt{undo}:")
+        screen.notes(held)
+    for how, number in gone.items():
+        screen.say(f"{count(number, 'note')} learnt{'' if held else undo}, and {how} since")
+
+
+def _gone(memory: AgenticMemorySystem, id: str) -> str:
+    """How a note went that is not there any more."""
+    try:
+        last = memory.history(id)[-1]
+    except NoteNotFound:
+        return "purged"
+    return "taken back" if last.action == "undo" else "forgotten"
+
+
+def _by(each: Replayed) -> str:
+    asked = ", ".join(part for part in (each.turn.model, each.turn.prompt) if part)
+    size = f", {each.turn.tokens_in:,} tokens in, {each.turn.tokens_out:,} out" if each.turn.tokens_in else ""
+    return f" ({asked}{size})" if asked else ""
+
+
+def _print(each: Replayed) -> None:
+    """In a pipe: tab-separated lines that begin with the turn's number and what they are."""
+    turn = each.turn
+    number = str(turn.number)
+
+    def line(what: str, *cells: str) -> None:
+        say("\t".join([number, what, *(one_line(cell) for cell in cells)]))
+
+    read = was_shown(turn.state, turn.model)
+    line("asked", turn.at.isoformat(), turn.question)
+    for found in each.recalled:
+        shown = "shown" if found.injected and read else "not shown"
+        line("recalled", short_id(found.note), f"{found.score:.3f}", found.part, shown, found.text, found.why)
+    line(str(turn.state), turn.model, turn.answer, turn.error)
+    for id in each.learnt:
+        line("learnt", short_id(id))

@@ -13,10 +13,9 @@ from amem.cli.chat_lines import Leave, why_nobody
 from amem.cli.chat_screen import Screen
 from amem.cli.render import count, one_line, short_id, when
 from amem.clock import zone
-from amem.conversation.idle import Idle
-from amem.conversation.reply import Learnt, PieceKind
-from amem.conversation.telling import best, ended
-from amem.conversation.who_answers import answering, check
+from amem.conversation.background import Idle
+from amem.conversation.ports import answering, check
+from amem.conversation.reply import Learnt, PieceKind, best, ended
 from amem.errors import AmemError
 from amem.query import Filter
 from amem.storage.chats import TurnState
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from threading import Event
 
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
     from amem.conversation.assistant import Assistant
     from amem.conversation.reply import Piece, Reply
     from amem.memory_system import AgenticMemorySystem

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from amem.cli.context import Invocation, invocation, tell
+from amem.cli.invocation import Invocation, invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import print_json, print_table, say
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import inform, invocation, tell
+from amem.cli.invocation import inform, invocation, tell
 from amem.cli.options import Ids, Json, Time, stamp
 from amem.cli.render import count, on_terminal, print_json, say, short_id
 from amem.note import Status
@@ -14,7 +14,7 @@ from amem.note import Status
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
     from amem.verdict import Conflict

@@ -11,7 +11,7 @@ from amem.cli.render import console, on_terminal, one_line, print_wrapped, short
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.maintenance.forgetting.preview import Curve
+    from amem.maintenance.forgetting_preview import Curve
 
 _HEIGHT, _WIDEST = 16, 100
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)

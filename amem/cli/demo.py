@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.context import Invocation, invocation, program, progress, tell
+from amem.cli.invocation import Invocation, invocation, program, progress, tell
 from amem.cli.options import Json
 from amem.cli.render import count, print_json, short_id
 

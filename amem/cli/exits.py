@@ -63,7 +63,7 @@ def _say(what: str, hint: str, code: int, debug: bool) -> int:
 
         # Among what it quotes may be a note, or what a server said.
         print(visible(masked(traceback.format_exc())), end="", file=sys.stderr)
-    from amem.cli.context import folded
+    from amem.cli.invocation import folded
     from amem.errors import shortened
 
     line = " ".join(f"error: {shortened(what)}{f' ({hint})' if hint else ''}".split())

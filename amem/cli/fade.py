@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import invocation, tell
+from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import console, count, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from amem.maintenance.forgetting.preview import FadePreview, Foreseen
+    from amem.maintenance.forgetting_preview import FadePreview, Foreseen
     from amem.strength import Strength
 
 _SHOWN = 10

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.context import installed_program, invocation, tell, told_written
+from amem.cli.invocation import installed_program, invocation, tell, told_written
 from amem.cli.render import print_json, say
 from amem.cli.sessions import READY, change_counter, folder_of, have_learnt, project_collection, ready, told
 from amem.errors import InvalidInput
@@ -22,7 +22,7 @@ from amem.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
 
 _PANEL = "Start"
 #: What runs at which of Claude Code's events.

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import invocation, tell
+from amem.cli.invocation import invocation, tell
 from amem.cli.options import TIMES, Id, Json, moment
 from amem.cli.render import count, on_terminal, print_json, say, short_id
 
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage import UndoReport
+    from amem.storage.records import UndoReport
 
 _PANEL = "Trust"
 #: Far more than a person reads; keeps one look at a huge import bounded.
@@ -69,7 +69,7 @@ def history(
     """Every version of a note: what changed, by whom and why."""
     from amem.cli.logbook import print_versions
     from amem.clock import zone
-    from amem.interop.records import version_record
+    from amem.interop.json_records import version_record
 
     call = invocation(context)
     with call.memory() as memory:
@@ -120,7 +120,7 @@ def redo(context: typer.Context, as_json: Json = False) -> None:
 
 def _print_report(memory: "AgenticMemorySystem", report: "UndoReport", as_json: bool, *, redone: bool = False) -> None:
     from amem.cli.logbook import Logbook
-    from amem.interop.records import undo_record
+    from amem.interop.json_records import undo_record
 
     if as_json:
         return print_json(undo_record(report))

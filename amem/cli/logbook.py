@@ -21,7 +21,7 @@ from amem.cli.render import (
 )
 from amem.cli.reversals import described
 from amem.errors import AmbiguousId, NotFound
-from amem.interop.records import operation_record
+from amem.interop.json_records import operation_record
 from amem.labels import title
 from amem.note import Status
 from amem.query import Filter
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage import Operation, Version
+    from amem.storage.records import Operation, Version
 
 _WORDS = 40
 _FEWER = 24

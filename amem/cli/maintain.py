@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import invocation, tell
 from amem.cli.exits import ExitCode
+from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import console, cut, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
 from amem.labels import title
 
 if TYPE_CHECKING:
-    from amem.maintenance.report import MaintenanceReport
+    from amem.maintenance.shift import MaintenanceReport
     from amem.memory_system import AgenticMemorySystem
 
 _PANEL = "Look after"
@@ -85,7 +85,7 @@ def maintain(
 
 
 def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
-    from amem.maintenance.words import amount
+    from amem.maintenance.health import amount
 
     done = [amount(name, number, planned=report.dry_run) for name, number in report.counts()]
     name = f"{report.cycle} maintenance{', gone on with where it was stopped' if report.resumed else ''}"

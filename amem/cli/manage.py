@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.context import invocation, progress, tell
 from amem.cli.exits import ExitCode
+from amem.cli.invocation import invocation, progress, tell
 from amem.cli.options import Json
 from amem.cli.render import console, count, on_terminal, one_line, print_json, print_table, say, short_id, styled
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import installed_program, invocation, tell, told_written
+from amem.cli.invocation import installed_program, invocation, tell, told_written
 from amem.cli.render import print_json, say
 from amem.cli.sessions import project_collection
 from amem.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
 
 _PANEL = "Start"
 

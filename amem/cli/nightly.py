@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_data_path
 
-from amem.cli.context import tell
+from amem.cli.invocation import tell
 from amem.cli.render import print_json, say
 from amem.errors import InvalidInput
 from amem.maintenance.schedule import Schedule, install, uninstall, units_folder
 
 if TYPE_CHECKING:
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
 
 _NAME = "amem-maintain"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
     from amem.memory_system import AgenticMemorySystem
     from amem.verdict import Conflict
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.context import invocation, tell
 from amem.cli.filtering import Where, filtering
+from amem.cli.invocation import invocation, tell
 from amem.cli.options import (
     Diversity,
     Ids,
@@ -51,7 +51,7 @@ def list_notes(
     from dataclasses import replace
 
     from amem.clock import zone
-    from amem.interop.records import note_record
+    from amem.interop.json_records import note_record
     from amem.note import Status
     from amem.rendering import text_of
 
@@ -93,7 +93,7 @@ def list_notes(
 def show(context: typer.Context, ids: Ids, known_at: KnownAt = None, as_json: Json = False) -> None:
     """Show notes whole: fields, links with their reasons, sources."""
     from amem.errors import NoteNotFound
-    from amem.interop.records import link_record, note_record, source_record
+    from amem.interop.json_records import link_record, note_record, source_record
 
     with invocation(context).memory() as memory:
         at = None if known_at is None else moment(known_at, memory.settings.timezone)
@@ -103,7 +103,7 @@ def show(context: typer.Context, ids: Ids, known_at: KnownAt = None, as_json: Js
             raise NoteNotFound(f"{', '.join(map(short_id, asked))} was not there at {known_at}")
         shown = [note for note in notes if note is not None]
         if not as_json:
-            from amem.cli.card import print_card
+            from amem.cli.render import print_card
 
             for note in shown:
                 print_card(memory, note)
@@ -162,7 +162,7 @@ def search(
         blank = not hits and memory.count() == 0
     if as_json:
         return print_json([hit.to_dict() for hit in hits])
-    from amem.cli.hits import print_hits
+    from amem.cli.render import print_hits
 
     print_hits(hits, zone(timezone))
     if blank:
@@ -173,7 +173,7 @@ def search(
 
 def print_links(memory: "AgenticMemorySystem", id: str, as_json: bool) -> None:
     """A note's links in both directions."""
-    from amem.interop.records import link_record
+    from amem.interop.json_records import link_record
 
     out, back = memory.links(id), memory.backlinks(id)
     if as_json:

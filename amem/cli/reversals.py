@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage import Operation
-    from amem.storage.logbook import Doings, LinkChange
+    from amem.storage.activity import Doings, LinkChange
+    from amem.storage.records import Operation
 
 #: So many notes and links are looked at.
 _MOST = 20_000

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.context import at_terminal, inform, invocation, tell
+from amem.cli.invocation import at_terminal, inform, invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
 from amem.labels import title
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage import Review
-    from amem.storage.flags import Flag
+    from amem.storage.records import Review
+    from amem.storage.reviews import Flag
 
 _SHOWN = 160
 review = typer.Typer(help="Decide the changes that machines proposed.", invoke_without_command=True)
@@ -131,7 +131,7 @@ def flag_record(flag: "Flag") -> dict[str, Any]:
 
 def _list(memory: "AgenticMemorySystem", found: "list[Review]", as_json: bool) -> None:
     from amem.cli.render import in_words
-    from amem.interop.records import review_record
+    from amem.interop.json_records import review_record
 
     if as_json:
         return print_json([review_record(each) for each in found])

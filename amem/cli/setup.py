@@ -4,7 +4,7 @@
 
 import typer
 
-from amem.cli.context import invocation, tell
+from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
 from amem.cli.render import print_json, say
 
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 def setup(context: typer.Context, as_json: Json = False) -> None:
     """Get the embedding model ready, make the home, and say who will analyse notes."""
     from amem.embedding import ensure_model
-    from amem.llm.survey import survey
+    from amem.llm.choose import survey
 
     call = invocation(context)
     settings = call.settings()

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.cli.hits import print_hits
-from amem.cli.render import console, count, in_words, on_terminal, one_line, print_wrapped, short_id, styled, when
+from amem.cli.render import (
+    console,
+    count,
+    in_words,
+    on_terminal,
+    one_line,
+    print_hits,
+    print_wrapped,
+    short_id,
+    styled,
+    when,
+)
 from amem.clock import zone
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from amem.cli.context import invocation, tell
+from amem.cli.invocation import invocation, tell
 from amem.cli.options import Id, Json
 from amem.cli.render import count, on_terminal, print_json, short_id
 
@@ -25,7 +25,7 @@ def trace(
     as_json: Json = False,
 ) -> None:
     """Show what a note rests on: its causes, what it was derived from, what supports it, and theirs."""
-    from amem.cli.tree import Tree, print_lines
+    from amem.cli.trace_tree import Tree, print_lines
     from amem.clock import zone
 
     call = invocation(context)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import invocation, progress, tell
 from amem.cli.exits import ExitCode
 from amem.cli.filtering import Where, filtering
+from amem.cli.invocation import invocation, progress, tell
 from amem.cli.options import Json
 from amem.cli.render import count, json_line, print_json, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
     from amem.interop.formats import Format
     from amem.interop.importing import Importer, ImportReport
     from amem.interop.items import Read

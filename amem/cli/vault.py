@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import invocation, progress, tell
 from amem.cli.exits import ExitCode
+from amem.cli.invocation import invocation, progress, tell
 from amem.cli.options import Json
 from amem.cli.render import count, on_terminal, print_json, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.cli.context import Invocation
+    from amem.cli.invocation import Invocation
     from amem.vault.report import Step, SyncReport
 
 _PANEL = "In and out"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.context import invocation, tell
 from amem.cli.filtering import Where, filtering
+from amem.cli.invocation import invocation, tell
 from amem.cli.options import Diversity, Json, K, Links, MinimumCosine, MinimumScore, Rerank
 from amem.cli.render import print_json
 
@@ -58,7 +58,7 @@ def why(
 
 
 def _explain(memory: "AgenticMemorySystem", asked: "Query", id: str, as_json: bool) -> None:
-    from amem.cli.reasons import print_explanation
+    from amem.cli.why_lines import print_explanation
     from amem.clock import zone
 
     found = memory.explain(asked, id)
@@ -73,7 +73,7 @@ def _explain(memory: "AgenticMemorySystem", asked: "Query", id: str, as_json: bo
 
 def _compare(memory: "AgenticMemorySystem", asked: "Query", as_json: bool) -> bool:
     """Print the answers side by side; False when there are none."""
-    from amem.cli.reasons import print_comparison
+    from amem.cli.why_lines import print_comparison
     from amem.clock import zone
 
     hits = memory.ask(asked)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from amem.cli.completion import complete_hidden, complete_id, complete_kind, complete_tag
-from amem.cli.context import at_terminal, invocation, tell
 from amem.cli.exits import ExitCode
+from amem.cli.invocation import at_terminal, invocation, tell
 from amem.cli.options import Id, Ids, Json, Time, pairs, stamp
 from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
 from amem.labels import title
@@ -16,7 +16,7 @@ from amem.labels import title
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.settings import Settings
-    from amem.system.purging import PurgeReport
+    from amem.system.purges import PurgeReport
 
 _PANEL = "Write"
 #: Of what stays after a purge so many are named.
@@ -93,7 +93,7 @@ def add(
         if as_json:
             print_json(receipt.to_dict())
         elif on_terminal():
-            from amem.cli.card import print_receipt
+            from amem.cli.render import print_receipt
 
             print_receipt(memory, receipt)
             if receipt.stored:
@@ -248,7 +248,7 @@ def link(
 ) -> None:
     """Link two notes, take a link away, or (with one id) show a note's links."""
     from amem.errors import NotFound
-    from amem.interop.records import link_record
+    from amem.interop.json_records import link_record
 
     call = invocation(context)
     with call.memory() as memory:

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any
 from amem.border import bordered
 from amem.conversation.chat_learning import ChatLearning
 from amem.conversation.extractive import NAMES_NO_MODEL
-from amem.conversation.forgetting import meant
+from amem.conversation.learned import taught
 from amem.conversation.messages import check_asked
-from amem.conversation.prompting import Prompting
-from amem.conversation.replay import last_learnt, replay
-from amem.conversation.reply import Forgotten, Piece, PieceKind, Reply
-from amem.conversation.rules import load_rules
-from amem.conversation.taught import taught
+from amem.conversation.prompt import Prompting
+from amem.conversation.reply import Forgotten, Piece, PieceKind, Reply, last_learnt, replay
+from amem.conversation.revocation import meant
+from amem.conversation.rule_file import load_rules
 from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, NoteNotFound, NothingToUndo
 from amem.note import EVERYONE, Scope
 from amem.protocols import ChatModel
@@ -35,15 +34,16 @@ if TYPE_CHECKING:
     from typing import Self
 
     from amem.clock import Clock
+    from amem.conversation.learned import Taught
     from amem.conversation.ports import Learner, Memory
-    from amem.conversation.prompting import Prepared
+    from amem.conversation.prompt import Prepared
     from amem.conversation.reply import Learnt, Recalled, Replayed
-    from amem.conversation.rules import Rules
-    from amem.conversation.taught import Taught
+    from amem.conversation.rule_file import Rules
     from amem.receipt import Receipt
-    from amem.storage import Session, Store, UndoReport
     from amem.storage.chats import ChatSession
-    from amem.writing.owners import Owner
+    from amem.storage.records import UndoReport
+    from amem.storage.store import Session, Store
+    from amem.writing.worker import Owner
 
 #: A model that babbles on is cut off here; no answer is meant to be as long as a book.
 _LONGEST_ANSWER = 100_000
@@ -83,7 +83,7 @@ class Assistant:
     time) nothing is stored, learnt or counted as used. `learner` makes notes of what was said; `on_learnt` hears what
     came of it, from another thread; `owner` is what turns are held by meanwhile. `memory` is that of the `scope`, whose
     chats it knows and under whose ids it begins them. Secrets (see
-    ``amem.conversation.rules``) are read by the model in the turn they are said in, and not stored. Raises
+    ``amem.conversation.rule_file``) are read by the model in the turn they are said in, and not stored. Raises
     SessionNotFound or AmbiguousId.
 
     One conversation at a time: use it from one thread, and close it (or use it in a ``with`` statement).

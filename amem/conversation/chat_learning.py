@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING
 
 from amem.clock import start_of_day, zone
 from amem.conversation.background import Background
+from amem.conversation.episodes import GAP, LEAST_TOKENS, TOKENS, segment
+from amem.conversation.learned import LearnedKind, taught
+from amem.conversation.learning import queue_lesson
 from amem.conversation.reply import Learnt
-from amem.conversation.segment import GAP, LEAST_TOKENS, TOKENS, segment
-from amem.conversation.taught import Lesson, taught
-from amem.conversation.teaching import queue_lesson
 from amem.errors import AmemError, Cancelled
 from amem.labels import short_id, title
-from amem.llm.showing import EARLIER
+from amem.llm.prompts import EARLIER
 from amem.message import Message, Role
 from amem.note import EVERYONE
 from amem.storage.chats import Learning, TurnState
 from amem.text.tokens import tokens
-from amem.writing.owners import Owner, is_gone
-from amem.writing.waiting import Patience
+from amem.writing.worker import Owner, Patience, is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -36,8 +35,8 @@ if TYPE_CHECKING:
     from amem.conversation.ports import Learner, Remembered
     from amem.note import Scope
     from amem.settings import Settings
-    from amem.storage import Store
     from amem.storage.chats import Turn
+    from amem.storage.store import Store
 
 _log = logging.getLogger(__name__)
 
@@ -293,7 +292,7 @@ class ChatLearning:
         if made.operation is None or made.stored != 1:
             return learnt
         with self._store.read() as session:
-            notes = [each for each in taught(session, made.operation).notes if each.lesson is Lesson.REMEMBERED]
+            notes = [each for each in taught(session, made.operation).notes if each.lesson is LearnedKind.REMEMBERED]
         texts = [each.text for each in notes if each.note not in made.episodes]
         return replace(learnt, saved=tuple(title(text, _TITLE) for text in texts))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.conversation.lines import lines_for
+from amem.conversation.reply import lines_for
 from amem.rendering import holding_text, text_within
 from amem.retrieval.confidence import Support, best_support, supporting, told_over
 from amem.retrieval.highlight import passage, spans
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from amem.conversation.ports import Memory
     from amem.note import MemoryNote
-    from amem.retrieval import Hit
-    from amem.retrieval.slots import Filled
+    from amem.retrieval.fact_leg import Filled
+    from amem.retrieval.hit import Hit
     from amem.truth.intervals import Interval
 
 #: Backends that leave it open whether there is a model; that there is none is no failure then.

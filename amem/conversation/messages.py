@@ -1,4 +1,4 @@
-"""Messages on their way in: checked at the border, named so that the same one is never stored twice, and back again."""
+"""Messages on their way in: checked, named so that the same one is never stored twice; and as they are stored."""
 
 from __future__ import annotations
 
@@ -9,17 +9,28 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import func, or_, select
+
 from amem import checks
 from amem.clock import local_time, parse_time
-from amem.errors import InvalidInput, NoteTooLong
+from amem.errors import InvalidInput, NoteNotFound, NoteTooLong
 from amem.message import Message, Role
-from amem.note import Source
-from amem.retrieval.marks import without_recalled
+from amem.note import Kind, Source, Status
+from amem.retrieval.budget import without_recalled
+from amem.storage import tables
 from amem.storage.rows import time_text
+from amem.storage.sources import read_sources
+from amem.storage.sql_values import chunks
+from amem.text import query_terms, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
+
+    from amem.storage.store import Session
+
+
+# Messages on their way in: checked at the border, named so that the same one is never stored twice, and back again.
 
 #: What a message's source is called: a person's word is believed more than an assistant's (settings ``trust_*``).
 KINDS = {Role.USER: "message", Role.ASSISTANT: "assistant", Role.TOOL: "tool", Role.SYSTEM: "system"}
@@ -186,3 +197,163 @@ def _digest(*parts: str) -> str:
 
 def _unusable(number: int, why: str, *, hint: str = "") -> InvalidInput:
     return InvalidInput(f"message {number} cannot be remembered: {why}", hint=hint)
+
+
+# What people took out of memory again: nothing is made a second time of the words that it came from.
+#
+# The words themselves stay where they were said; they are only left out of what is summed up and learnt from.
+
+#: A sentence says what a note says when they share this part of the shorter one's words: models reword what they keep.
+_SHARED = 0.6
+
+
+def without_forgotten(session: Session, messages: Sequence[Message], ids: Sequence[str]) -> tuple[Message, ...]:
+    """The messages, each without the sentences of which people deleted what was learnt; '' where none is left.
+
+    `ids` are those of their sources. A note that no sentence of its messages resembles takes all their words with it,
+    and a sentence of the assistant's goes that repeats one, or that answers it and has a word of it.
+    """
+    forgotten = _forgotten(session, ids)
+    if not forgotten:
+        return tuple(messages)
+    terms = {note: frozenset(query_terms(text)) for note, (text, _) in forgotten.items()}
+    from_source: dict[str, set[str]] = {}
+    for note, (_, sources) in forgotten.items():
+        for source in sources:
+            from_source.setdefault(source, set()).add(note)
+    seen = {
+        note
+        for message, id in zip(messages, ids, strict=True)
+        for note in from_source.get(id, ())
+        if any(_alike(terms[note], sentence) for sentence in sentences(message.content))
+    }
+    left, answered, emptied = [], frozenset[str](), False
+    for message, id in zip(messages, ids, strict=True):
+        mine = from_source.get(id, set())
+        if message.role is Role.USER:
+            kept = "" if mine - seen else without_sentences(message.content, [terms[note] for note in mine])
+            emptied = not kept and bool(mine)
+            answered = frozenset[str]().union(*(terms[note] for note in mine))
+        elif message.role is Role.SYSTEM:
+            kept = message.content
+        else:
+            kept = "" if emptied else without_sentences(message.content, terms.values(), answered)
+        left.append(message if kept == message.content else replace(message, content=kept))
+    return tuple(left)
+
+
+def without_sentences(text: str, notes: Iterable[frozenset[str]], words: frozenset[str] = frozenset()) -> str:
+    """`text` without the sentences that say what a note of these terms says or hold any of these words."""
+    told = list(notes)
+    every = sentences(text)
+    kept = [each for each in every if not (words & set(query_terms(each)) or any(_alike(note, each) for note in told))]
+    return text if len(kept) == len(every) else " ".join(kept)
+
+
+def _alike(note: frozenset[str], sentence: str) -> bool:
+    terms = set(query_terms(sentence))
+    return bool(terms and note) and len(terms & note) >= _SHARED * min(len(terms), len(note))
+
+
+def _forgotten(session: Session, ids: Sequence[str]) -> dict[str, tuple[str, set[str]]]:
+    """By id the deleted notes that came from these sources and that people had deleted: what they say, and which."""
+    found: dict[str, tuple[str, set[str]]] = {}
+    episode = func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None)
+    statement = (
+        select(_NOTES.c.id, _NOTES.c.content, _SOURCES.c.id)
+        .select_from(_SOURCES.join(_HELD, _HELD.c.source == _SOURCES.c.key).join(_NOTES, _NOTES.c.key == _HELD.c.note))
+        .where(_NOTES.c.status == str(Status.DELETED), or_(_NOTES.c.kind != str(Kind.EPISODE), ~episode))
+    )
+    for part in chunks(ids):
+        some = _SOURCES.c.id.in_(part)
+        for note, text, source in session.connection.execute(statement.where(some)):
+            found.setdefault(note, (text, set()))[1].add(source)
+    return {note: each for note, each in found.items() if _by_people(session, note)}
+
+
+def _by_people(session: Session, note: str) -> bool:
+    """Whether somebody had this note deleted, and not with all that was learnt with it.
+
+    A newer attempt at the same messages hides what an older one made; and what was undone as a whole may be told anew.
+    """
+    history = session.operations.history(note)
+    last = next((each for each in reversed(history) if "status" in each.changes), None)
+    if last is None or session.operations.get(last.operation).parent is not None:
+        return False
+    if last.action != "undo":
+        return True
+    made = session.operations.get(history[0].operation)
+    while made.parent is not None:
+        made = session.operations.get(made.parent)
+    return not made.undone
+
+
+# What was said, as it is stored: which messages are remembered already, what came before, and all of it again.
+
+_SOURCES, _HELD, _NOTES, _OPS = tables.sources, tables.note_sources, tables.notes, tables.operations
+
+
+class Transcript:
+    """The messages of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def remembered(self, ids: Sequence[str], *, in_episodes: bool) -> frozenset[str]:
+        """Which of these sources belong to a note that stands; with `in_episodes`, to one that sums up an episode."""
+        held = _SOURCES.join(_HELD, _HELD.c.source == _SOURCES.c.key).join(_NOTES, _NOTES.c.key == _HELD.c.note)
+        statement = (
+            select(_SOURCES.c.id)
+            .select_from(held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation))
+            .where(_NOTES.c.status != str(Status.DELETED), _OPS.c.undone_by.is_(None))
+        )
+        if in_episodes:
+            episode = func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None)
+            statement = statement.where(_NOTES.c.kind == str(Kind.EPISODE), episode)
+        found: set[str] = set()
+        for part in chunks(ids):
+            some = _SOURCES.c.id.in_(part)
+            found.update(self._run(statement.where(some)).scalars())
+        return frozenset(found)
+
+    def ordinals(self, ids: Sequence[str]) -> dict[str, int]:
+        """For each of these sources that is stored, its place in its conversation."""
+        found: dict[str, int] = {}
+        for part in chunks(ids):
+            some = _SOURCES.c.id.in_(part)
+            found |= {id: place or 0 for id, place in self._run(select(_SOURCES.c.id, _SOURCES.c.ordinal).where(some))}
+        return found
+
+    def length(self, conversation: str) -> int:
+        """The ordinal of the conversation's last message; 0 when there is none."""
+        highest = select(func.max(_SOURCES.c.ordinal)).where(_SOURCES.c.conversation == conversation)
+        return int(self._run(highest).scalar_one() or 0)
+
+    def before(self, conversation: str, ordinal: int, count: int) -> list[Message]:
+        """Up to `count` messages of the conversation before that ordinal, oldest first, without what was forgotten."""
+        statement = (
+            select(_SOURCES)
+            .where(_SOURCES.c.conversation == conversation, _SOURCES.c.ordinal < ordinal)
+            .order_by(_SOURCES.c.ordinal.desc(), _SOURCES.c.key.desc())
+            .limit(count)
+        )
+        found = read_sources(self._session, reversed(self._run(statement).mappings().all()))
+        said = [message_of(source) for source in found]
+        return list(without_forgotten(self._session, said, [source.id for source in found]))
+
+    def after(self, conversation: str, ordinal: int, count: int) -> list[Message]:
+        """Up to `count` messages of the conversation after that ordinal, in order."""
+        statement = (
+            select(_SOURCES)
+            .where(_SOURCES.c.conversation == conversation, _SOURCES.c.ordinal > ordinal)
+            .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
+            .limit(count)
+        )
+        return [message_of(each) for each in read_sources(self._session, self._run(statement).mappings())]
+
+    def of(self, note: str) -> list[Source]:
+        """What the note came from, in order. Raises NoteNotFound."""
+        if not self._session.notes.keys_of([note]):
+            raise NoteNotFound(f"no note {note!r}", hint="amem list shows the ids")
+        return self._session.sources.of([note])[note]

@@ -1,18 +1,120 @@
-"""What the assistant hands back: replies, the pieces they arrive in, what was learnt, what might be forgotten."""
+"""What the assistant hands back, and words about it for every front end."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from amem.storage.chats import TurnState
+from amem.errors import NoteNotFound, SessionNotFound
+from amem.llm.prompts import CHINESE as ZH
+from amem.llm.prompts import language_of
+from amem.retrieval.confidence import Support
+from amem.storage.chats import Learning, TurnState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from amem.note import Kind
     from amem.storage.chats import Recollection, Turn
+    from amem.storage.store import Session
+
+
+# The few lines the assistant says itself, in the language it is spoken to.
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What is said, in one language."""
+
+    language: str
+    not_in_memory: str
+    no_answer: str
+    earlier: str
+    nothing: str
+    strong: str
+    weak: str
+    none: str
+    none_told: str
+    aside: str
+    nearest: str
+    uncertain: str
+    outdated: str
+    before: str
+    noted: str
+    not_noted: str
+    idle: str
+    colon: str
+    stop: str
+    semicolon: str
+
+    def support(self, support: Support) -> str:
+        """What a model is told of how well the notes support an answer."""
+        return {Support.STRONG: self.strong, Support.WEAK: self.weak, Support.NONE: self.none}[support]
+
+
+ENGLISH = Lines(
+    language="",
+    not_in_memory="That is not in memory.",
+    no_answer="(no answer)",
+    earlier="Earlier in this conversation, summed up:",
+    nothing="(nothing)",
+    strong="Support for an answer: strong. One of these notes is very likely to hold it.",
+    weak=(
+        "Support for an answer: weak. These notes come near and may not hold it; where they do not, say that it is not"
+        " in memory."
+    ),
+    none=(
+        "Support for an answer: none. Most likely it is not in memory: unless a note plainly states the answer, say"
+        " that it is not in memory, and do not guess."
+    ),
+    none_told=(
+        "The user has been told so already: answer in one short sentence, and ask the user to tell you if it should be"
+        " remembered."
+    ),
+    aside="Support for an answer: none or weak. These notes may have nothing to do with the message.",
+    nearest="Nothing certain; nearest: ",
+    uncertain="Nothing certain",
+    outdated=", but this may be out of date: ",
+    before="before that: ",
+    noted="Noted.",
+    not_noted="I keep nothing of this chat.",
+    idle="Tell me something to save as a note, or ask what is saved.",
+    colon=": ",
+    stop=".",
+    semicolon="; ",
+)
+CHINESE = Lines(
+    language=ZH,
+    not_in_memory="记忆里没有这件事。",
+    no_answer="（没有回答）",
+    earlier="这次对话前面部分的摘要：",
+    nothing="（无）",
+    strong="对答案的支持：强。其中很可能有一条笔记写着答案。",
+    weak="对答案的支持：弱。这些笔记相近，但不一定写着答案；没有写的，就说记忆里没有。",
+    none="对答案的支持：无。记忆里多半没有：除非有笔记明白写着答案，否则就说记忆里没有，不要猜测。",
+    none_told="用户已经被告知：只用一句短话回答，并请用户告诉你需要记住的内容。",
+    aside="对答案的支持：弱或无。这些笔记可能与这条消息无关。",
+    nearest="没有确定的答案，最接近的是：",
+    uncertain="没有确定的答案",
+    outdated="，但可能已过时：",
+    before="此前：",
+    noted="记下了。",
+    not_noted="这次对话的内容我不会保存。",
+    idle="告诉我要记下的事，或者问问记忆里有什么。",
+    colon="：",
+    stop="。",
+    semicolon="；",
+)
+
+
+def lines_for(text: str) -> Lines:
+    """The lines in the language of `text`: Chinese where it is Chinese, else English."""
+    return CHINESE if language_of(text) == ZH else ENGLISH
+
+
+# What the assistant hands back: replies, the pieces they arrive in, what was learnt, what might be forgotten.
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +322,138 @@ class Replayed:
             session=turn.session,
             turn=turn.number,
         )
+
+
+# Words about replies, for every front end: how a turn ended, what was recalled for it, what of that to show.
+
+#: A recalled note, with its words or as it is kept with the turn.
+Found = TypeVar("Found", "Recalled", "Recollection")
+
+#: What is said of a turn that has not been learnt from as it should be; nothing where it was.
+LEARNING = {
+    Learning.WAITING: "not learnt from yet",
+    Learning.DEGRADED: "learnt by the built-in rules for now",
+    Learning.OFF: "not learnt from",
+}
+_FEW = 5
+
+
+def ended(state: TurnState, error: str) -> str:
+    """How a turn ended; the error in whatever words it came, which may be of any length and on several lines."""
+    why = f": {error}" if error else ""
+    match state:
+        case TurnState.ANSWERED:
+            return "answered"
+        case TurnState.ASKED:
+            return "never answered: the terminal was closed meanwhile"
+        case TurnState.INTERRUPTED:
+            return f"the answer broke off{why}" if why else "the answer was stopped"
+    return f"no model answered{why}"
+
+
+def was_shown(state: TurnState, model: str) -> bool:
+    """Whether the `model` surely read what was recalled for a turn that came so far; '' is none.
+
+    Of a turn that has no end nobody knows; one that a failing model left without an answer may never have reached it.
+    """
+    return bool(model) and state in (TurnState.ANSWERED, TurnState.INTERRUPTED)
+
+
+def best(found: Sequence[Found]) -> list[Found]:
+    """The few worth showing in place of an answer: those that support one, else those that come nearest."""
+    supporting = [each for each in found if each.supports]
+    return (supporting or [each for each in found if each.part == "recalled"])[:_FEW]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Recalled notes of one sort, best first; `whole` when they are worth more than a line each."""
+
+    title: str
+    notes: tuple[Recalled, ...]
+    whole: bool = False
+
+
+def grouped(found: Sequence[Recalled], *, shown: bool) -> list[Group]:
+    """What was recalled by what became of it; no group is empty. `shown` tells whether a model read any of it."""
+
+    def of(part: str, *injected: bool) -> tuple[Recalled, ...]:
+        return tuple(each for each in found if each.part == part and each.injected in (injected or (True, False)))
+
+    if not shown:
+        groups = [
+            Group("came to mind, best first", of("recalled"), whole=True),
+            Group("core notes", of("core")),
+        ]
+    else:
+        groups = [
+            Group("shown to the model, best first", of("recalled", True), whole=True),
+            Group("came to mind, not shown to the model", of("recalled", False)),
+            Group("shown with every message", of("core")),
+        ]
+    groups.append(Group("what was said earlier, summed up", of("episode")))
+    return [group for group in groups if group.notes]
+
+
+# Turns as they were: what the recalled notes said then, though they may have been rewritten or purged since.
+
+
+def replay(session: Session, chat: str, number: int | None = None) -> list[Replayed]:
+    """The turns of a chat (or one of them) with what was recalled and learnt. Raises SessionNotFound."""
+    turns = session.chats.turns(chat)
+    wanted = [turn for turn in turns if number is None or turn.number == number]
+    if not wanted:
+        what = f"chat {chat!r} has no turn {number}" if turns else f"no chat {chat!r} with any turns"
+        raise SessionNotFound(what, hint=f"it has 1 to {turns[-1].number}" if turns else "amem chat --list shows them")
+    return [
+        Replayed(turn, tuple(_as_it_was(session, each) for each in turn.recalled), learnt_notes(session, turn))
+        for turn in wanted
+    ]
+
+
+def learnt_notes(session: Session, turn: Turn) -> tuple[str, ...]:
+    """Ids of the notes that learning from the turn made or changed."""
+    if turn.learnt_by is None:
+        return ()
+    found: dict[str, None] = {}
+    for operation in reversed(session.operations.family(turn.learnt_by)):
+        held = session.operations.get(operation)
+        found.update(dict.fromkeys((*held.created, *held.notes)))
+    return tuple(found)
+
+
+def _as_it_was(session: Session, kept: Recollection) -> Recalled:
+    try:
+        history = session.operations.history(kept.note)
+    except NoteNotFound:
+        history = []
+    now = session.notes.get_many([kept.note], history=False, deleted=True).get(kept.note)
+    content = now.content if now else ""
+    for version in reversed(history):
+        if version.version > kept.version and "content" in version.changes:
+            content = str(version.changes["content"][0])
+    return Recalled(
+        note=kept.note,
+        version=kept.version,
+        text=content,
+        score=kept.score,
+        trust=now.trust if now else 0.0,
+        why=kept.why,
+        injected=kept.injected,
+        supports=kept.supports,
+        part=kept.part,
+        kind=now.kind if now else None,
+        at=now.at if now else None,
+        purged=now is None,
+    )
+
+
+def last_learnt(session: Session, turns: Sequence[Turn]) -> int | None:
+    """The newest operation that learnt something from one of these turns and was not taken back."""
+    operations = session.operations
+    for turn in reversed(turns):
+        if turn.learnt_by is None or operations.get(turn.learnt_by).undone:
+            continue
+        if operations.left_something(turn.learnt_by):  # most turns teach nothing
+            return turn.learnt_by
+    return None

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.once import Once
-from amem.embedding.reason import first_line
-from amem.embedding.vectors import batches_by_length, mean_pool, unit_rows
+from amem.embedding.embedder_choice import Once
+from amem.embedding.pooling import batches_by_length, mean_pool, unit_rows
+from amem.embedding.server_embedders import first_line
 from amem.errors import MissingModel
-from amem.text.literacy import Literacy
+from amem.text.tokens import Literacy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

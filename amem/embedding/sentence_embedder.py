@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from amem.embedding.once import Once
-from amem.embedding.reason import first_line
-from amem.embedding.vectors import BATCH, unit_rows
+from amem.embedding.embedder_choice import Once
+from amem.embedding.pooling import BATCH, unit_rows
+from amem.embedding.server_embedders import first_line
 from amem.environment import defaults
 from amem.errors import MissingExtra, MissingModel
-from amem.text.literacy import Literacy
+from amem.text.tokens import Literacy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,6 +98,6 @@ def import_sentence_transformers() -> Any:
 
 
 def _hub_answers() -> bool:
-    from amem.embedding.sources import hub_answers
+    from amem.embedding.minilm import hub_answers
 
     return hub_answers()

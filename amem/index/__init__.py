@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amem.index.dense import DenseLeg
-from amem.index.feed import ACTIVE, ARCHIVED, GONE, SUPERSEDED, VectorDelta, VectorFeed
+from amem.index.dense_index import DenseLeg
+from amem.index.vector_rows import ACTIVE, ARCHIVED, GONE, SUPERSEDED, VectorDelta, VectorFeed
 
 __all__ = ["ACTIVE", "ARCHIVED", "GONE", "SUPERSEDED", "DenseLeg", "VectorDelta", "VectorFeed"]

@@ -20,8 +20,7 @@ import numpy as np
 from amem.errors import AmemError
 from amem.index.chroma import ChromaFailed, failures_as_exceptions
 from amem.index.chroma_folder import LOCK, ChromaFolder
-from amem.index.feed import ACTIVE, GONE
-from amem.index.topk import contenders
+from amem.index.vector_rows import ACTIVE, GONE, contenders
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.index.chroma import ChromaIndex
-    from amem.index.feed import VectorFeed
-    from amem.index.rows import Hits, Matrix, Rows
+    from amem.index.vector_rows import Hits, Matrix, Rows, VectorFeed
 
 logger = logging.getLogger("amem.index")
 

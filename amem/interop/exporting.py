@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import InvalidInput
 from amem.interop.formats import JSONL_SUFFIXES, MARKDOWN_SUFFIXES
+from amem.interop.json_records import EXPORT_MARK, kept_record, link_record, note_record, source_record, version_record
 from amem.interop.page import markdown
-from amem.interop.records import EXPORT_MARK, kept_record, link_record, note_record, source_record, version_record
 from amem.note import Status
 from amem.query import Filter
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem.note import Link, MemoryNote, Source
-    from amem.storage import Version
+    from amem.storage.records import Version
     from amem.storage.whole import Whole
 
 #: Everything but what was deleted.

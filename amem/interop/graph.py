@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from amem.neighbourhood import LocalGraph
     from amem.note import Link, MemoryNote
-    from amem.storage.cards import Card, Order, Shelf
+    from amem.storage.note_lists import Card, Order, Shelf
 
 #: Most notes that a picture takes by default.
 LIMIT = 500

@@ -19,7 +19,7 @@ from amem.interop.settle import Debts, drop_text_links, settle
 from amem.interop.wikilinks import wanted_links
 from amem.note import Link, LinkType, Status
 from amem.query import Filter
-from amem.text.link_names import link_name
+from amem.text.markup import link_name
 from amem.visible import is_plain_name, visible_name
 from amem.writing.revising import Change
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from amem.interop.items import Standing
     from amem.note import MemoryNote
     from amem.receipt import Receipt
-    from amem.storage import Session
     from amem.storage.file_notes import FileNote
+    from amem.storage.store import Session
     from amem.writing.intake import NewNote
     from amem.writing.restoring import Exported
     from amem.writing.revising import Revised

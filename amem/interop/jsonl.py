@@ -11,7 +11,7 @@ from amem.clock import parse_time
 from amem.errors import InvalidInput
 from amem.interop.decoding import decode
 from amem.interop.items import Incoming, Read, Refused, Standing, Wanted, source_id
-from amem.interop.records import EXPORT_MARK, source_of
+from amem.interop.json_records import EXPORT_MARK, source_of
 from amem.note import LinkType, Source, Status
 from amem.storage.rows import overturned_of
 from amem.text import normalize

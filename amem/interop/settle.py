@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from amem.interop.wikilinks import is_of_text
 from amem.note import LinkType
+from amem.storage.notes import STANDING
 from amem.storage.rows import plain
-from amem.storage.versions import STANDING
-from amem.writing.actors import is_person
-from amem.writing.guards import GUESSED, drop_guesses
+from amem.writing.apply import GUESSED, drop_guesses
+from amem.writing.fields import is_person
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from amem.interop.items import Standing
     from amem.note import Link
-    from amem.storage import Session
+    from amem.storage.store import Session
 
 _log = logging.getLogger("amem")
 ACTION = "import"

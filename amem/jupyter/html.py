@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from amem.interop.graph import TITLE
 from amem.interop.graph_formats import svg
 from amem.labels import short_id, title
-from amem.maintenance.report import MaintenanceReport
+from amem.maintenance.shift import MaintenanceReport
 from amem.note import MemoryNote
 from amem.receipt import Receipt
 from amem.rendering import segments

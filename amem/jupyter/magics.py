@@ -26,7 +26,7 @@ from amem.text.times.moments import moment_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from amem.maintenance.report import MaintenanceReport
+    from amem.maintenance.shift import MaintenanceReport
     from amem.note import MemoryNote
     from amem.receipt import Receipt
     from amem.retrieval.explanation import Explanation

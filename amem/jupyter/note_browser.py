@@ -18,7 +18,7 @@ from amem.retrieval.confidence import Support
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.retrieval.hit import Hit
-    from amem.storage import Version
+    from amem.storage.records import Version
 
 #: Hits that a search lists.
 FOUND = 12

@@ -1,15 +1,15 @@
-"""A chat model with what a day's work needs around it: retries, a budget, an end to waiting, and being called off."""
+"""A chat model with what a day's work needs around it: retries, a breaker, a budget, usage counted."""
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from amem.errors import BudgetSpent, Cancelled, ServiceUnavailable
-from amem.llm.breaker import Breaker
-from amem.llm.usage import Metered, Spent, Usage
 from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -18,6 +18,168 @@ if TYPE_CHECKING:
     from amem.message import Message
     from amem.protocols import ChatModel
 
+
+# What the calls of a chat model cost: one counter that many threads may share.
+
+#: Tokens of one call that no model reads or writes.
+_MOST_TOKENS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Calls made, tokens read and tokens written; `rungs` says how often each rung of the ladder gave the answer.
+
+    `rungs` holds (rung, count) pairs in alphabetical order, none of them zero.
+    """
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    rungs: tuple[tuple[str, int], ...] = ()
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(
+            self.calls + other.calls,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            _tally(self.rungs, other.rungs, 1),
+        )
+
+    def __sub__(self, other: Spent) -> Spent:
+        return Spent(
+            self.calls - other.calls,
+            self.tokens_in - other.tokens_in,
+            self.tokens_out - other.tokens_out,
+            _tally(self.rungs, other.rungs, -1),
+        )
+
+
+def _tally(
+    ours: tuple[tuple[str, int], ...], theirs: tuple[tuple[str, int], ...], sign: int
+) -> tuple[tuple[str, int], ...]:
+    counts = dict(ours)
+    for rung, count in theirs:
+        counts[rung] = counts.get(rung, 0) + sign * count
+    return tuple(sorted((rung, count) for rung, count in counts.items() if count))
+
+
+def counted(who: str, tokens: object) -> int:
+    """Tokens as a server tells them; 0 where it does not. Raises ServiceUnavailable for a count that cannot be one."""
+    if tokens is None:
+        return 0
+    if isinstance(tokens, bool) or not isinstance(tokens, int) or not 0 <= tokens <= _MOST_TOKENS:
+        raise ServiceUnavailable(
+            f"{who} tells of a number of tokens that cannot be one", hint="see what listens there: no model answers so"
+        )
+    return tokens
+
+
+class Usage:
+    """Adds up what calls cost, in all and for each thread.
+
+    What one piece of work cost, whatever other threads do meanwhile, is the difference of `here` after and before.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._total = Spent()
+        self._thread = threading.local()
+
+    def add(self, *, tokens_in: int = 0, tokens_out: int = 0) -> None:
+        """Count one call of the current thread."""
+        self._count(Spent(1, tokens_in, tokens_out))
+
+    def rung(self, name: str) -> None:
+        """Count that this rung of the ladder gave the current thread an answer."""
+        self._count(Spent(rungs=((name, 1),)))
+
+    def _count(self, spent: Spent) -> None:
+        self._thread.spent = self.here + spent
+        with self._lock:
+            self._total += spent
+
+    @property
+    def total(self) -> Spent:
+        """Every thread's calls."""
+        with self._lock:
+            return self._total
+
+    @property
+    def here(self) -> Spent:
+        """The calls of the current thread."""
+        spent: Spent = getattr(self._thread, "spent", Spent())
+        return spent
+
+    @property
+    def calls(self) -> int:
+        return self.total.calls
+
+    @property
+    def tokens_in(self) -> int:
+        return self.total.tokens_in
+
+    @property
+    def tokens_out(self) -> int:
+        return self.total.tokens_out
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A chat model (or an analyst) that counts what its calls cost."""
+
+    @property
+    def usage(self) -> Usage: ...
+
+
+# Leaving a server alone for a while after it failed several times in a row.
+
+
+class Breaker:
+    """After `failures` calls in a row that found no server, refuses calls for `rest` seconds, then lets one try.
+
+    Without it an import of a thousand notes would wait a thousand times for a server that hangs. Safe in many threads.
+    """
+
+    def __init__(self, *, failures: int = 3, rest: float = 30, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = failures
+        self._rest = rest
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._failed = 0
+        self._until = 0.0
+        self._last: ServiceUnavailable | None = None
+
+    def check(self) -> None:
+        """Raise ServiceUnavailable while the server is left alone."""
+        with self._lock:
+            if self._last is None or self._failed < self._most:
+                return
+            left = self._until - self._clock()
+            if left > 0:
+                raise ServiceUnavailable(
+                    f"not asked again for {left:.0f} s, since {self._failed} calls in a row failed: {self._last}",
+                    hint=self._last.hint,
+                )
+            # Whoever comes first tries; the others go on without until it knows more.
+            self._until = self._clock() + self._rest
+
+    def failed(self, error: ServiceUnavailable) -> None:
+        """Count a call that found no server."""
+        with self._lock:
+            self._failed += 1
+            self._last = error
+            self._until = self._clock() + self._rest
+
+    def answered(self) -> None:
+        """The server answers: all is forgotten."""
+        with self._lock:
+            self._failed = 0
+            self._last = None
+
+
+# A chat model with what a day's work needs around it: retries, a budget, an end to waiting, and being called off.
+
+if TYPE_CHECKING:
     Outcome = TypeVar("Outcome")
 
 _log = logging.getLogger(__name__)

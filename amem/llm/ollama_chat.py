@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from amem.llm.thinking import Thoughts, only_thought
-from amem.llm.usage import Usage, counted
+from amem.llm.guarded import Usage, counted
+from amem.llm.thought_filter import Thoughts, only_thought
 from amem.ollama_server import OllamaServer
 from amem.server_call import MOST_BYTES, Bounds
 from amem.text.tokens import tokens

@@ -12,12 +12,12 @@ from amem.errors import AmemError, InvalidInput, StorageCorrupt
 from amem.index.chroma_folder import look_at
 from amem.labels import short_id
 from amem.ledger import day_of
-from amem.maintenance.index import embed_missing
 from amem.maintenance.shift import ACTOR
+from amem.maintenance.upkeep import embed_missing
 from amem.note import Status
 from amem.storage.database import FILE_NAME
-from amem.storage.disagreements import leaning
 from amem.storage.purging import owed
+from amem.storage.reviews import leaning
 from amem.storage.rows import time_text
 from amem.visible import visible_name
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem.settings import Settings
-    from amem.storage import Store
+    from amem.storage.store import Store
     from amem.vectorizer import Vectorizer
 
 
@@ -183,7 +183,7 @@ def _embedder(vectorizer: Vectorizer, settings: Settings, language: Callable[[],
 
 
 def _model(settings: Settings) -> Iterator[Finding]:
-    from amem.llm.survey import survey
+    from amem.llm.choose import survey
 
     found = survey(settings)
     if found.problem:
@@ -194,7 +194,7 @@ def _model(settings: Settings) -> Iterator[Finding]:
 
 def _cross_encoder(settings: Settings) -> Iterator[Finding]:
     """The judge of conflicts that is there only where somebody downloaded it."""
-    from amem.llm.entailment import local_entailment
+    from amem.llm.cross_encoders import local_entailment
 
     name = settings.nli_model
     if not name:
@@ -214,7 +214,7 @@ def _cross_encoder(settings: Settings) -> Iterator[Finding]:
 
 def _reranker(settings: Settings) -> Iterator[Finding]:
     """What reads the best candidates of a search again, where it is there or was asked for."""
-    from amem.llm.reranker import find_reranker
+    from amem.llm.cross_encoders import find_reranker
 
     name = settings.rerank_model
     if settings.rerank == "off" or (settings.rerank == "auto" and not name):

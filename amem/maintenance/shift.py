@@ -1,14 +1,8 @@
-"""What a phase of maintenance is handed: which notes to look at, an operation to write under, a place for progress.
-
-The notes that changed are settled when the run begins, so that what one phase writes is no news to the next. A run
-has *seen* the collection up to a value of the change counter, which its own writes carry along for as long as nobody
-else writes; from there its successor goes on. So a quiet collection is seen once, and what somebody else wrote in
-the middle is never taken for our own.
-"""
+"""What a phase of maintenance is handed, and what it reports."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import Cancelled
@@ -17,10 +11,78 @@ from amem.storage.rows import time_text
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from amem.storage import Session
-    from amem.storage.runs import Run
+    from amem.storage.jobs import Run
+    from amem.storage.store import Session
+
+
+# What a maintenance did, in numbers and note by note.
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceReport:
+    """What one run did; in a dry run, what it would do.
+
+    `operation` is what `undo` takes back, None when nothing changed; `duration` is in seconds and that of this
+    process alone; `resumed` tells that an earlier process had begun the run: its part is in the numbers, not in the
+    `reasons`. `problems` holds a line for each phase that failed; what it should have looked at is looked at again
+    the next time.
+    """
+
+    cycle: str
+    dry_run: bool = False
+    promoted: int = 0
+    demoted: int = 0
+    faded: int = 0
+    conflicts_found: int = 0
+    conflicts_resolved: int = 0
+    consolidated: int = 0
+    merges_proposed: int = 0
+    topics_updated: int = 0
+    compressed: int = 0
+    reembedded: int = 0
+    reweighted: int = 0
+    duration: float = 0.0
+    operation: int | None = None
+    resumed: bool = False
+    reasons: tuple[Reason, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, counts: Mapping[str, int], **rest: Any) -> MaintenanceReport:
+        """A report from counts by name, which must be those above."""
+        values: dict[str, Any] = {**counts, **rest}
+        return cls(**values)
+
+    def counts(self) -> Iterator[tuple[str, int]]:
+        """What was done, by name, where it was done at all."""
+        return ((name, getattr(self, name)) for name in COUNTS if getattr(self, name))
+
+    def line(self) -> str:
+        """All of it in a few words, with how to take it back; empty when nothing changed."""
+        if self.operation is None:
+            return ""
+        done = ", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in self.counts())
+        return f"maintenance: {done or 'done'}: amem undo {self.operation}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        return asdict(self) | {"reasons": [asdict(each) for each in self.reasons], "problems": list(self.problems)}
+
+
+#: The names of what is counted.
+COUNTS: Sequence[str] = tuple(
+    each.name for each in fields(MaintenanceReport) if each.type == "int" and each.name != "operation"
+)
+
+
+# What a phase of maintenance is handed: which notes to look at, an operation to write under, a place for progress.
+#
+# The notes that changed are settled when the run begins, so that what one phase writes is no news to the next. A run
+# has *seen* the collection up to a value of the change counter, which its own writes carry along for as long as
+# nobody else writes; from there its successor goes on. So a quiet collection is seen once, and what somebody else
+# wrote in the middle is never taken for our own.
 
 #: How long a run may go without writing before somebody else may take it over: a few slow model calls.
 LEASE_SECONDS = 600.0

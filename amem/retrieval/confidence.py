@@ -20,8 +20,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amem.text import index_terms, normalize, query_terms, search_terms
-from amem.text.searched import asked_terms
-from amem.text.stopwords import words
+from amem.text.scripts import words
+from amem.text.terms import asked_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.query import Query
     from amem.retrieval.explanation import Explanation, LegShare
-    from amem.retrieval.frequencies import Frequencies
+    from amem.retrieval.fact_leg import Slots
     from amem.retrieval.hit import Hit
     from amem.retrieval.ranking import Ranking
-    from amem.retrieval.slots import Slots
-    from amem.storage import Session
+    from amem.retrieval.words import Frequencies
+    from amem.storage.store import Session
     from amem.truth.intervals import Interval
 
 #: Words of asking, not of what is asked for: they are rare in notes and would weigh much.

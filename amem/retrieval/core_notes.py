@@ -1,31 +1,174 @@
-"""Core notes: the few that stand in every prompt, because an answer that ignores them is wrong.
-
-Notes that state an allergy, a medication or another fact that may do harm come first, whatever their kind, and are
-shortened rather than left out (see ``amem.retrieval.core_safety``). Then constraints (what must not happen),
-preferences, decisions and facts; within a kind pinned notes, then the most important. A fact needs to be pinned or
-found important: most are, and only recall can tell which one matters now. What no longer holds is no core note.
-"""
+"""The notes that stand in every prompt."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from amem.llm.showing import count_words, line
+from amem.llm.prompts import count_words, first_words, line
 from amem.note import Kind, Status
 from amem.query import Filter
-from amem.rendering import doubt_of, text_within
-from amem.retrieval.core_safety import Core, fitting, safety_notes, without_ended
-from amem.retrieval.marks import BACKGROUND, BACKGROUND_ZH, LABELS_ZH, harmless
-from amem.text import written_in_cjk
+from amem.rendering import doubt_of, holding_facts, holding_text, text_within
+from amem.retrieval.budget import BACKGROUND, BACKGROUND_ZH, LABELS_ZH, harmless
+from amem.retrieval.ranking import Gate
+from amem.text import normalize, sentences, written_in_cjk
 from amem.text.tokens import tokens
+from amem.truth.intervals import intervals
+from amem.truth.subjects import USER, WE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
 
     from amem.note import MemoryNote
-    from amem.storage import Session
+    from amem.storage.store import Session
+    from amem.truth.intervals import Interval
     from amem.truth.predicates import Predicates
+
+
+# The notes that no prompt may lack: those that state an allergy, a medication, a condition; and what holds of a note.
+#
+# What counts is what notes state as facts, in whichever language: the rows of the table of predicates marked
+# ``safety``. A fact that has ended makes no safety note. Where the budget is too small for all of them they are
+# shortened: to the sentence that states the fact, to its clause, to the fact itself, and last cut with an ellipsis.
+
+#: Words of a note that are shown as they stand; of a longer one the sentence that matters.
+_WHOLE = 40
+_PAUSE = re.compile(r"\s*[，,;；：:。.!！?？]\s*")
+#: Characters of a fact where not even the facts fit.
+_CUTS = (24, 12, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A core note. `text` is what of it is shown, '' for all of it; `label` what stands there instead of its kind.
+
+    `facts` are those that make it a safety note: what is so in words ("allergic to"), and of what ("shrimp, crab").
+    """
+
+    note: MemoryNote
+    text: str = ""
+    label: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
+    objects: tuple[str, ...] = ()
+
+
+def safety_notes(session: Session, predicates: Predicates, allowed: Filter) -> list[Core]:
+    """The notes that state facts which may do harm and hold now, each fact by the latest note that states it.
+
+    The user's own stand first, then others', each the latest first.
+    """
+    names = [name for name, row in predicates.rows.items() if row.safety]
+    spelled = [normalize(each) for name in names for each in (name, *predicates.rows[name].aliases)]
+    moment = allowed.as_of or session.now
+    holding = [each for each in intervals(session.facts.stating(spelled), predicates) if each.at(moment)]
+    admitted = Gate(session, allowed).admit_ids({note for each in holding for note in each.notes})
+    stated: dict[str, list[Interval]] = {}
+    for each in holding:
+        if id := next((note for note in reversed(each.notes) if note in admitted), ""):
+            stated.setdefault(id, []).append(each)
+    notes = session.notes.get_many(list(stated), history=False)
+    cores = [
+        Core(
+            note,
+            facts=tuple(_said(stated[id], predicates, chinese=written_in_cjk(note.content))),
+            objects=tuple(each.object for each in stated[id]),
+        )
+        for id, note in notes.items()
+    ]
+    own = {id: any(each.subject in (USER, WE) for each in facts) for id, facts in stated.items()}
+    return sorted(cores, key=lambda core: (own[core.note.id], core.note.at or session.now), reverse=True)
+
+
+def fitting(cores: Sequence[Core], most: int, size: Callable[[Core], int]) -> list[Core]:
+    """All of them, shortened until they fit into `most` tokens by `size`; only where no cut is enough, the first."""
+    shown = list(cores)
+    steps: tuple[Callable[[Core], Core], ...] = (
+        *(_whole, _sentence, _clause, _fact),
+        *(partial(_cut, most=most) for most in _CUTS),
+    )
+    shown = [_whole(core) for core in cores]
+    taken, done = [size(core) for core in shown], [0] * len(shown)
+    while sum(taken) > most and min(done, default=len(steps)) < len(steps) - 1:
+        # The longest gives way, of equals the last.
+        open_ = [at for at in range(len(shown)) if done[at] < len(steps) - 1]
+        at = max(open_, key=lambda at: (taken[at], at))
+        done[at] += 1
+        shown[at] = steps[done[at]](cores[at])
+        taken[at] = size(shown[at])
+    while sum(taken) > most:
+        shown.pop()
+        taken.pop()
+    return shown
+
+
+def without_ended(
+    session: Session, predicates: Predicates, notes: Sequence[MemoryNote], moment: datetime
+) -> list[MemoryNote]:
+    """The notes but for those that state facts of which none holds at `moment` any more.
+
+    What a statement stated that is marked as overturned does not count: the rest of its note stands.
+    """
+    subjects = {fact.subject for note in notes for fact in note.facts}
+    if not subjects:
+        return list(notes)
+    told = session.facts.about(subjects)
+    so = {id for each in intervals(told, predicates) if each.at(moment) for id in each.notes}
+    return [note for note in notes if note.id in so or not any(fact.holds for fact in holding_facts(note))]
+
+
+def _said(facts: Sequence[Interval], predicates: Predicates, *, chinese: bool) -> Iterable[tuple[str, str]]:
+    """The facts in a few words each: "allergic to" and "shrimp, crab"; of somebody else "Theo: nuts"."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for each in facts:
+        together.setdefault((each.subject, each.predicate), []).append(each.object)
+    for (subject, predicate), objects in together.items():
+        things = ("、" if chinese else ", ").join(objects)
+        yield predicates.words(predicate, chinese=chinese), things if subject in (USER, WE) else f"{subject}: {things}"
+
+
+def _whole(core: Core) -> Core:
+    content = " ".join(core.note.content.split())
+    return core if first_words(content, _WHOLE) == content else _sentence(core)
+
+
+def _sentence(core: Core) -> Core:
+    return _parts(core, sentences(holding_text(core.note.content, core.note.overturned)), " ")
+
+
+def _clause(core: Core) -> Core:
+    return _parts(core, _PAUSE.split(holding_text(core.note.content, core.note.overturned)), "; ")
+
+
+def _fact(core: Core) -> Core:
+    label = core.facts[0][0]
+    rest = (text if said == label else f"{said} {text}" for said, text in core.facts)
+    return replace(core, text="; ".join(rest), label=label)
+
+
+def _cut(core: Core, most: int) -> Core:
+    fact = _fact(core)
+    if most == _CUTS[-1] and len(core.facts) == 1:  # of two that are so, what is cut would pass for the other
+        fact = replace(fact, text=", ".join(core.objects))
+    return fact if len(fact.text) <= most else replace(fact, text=f"{fact.text[:most]}…")
+
+
+def _parts(core: Core, parts: Sequence[str], joined_by: str) -> Core:
+    """The parts of the text that name what the facts are about; the facts where none does."""
+    objects = [normalize(each) for each in core.objects if each]
+    said = joined_by.join(part for part in parts if any(each in normalize(part) for each in objects))
+    shown = replace(core, text=line(said, _WHOLE)) if said else _fact(core)
+    return core if not shown.label and len(shown.text) >= len(core.note.content) else shown
+
+
+# Core notes: the few that stand in every prompt, because an answer that ignores them is wrong.
+#
+# Notes that state an allergy, a medication or another fact that may do harm come first, whatever their kind, and are
+# shortened rather than left out (see ``amem.retrieval.core_notes``). Then constraints (what must not happen),
+# preferences, decisions and facts; within a kind pinned notes, then the most important. A fact needs to be pinned or
+# found important: most are, and only recall can tell which one matters now. What no longer holds is no core note.
 
 ORDER = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.DECISION, Kind.FACT)
 #: Facts from this importance on are core; 0.5 is what a note has when nobody judged it.

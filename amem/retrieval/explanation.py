@@ -1,4 +1,4 @@
-"""Why a note came where it did: every leg's part in its score, what links added, what kept it out."""
+"""Why a note came where it did: the parts of its score."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from amem.labels import short_id
 from amem.retrieval.highlight import Passage, passage
-from amem.retrieval.reading import PREFERRED, Recency
+from amem.retrieval.question import PREFERRED, Recency
 
 if TYPE_CHECKING:
     from amem.retrieval.confidence import Signs
-    from amem.retrieval.reading import Reading
+    from amem.retrieval.question import Reading
+
 
 #: What each leg calls its raw score, and how to say which leg it was.
 _RAW = {

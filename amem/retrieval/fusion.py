@@ -1,24 +1,47 @@
-"""Many legs' answers as one relevance in 0..1, the sum of a share for each leg.
-
-*Convex* (Bruch, Gai & Ingber, TOIS 2023): the weighted mean of the legs' scores, which each leg has brought to one
-scale. It keeps how sure a leg is: a note found first by far counts more than one found first by a hair.
-*Reciprocal ranks* (Cormack, Clarke & Büttcher, SIGIR 2009): ``sum of weight / (k + rank)`` over the legs that have the
-note among their candidates, divided by what a note that is first in all of them would have.
-
-A leg that abstains from a question lowers nobody.
-"""
+"""Many legs' answers as one relevance in 0..1."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from sqlalchemy import func, select
+
+from amem.clock import zone
+from amem.note import Status
+from amem.protocols import Literate
+from amem.retrieval.entity_leg import EntityLeg
+from amem.retrieval.fact_leg import FactsLeg
+from amem.retrieval.legs import Answer, Asked, KindLeg, Leg, Listed, MeaningLeg, SpeakerLeg
+from amem.retrieval.question import weights
+from amem.retrieval.question_times import Dating
+from amem.retrieval.time_leg import TimeLeg
+from amem.retrieval.words import LexicalLeg
+from amem.storage import tables
+from amem.text import query_terms, written_in_cjk
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from amem.retrieval.legs import Answer, Floats, Keys
+    from amem.protocols import Embedder, Vector
+    from amem.retrieval.hit import DenseIndex
+    from amem.retrieval.legs import Floats, Keys
+    from amem.retrieval.words import Frequencies
+    from amem.settings import Settings
+    from amem.storage.store import Session
+    from amem.truth.predicates import Predicates
+
+
+# Many legs' answers as one relevance in 0..1, the sum of a share for each leg.
+#
+# *Convex* (Bruch, Gai & Ingber, TOIS 2023): the weighted mean of the legs' scores, which each leg has brought to one
+# scale. It keeps how sure a leg is: a note found first by far counts more than one found first by a hair. *Reciprocal
+# ranks* (Cormack, Clarke & Büttcher, SIGIR 2009): ``sum of weight / (k + rank)`` over the legs that have the note
+# among their candidates, divided by what a note that is first in all of them would have.
+#
+# A leg that abstains from a question lowers nobody.
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +187,181 @@ def _candidates(answers: Iterable[Answer], joining: Collection[int]) -> Keys:
     for answer in answers:
         keys.update(answer.keys)
     return np.array(sorted(keys), dtype=np.int64)
+
+
+# The legs of a search, asked together, and what they said as one relevance.
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What each leg had to say that did not abstain, what it counts for, and what that comes to for each note."""
+
+    answers: Mapping[str, Answer]
+    counts: Mapping[str, float]
+    fused: Fused
+
+
+class Panel:
+    """All legs and the way they are fused. `trust` says for a question what nearness by meaning is worth, 0..1."""
+
+    def __init__(
+        self,
+        dense: DenseIndex,
+        settings: Settings,
+        frequencies: Frequencies,
+        predicates: Callable[[], Predicates],
+        trust: Callable[[str], float],
+    ) -> None:
+        self._settings, self._trust = settings, trust
+        self.fusion: Fusion = Convex() if settings.fusion == "convex" else ReciprocalRanks(settings.rrf_k)
+        local = zone(settings.timezone)
+        senses = MeaningLeg(dense), LexicalLeg(settings, frequencies)
+        self._dating = Dating(senses, local)
+        self._legs: tuple[Leg, ...] = (
+            *senses,
+            EntityLeg(frequencies),
+            FactsLeg(settings, predicates),
+            SpeakerLeg(),
+            TimeLeg(senses, local),
+            KindLeg(senses),
+        )
+
+    def settle(self, asked: Asked, event: Vector | None) -> Asked:
+        """The question with the event that it measures time by, if any, looked up; `event` is that one's vector."""
+        return replace(asked, reading=self._dating.settle(asked, event))
+
+    def ask(self, asked: Asked, wanted: Collection[str], also: Sequence[int]) -> Heard:
+        """What the `wanted` legs say to a question; `fused` knows the notes `also` given."""
+        answers: dict[str, Answer] = {}
+        asked = replace(asked, heard=answers)
+        for leg in self._legs:
+            if leg.name in wanted and (said := leg.ask(asked)) is not None:
+                answers[leg.name] = said
+        counts = weights(self._settings, answers, asked.reading.intents)
+        if "dense" in counts:
+            counts["dense"] *= self._trust(asked.reading.meaning or asked.reading.text)
+        return Heard(answers, counts, self.fusion.fuse(answers, counts, also))
+
+    def last_resort(self, asked: Asked, also: Sequence[int]) -> Heard:
+        """Notes made from raw input that holds the question's words, in place of what the legs did not find."""
+        session, terms = asked.session, query_terms(asked.reading.lexical)
+        sources = [source.id for source in session.sources.search(terms, asked.limit)]
+        made = session.sources.notes_of(sources)
+        ids = list(dict.fromkeys(made[source] for source in sources if source in made))
+        allowed = asked.gate.admit_ids(ids)
+        keys = [asked.gate.keys[id] for id in ids if id in allowed]
+        answers = {"source": Listed(keys, [1 / place for place in range(1, len(keys) + 1)], 1.0)}
+        return Heard(answers, {"source": 1.0}, self.fusion.fuse(answers, {"source": 1.0}, also))
+
+    def joined(self, heard: Heard, joining: Collection[int], also: Sequence[int]) -> Heard:
+        """What was heard with these notes among the candidates, scored exactly by each leg."""
+        return replace(heard, fused=self.fusion.fuse(heard.answers, heard.counts, also, joining))
+
+
+# What the embedding model can read of a question, and of a collection: how far nearness by meaning is to be trusted.
+#
+# An English model puts Chinese texts somewhere, and near to each other, without knowing what they say. Its opinion on
+# a question counts for as much of the question as its vocabulary has words for: nearly nothing for a Chinese one,
+# something for a mixed one. Words, names, facts and times then carry the answer.
+
+#: Notes looked at, spread over the collection, and characters of each.
+_SAMPLE = 200
+_LONGEST = 200
+#: Fewer notes say nothing yet of what a collection will be written in.
+_LEAST = 5
+_MOSTLY = 0.5
+#: Fewer notes in another language are a quotation or two.
+_SOME = 0.02
+#: Notes that the model is tried on.
+_TRIED = 20
+#: Share of the collection that may change before its language is looked at again.
+_DRIFT = 0.02
+
+_NOTES = tables.notes
+_SPAN = select(func.min(_NOTES.c.key), func.max(_NOTES.c.key))
+_TEXTS = select(func.substr(_NOTES.c.content, 1, _LONGEST)).where(_NOTES.c.status == str(Status.ACTIVE))
+
+
+# GLOB takes ranges of characters: kana, Han and hangul. Few notes that hold one are written in another script.
+_HOLDS_CJK = _TEXTS.where(_NOTES.c.content.op("GLOB")("*[\u3041-\u9fff\uac00-\ud7af]*")).limit(_SAMPLE)
+
+
+def written_in_other_script(session: Session) -> str:
+    """The beginning of a note in Chinese, Japanese or Korean; '' where there is none. Looks at every note."""
+    found = session.connection.execute(_HOLDS_CJK).scalars()
+    return next((text for text in found if written_in_cjk(text)), "")
+
+
+def dense_trust(embedder: Embedder, text: str) -> float:
+    """What nearness by meaning is worth for this question, 0..1, a factor on the dense leg's weight.
+
+    1 for ASCII text (at no cost), and for a model that cannot tell, as those on a server.
+    """
+    if text.isascii():
+        return 1.0
+    return embedder.knows(text) if isinstance(embedder, Literate) else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """What a sample of a collection's notes is written in: `cjk` is the share in Chinese, Japanese or Korean, 0..1.
+
+    `tried` are some of the latter. The same notes are looked at by every process.
+    """
+
+    notes: int
+    cjk: float
+    tried: tuple[str, ...]
+
+    @property
+    def mostly_cjk(self) -> bool:
+        """Whether most notes are, and there are enough of them to tell."""
+        return self.notes >= _LEAST and self.cjk > _MOSTLY
+
+    def read_by(self, embedder: Embedder) -> bool:
+        """Whether the model has words for most of what the collection is written in; may load it."""
+        if not self.mostly_cjk:
+            return True
+        return sum(dense_trust(embedder, text) for text in self.tried) > _MOSTLY * len(self.tried)
+
+    def foreign_to(self, question: str, embedder: Embedder) -> bool:
+        """Whether some notes are in another script than the question, and the model cannot read one of the two."""
+        if written_in_cjk(question):
+            return self.cjk <= 1.0 - _SOME and dense_trust(embedder, question) < _MOSTLY
+        if self.cjk < _SOME or not self.tried:
+            return False
+        return sum(dense_trust(embedder, text) for text in self.tried) < _MOSTLY * len(self.tried)
+
+
+class LanguagesOf:
+    """The languages of one collection, looked at anew when a fiftieth of it has changed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counter = -1
+        self._found = Languages(0, 0.0, ())
+
+    def of(self, session: Session) -> Languages:
+        """What the collection is written in."""
+        counter = session.counter
+        with self._lock:
+            # A bulk write moves the counter once for many notes: the drift allowed is small beside the collection.
+            if self._counter < 0 or abs(counter - self._counter) > _DRIFT * self._found.notes / 64:
+                self._found, self._counter = _look(session), counter
+            return self._found
+
+
+def _look(session: Session) -> Languages:
+    texts = _sample(session)
+    cjk = [text for text in texts if written_in_cjk(text)]
+    return Languages(session.notes.count(), len(cjk) / len(texts) if texts else 0.0, tuple(cjk[:_TRIED]))
+
+
+def _sample(session: Session) -> list[str]:
+    first, last = session.connection.execute(_SPAN).one()
+    if first is None:
+        return []
+    step = max(1, (last - first) // _SAMPLE)
+    spread = session.connection.execute(_TEXTS.where(_NOTES.c.key.in_(range(first, last + 1, step)))).scalars().all()
+    # Where most of those keys are gone, any notes will do.
+    return list(spread) or list(session.connection.execute(_TEXTS.limit(_SAMPLE)).scalars())

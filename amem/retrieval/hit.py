@@ -4,19 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.rendering import standing_text
 from amem.retrieval.highlight import excerpt
 from amem.storage.rows import overturned_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from amem.note import Kind, Overturned, Source
+    from amem.protocols import Vector
     from amem.retrieval.confidence import Support
     from amem.retrieval.explanation import Explanation, Via
     from amem.retrieval.highlight import Passage
+
+
+# What recall needs of the rooms it does not import.
+
+
+class DenseIndex(Protocol):
+    """The vectors of all committed notes, addressed by note key. Safe to use from many threads.
+
+    Only `refresh` reads the store, so only it must stay outside a read of an in-memory collection.
+    """
+
+    def refresh(self, seen: int | None = None) -> None:
+        """Take in what was committed since; `seen` is the change counter where the caller has just read it."""
+        ...
+
+    def search(
+        self, vector: Vector, k: int, *, allowed: NDArray[np.int64] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Keys and cosines of the k nearest, best first; active notes only, or only those `allowed`."""
+        ...
+
+    def cosines(self, vector: Vector, keys: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The cosine of each of these notes; NaN for one without a vector."""
+        ...
+
+    def vectors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Each of these notes' L2-normalised vector as a row; NaN for one without a vector."""
+        ...
+
+    def typical(self, vector: Vector) -> tuple[float, float]:
+        """Mean and spread (standard deviation, above 0) of the cosines of a fixed sample of the active notes."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,3 +142,23 @@ def _source(source: Source) -> dict[str, Any]:
         "speaker": source.speaker,
         "at": None if source.at is None else source.at.isoformat(),
     }
+
+
+# Hits as the plain text that A-Mem's ``find_related_memories`` hands to a model.
+
+
+def related_text(hits: Sequence[Hit]) -> str:
+    """One line per hit, tab-separated ``name:value`` pairs; line breaks and tabs within a value become spaces."""
+    return "".join(f"{_line(index, hit)}\n" for index, hit in enumerate(hits))
+
+
+def _line(index: int, hit: Hit) -> str:
+    parts = {
+        "memory index": str(index),
+        "talk start time": hit.timestamp,
+        "memory content": hit.text,
+        "memory context": hit.context,
+        "memory keywords": ", ".join(hit.keywords),
+        "memory tags": ", ".join(hit.tags),
+    }
+    return "\t".join(f"{name}:{' '.join(value.split())}" for name, value in parts.items())

@@ -1,11 +1,14 @@
-"""What every leg of a search is asked, and what it answers: candidates, and an exact score for any note."""
+"""The legs of a search: what each is asked, and the simpler ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+
+from amem.retrieval.question import Intent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,11 +17,16 @@ if TYPE_CHECKING:
 
     from amem.protocols import Vector
     from amem.query import Query
-    from amem.retrieval.gate import Gate
-    from amem.retrieval.reading import Reading
-    from amem.retrieval.window import Talk
-    from amem.storage import Session
+    from amem.retrieval.expansion import Talk
+    from amem.retrieval.hit import DenseIndex
+    from amem.retrieval.question import Reading
+    from amem.retrieval.ranking import Gate
+    from amem.storage.store import Session
 
+
+# What every leg of a search is asked, and what it answers: candidates, and an exact score for any note.
+
+if TYPE_CHECKING:
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
@@ -117,3 +125,163 @@ class Listed:
 
     def matched(self, key: int) -> tuple[str, ...]:
         return self.words.get(key, ())
+
+
+# The best of some notes alone, which all the others may well beat.
+
+#: More notes than this are a good part of all there are, and the legs find the best of them as it is.
+MOST = 20_000
+
+
+def best_among(legs: Sequence[Leg], asked: Asked, keys: Sequence[int]) -> list[int]:
+    """Those of `keys` that may answer, where they are few; else what each leg would find if there were no others.
+
+    None of more than `MOST`.
+    """
+    if len(keys) <= asked.limit:
+        return asked.gate.admit(keys)
+    if len(keys) > MOST:
+        return []
+    narrow = replace(asked, gate=asked.gate.among(keys))
+    answers = [answer for leg in legs if (answer := leg.ask(narrow)) is not None]
+    return asked.gate.admit(dict.fromkeys(key for answer in answers for key in answer.keys))
+
+
+# The dense leg: notes that mean what the question means, by the cosine of their vectors.
+
+#: So many spreads above what is typical lies a note that says what the question says, word for word: its cosine is 1,
+#: where unrelated notes have 0.1 with a spread of 0.1, give or take, with the sentence encoders in use.
+_WHOLE = 8.0
+
+
+class MeaningLeg:
+    """Ranks notes by cosine, and tells how far each lies above the collection's typical note."""
+
+    name = "dense"
+
+    def __init__(self, dense: DenseIndex) -> None:
+        self._dense = dense
+
+    def ask(self, asked: Asked) -> Meaning | None:
+        """The nearest notes; None where the question has no vector. The index must have been refreshed."""
+        return None if asked.vector is None else Meaning(self._dense, asked, asked.vector)
+
+
+class Meaning:
+    """The dense leg's answer.
+
+    A cosine says little by itself: 0.4 is much where notes have 0.1 on average, and nothing where all are about one
+    thing. So the common scale counts spreads above the mean of a sample of the collection, which is the same for
+    whoever asks.
+    """
+
+    def __init__(self, dense: DenseIndex, asked: Asked, vector: Vector) -> None:
+        self._dense, self._vector = dense, vector
+        keys, _ = dense.search(vector, asked.limit, allowed=asked.gate.allowed)
+        self.keys: Sequence[int] = keys.tolist()
+
+    @cached_property
+    def _typical(self) -> tuple[float, float]:
+        return self._dense.typical(self._vector)
+
+    def ranks(self) -> Mapping[int, int]:
+        return {key: place for place, key in enumerate(self.keys, start=1)}
+
+    def scores(self, keys: Keys) -> tuple[Floats, Floats]:
+        # A note whose vector is still being made has none to speak of: it says nothing, rather than nan.
+        cosines = np.nan_to_num(self._dense.cosines(self._vector, keys).astype(np.float64), nan=0.0)
+        mean, spread = self._typical
+        return cosines, np.clip((cosines - mean) / (_WHOLE * spread), 0.0, 1.0)
+
+    def matched(self, key: int) -> tuple[str, ...]:
+        return ()
+
+
+# The speaker leg: asked about Ana, what Ana said herself is more likely to answer than what was said to her.
+
+
+class SpeakerLeg:
+    """Finds no notes of its own; lifts those said by the one person whom the question names."""
+
+    name = "speaker"
+
+    def ask(self, asked: Asked) -> Said | None:
+        """Who said what; None where nobody, or more than one, is named."""
+        who = asked.reading.speaker
+        return None if who is None else Said(asked, who)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The speaker leg's answer: 1 for what that person said."""
+
+    asked: Asked
+    who: str
+
+    @property
+    def keys(self) -> Sequence[int]:
+        return ()
+
+    def ranks(self) -> Mapping[int, int]:
+        return {}
+
+    def scores(self, keys: Keys) -> tuple[Floats, Floats]:
+        gate, wanted = self.asked.gate, self.who.casefold()
+        speakers = {key: gate.rows[key].speaker for key in gate.admit(keys.tolist())}
+        if others := [key for key in keys.tolist() if key not in speakers]:
+            speakers |= {key: row[0] for key, row in self.asked.session.notes.columns(others, ["speaker"]).items()}
+        said = np.array([(speakers[key] or "").casefold() == wanted for key in keys.tolist()], dtype=np.float64)
+        return said, said
+
+    def matched(self, key: int) -> tuple[str, ...]:
+        return (self.who,)
+
+
+# The kind leg: who asks how to do something wants the note that says how, not those that tell that it was done.
+#
+# That a note is a procedure says nothing of what it is a procedure for, so it counts for as much as the note means
+# and says what is asked: one that does neither is not lifted.
+
+
+class KindLeg:
+    """Finds and lifts procedures where a question asks how; the `legs` are asked again for the best of them alone.
+
+    Abstains from other questions, from those that name the kinds that may answer, and where nobody wrote any down.
+    """
+
+    name = "kind"
+
+    def __init__(self, legs: Sequence[Leg]) -> None:
+        self._legs = legs
+
+    def ask(self, asked: Asked) -> OfKind | None:
+        """Which notes are procedures, and how much to the point; None where it is no matter."""
+        if Intent.PROCEDURAL not in asked.reading.intents or asked.query.filter.kinds:
+            return None
+        held = asked.session.notes.procedures(MOST + 1)
+        return OfKind(asked, frozenset(held), best_among(self._legs, asked, held)) if held else None
+
+
+@dataclass(frozen=True)
+class OfKind:
+    """The kind leg's answer: each note of the kind as much as it is to the point."""
+
+    asked: Asked
+    held: frozenset[int]
+    found: Sequence[int]
+
+    @cached_property
+    def keys(self) -> Sequence[int]:
+        """The best of the kind, best first."""
+        keys = np.array(sorted(self.found), dtype=np.int64)
+        return [int(key) for key in keys[np.argsort(-self.scores(keys)[1], kind="stable")]]
+
+    def ranks(self) -> Mapping[int, int]:
+        return {key: place for place, key in enumerate(self.keys, start=1)}
+
+    def scores(self, keys: Keys) -> tuple[Floats, Floats]:
+        of_kind = np.array([key in self.held for key in keys.tolist()], dtype=np.float64)
+        return of_kind, of_kind * to_the_point(self.asked, keys)
+
+    def matched(self, key: int) -> tuple[str, ...]:
+        return ("says how",)

@@ -1,43 +1,167 @@
-"""One question's way from legs to ranked candidates, on one snapshot. Notes are not hydrated here."""
+"""One question's way from legs to ranked candidates, on one snapshot."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from amem.clock import zone
 from amem.errors import InvalidInput
-from amem.retrieval.causes import causes
-from amem.retrieval.diversity import pool, spaced
-from amem.retrieval.expand import SEEDS, Reached, best, better, spread
-from amem.retrieval.frequencies import Frequencies
-from amem.retrieval.gate import Gate
+from amem.note import Kind, Status
+from amem.rendering import holding_text
+from amem.retrieval.entity_leg import Names
+from amem.retrieval.expansion import SEEDS, Reached, Talk, best, better, causes, neighbours, next_to, replied, spread
+from amem.retrieval.explanation import ASKING, Prior
+from amem.retrieval.fusion import Heard, Panel
 from amem.retrieval.legs import Asked
-from amem.retrieval.names import Names
-from amem.retrieval.panel import Heard, Panel
-from amem.retrieval.prior import Priors
-from amem.retrieval.reading import Intent
-from amem.retrieval.recency import timely
+from amem.retrieval.question import Intent
+from amem.retrieval.question_times import timely
+from amem.retrieval.rerank import pool, spaced
 from amem.retrieval.router import Router
-from amem.retrieval.turns import neighbours, next_to, replied
-from amem.retrieval.window import Talk
+from amem.retrieval.words import Frequencies
+from amem.text import index_terms, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from amem.protocols import Vector
-    from amem.query import Query
-    from amem.retrieval.explanation import Prior, Via
+    from amem.query import Filter, Query
+    from amem.retrieval.explanation import Via
     from amem.retrieval.fusion import Fused, Part
+    from amem.retrieval.hit import DenseIndex
     from amem.retrieval.legs import Answer
-    from amem.retrieval.protocols import DenseIndex
-    from amem.retrieval.reading import Reading
+    from amem.retrieval.question import Reading
     from amem.retrieval.rerank import Reranking, Reread
     from amem.settings import Settings
-    from amem.storage import Session
+    from amem.storage.store import Session
     from amem.truth.predicates import Predicates
+
+
+# Which notes may answer a question, and what ranking needs to know of their rows.
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What ranking needs to know of a candidate's row."""
+
+    id: str
+    at: str
+    kind: str
+    speaker: str | None
+
+
+class Gate:
+    """Lets the notes through that may answer, and remembers their rows.
+
+    `allowed` is None when every active note may; else the keys that pass the filter, ascending. The `pages` of topics,
+    which repeat what other notes say, answer only where one was asked for: by an overview, or by kind.
+    """
+
+    def __init__(self, session: Session, wanted: Filter, *, pages: bool = False) -> None:
+        self._session = session
+        self._pages = pages or Kind.TOPIC in wanted.kinds
+        #: The filter without its bound on the cosine, which only the dense leg can tell.
+        self.wanted = replace(wanted, minimum_cosine=None)
+        self.allowed: NDArray[np.int64] | None = None
+        self._allowed: frozenset[int] | None = None
+        self._only: frozenset[int] | None = None
+        if not self.wanted.is_default:
+            keys = session.notes.keys(self.wanted)
+            self.allowed = np.array(keys, dtype=np.int64)
+            self._allowed = frozenset(keys)
+        self.rows: dict[int, Row] = {}
+        self.keys: dict[str, int] = {}
+
+    def admit(self, keys: Iterable[int]) -> list[int]:
+        """Those of `keys` that may answer, in their order."""
+        asked = list(keys)
+        unknown = [key for key in asked if key not in self.rows]
+        columns = self._session.notes.columns(unknown, ["id", "status", "at", "kind", "speaker"]) if unknown else {}
+        for key, (id, status, at, kind, speaker) in columns.items():
+            if kind == Kind.TOPIC and not self._pages:
+                continue
+            passes = status == Status.ACTIVE if self._allowed is None else key in self._allowed
+            if passes and (self._only is None or key in self._only):
+                self.rows[key] = Row(id, at, kind, speaker)
+                self.keys[id] = key
+        return [key for key in asked if key in self.rows]
+
+    def among(self, keys: Sequence[int]) -> Gate:
+        """The same gate for these notes alone."""
+        narrow = copy(self)
+        narrow.rows, narrow.keys = {}, {}
+        narrow._only = frozenset(keys)
+        some = np.array(sorted(narrow._only), dtype=np.int64)
+        narrow.allowed = some if self.allowed is None else np.intersect1d(self.allowed, some)
+        return narrow
+
+    def admit_ids(self, ids: Iterable[str]) -> set[str]:
+        """Those of `ids` that may answer."""
+        asked = list(ids)
+        unknown = [id for id in asked if id not in self.keys]
+        self.admit(self._session.notes.keys_of(unknown).values())
+        return {id for id in asked if id in self.keys}
+
+
+# What a note's standing says before the question is heard: how well it is remembered, how far it is believed.
+
+
+class Priors:
+    """The priors that go with one question.
+
+    `floor` is the least factor that retention and trust can be, `least` the least that any prior is.
+    """
+
+    def __init__(self, query: Query, reading: Reading, settings: Settings) -> None:
+        self._recency = reading.recency
+        self._decay_rate = settings.decay_rate
+        self.floor = settings.prior_floor_temporal if self._recency else settings.prior_floor
+        # Whoever names the kinds that may answer wants them as they are.
+        self._asking = not query.filter.kinds
+        # Whoever asks for a time, or for what was superseded too, wants what was so then.
+        now = query.filter.as_of is None and Status.SUPERSEDED not in query.filter.statuses
+        self._terms = frozenset(query_terms(reading.text)) if now else frozenset()
+        self.least = self.floor * (ASKING if self._asking else 1.0)
+
+    def most(self, kind: str) -> float:
+        """The most that the prior of a note of this kind can be."""
+        return ASKING if self._asking and kind == Kind.QUESTION else 1.0
+
+    def of(
+        self, session: Session, keys: Sequence[int], timely: Mapping[int, float] | None = None
+    ) -> Mapping[int, Prior]:
+        """The prior of each of these notes (see ``amem.strength``), as of the session's now.
+
+        `timely` says how well the time of a note goes with a question that asks for what is recent, 0 for others.
+        """
+        timely = timely or {}
+        standing = session.usage.standings(keys)
+        retention = standing.retention(session.now, self._decay_rate).tolist()
+        trust = standing.trust(session.now).tolist()
+        asks = (standing.of_kind(Kind.QUESTION) & self._asking).tolist()
+        ended = self._ended(session, keys)
+        return {
+            key: Prior(kept, believed, self.floor, self._recency, asking, timely.get(key, 0.0), key in ended)
+            for key, kept, believed, asking in zip(standing.keys.tolist(), retention, trust, asks, strict=True)
+        }
+
+    def _ended(self, session: Session, keys: Sequence[int]) -> set[int]:
+        """Those of these notes that hold words of the question in statements that no longer hold, and nowhere else."""
+        found = set()
+        for key, (content, told) in session.notes.overturned_among(keys).items() if self._terms else ():
+            rest = self._terms.intersection(index_terms(holding_text(content, told)))
+            gone = self._terms.intersection(term for each in told for term in index_terms(each.text))
+            if gone and not rest:
+                found.add(key)
+        return found
+
+
+# One question's way from legs to ranked candidates, on one snapshot. Notes are not hydrated here.
 
 LEGS = ("dense", "lexical", "entity", "facts", "speaker", "time", "kind")
 #: Rows looked at together while the best are let through.
@@ -89,7 +213,7 @@ class Ranking:
 class Ranker:
     """Asks the legs, fuses, follows links, has the best read again, applies the prior, spaces out what repeats.
 
-    `trust` says for a question what nearness by meaning is worth, 0..1 (see ``amem.retrieval.language``).
+    `trust` says for a question what nearness by meaning is worth, 0..1 (see ``amem.retrieval.fusion``).
     """
 
     def __init__(

@@ -1,7 +1,10 @@
-"""Questions in, hits out: embeds, ranks, hydrates the few notes that are returned, says why, and counts the use."""
+"""Questions in, hits out: embeds, ranks, hydrates, says why, and counts the use."""
 
 from __future__ import annotations
 
+import logging
+import math
+import threading
 from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -9,37 +12,128 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.clock import zone
-from amem.errors import NoteNotFound
+from amem.errors import NoteNotFound, StorageBusy, StorageFull, StorageReadOnly
 from amem.retrieval.confidence import Confidences
-from amem.retrieval.explaining import explained, silent
-from amem.retrieval.explanation import Explanation
-from amem.retrieval.highlight import bounds
+from amem.retrieval.exclusions import kept_out
+from amem.retrieval.explanation import Explanation, LegShare
+from amem.retrieval.fact_leg import Slots
+from amem.retrieval.fusion import LanguagesOf, dense_trust
+from amem.retrieval.highlight import bounds, matched_words
 from amem.retrieval.hit import Hit
-from amem.retrieval.kept_out import kept_out
-from amem.retrieval.language import LanguagesOf, dense_trust
-from amem.retrieval.prior import Priors
-from amem.retrieval.ranking import Ranked, Ranker, Ranking, legs_of
+from amem.retrieval.ranking import Priors, Ranked, Ranker, Ranking, legs_of
 from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking
 from amem.retrieval.router import as_it_is
-from amem.retrieval.slots import Slots
-from amem.retrieval.uses import Uses
+from amem.retrieval.words import Words
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from amem.clock import Clock
     from amem.note import MemoryNote, Source
     from amem.protocols import Embedder, Reranker, Vector
     from amem.query import Query
     from amem.retrieval.confidence import Judged
-    from amem.retrieval.protocols import DenseIndex
-    from amem.retrieval.reading import Reading
+    from amem.retrieval.explanation import Lent
+    from amem.retrieval.fusion import Part
+    from amem.retrieval.hit import DenseIndex
+    from amem.retrieval.legs import Answer
+    from amem.retrieval.question import Reading
     from amem.settings import Settings
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.truth.predicates import Predicates
 
+
+# Counts hits as used: best effort, in one small write, never in the way of an answer.
+
+logger = logging.getLogger("amem.retrieval")
+
+#: Longest that an answer waits for its use to be counted.
+_PATIENCE = 0.25
+
+
+class Uses:
+    """Counts at most one use per note and day; remembers today's, so that most searches write nothing."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._day = ""
+        self._counted: set[int] = set()
+
+    def count(self, keys: Sequence[int]) -> None:
+        """Count these notes as used; nothing happens in a collection that cannot be written now."""
+        fresh = self._fresh(keys)
+        if not fresh or self._store.read_only:
+            return
+        try:
+            with self._store.write(wait=_PATIENCE) as session:
+                session.usage.touch(fresh)
+        except (StorageBusy, StorageFull, StorageReadOnly) as error:
+            logger.warning("the use of %d notes was not counted: %s", len(fresh), error)
+            return
+        with self._lock:
+            self._counted.update(fresh)
+
+    def _fresh(self, keys: Sequence[int]) -> list[int]:
+        today = self._clock.now().date().isoformat()
+        with self._lock:
+            if today != self._day:
+                self._day, self._counted = today, set()
+            return [key for key in dict.fromkeys(keys) if key not in self._counted]
+
+
+# What a ranking knows of one note, as an explanation of its score.
+
+
+def explained(ranking: Ranking, ranked: Ranked, note: MemoryNote, *, place: int | None) -> Explanation:
+    """Why a ranked note has its score: the shares of all that gave it any."""
+    factor = ranked.prior.factor
+    return Explanation(
+        id=ranked.id,
+        score=ranked.score,
+        relevance=ranked.relevance,
+        prior=ranked.prior,
+        legs=tuple(
+            _share(ranking, ranking.answers.get(leg), ranked.key, leg, part, factor)
+            for leg, part in ranked.parts.items()
+        ),
+        link_share=max(0.0, ranked.relevance - ranked.direct) * factor if ranked.via else 0.0,
+        via=ranked.via,
+        place=place,
+        reading=ranking.reading,
+        fusion=ranking.fusion,
+        notes=(*ranking.notes, *ranked.notes),
+        content=note.content,
+    )
+
+
+def silent(ranking: Ranking, key: int, told: Container[str]) -> tuple[LegShare, ...]:
+    """What the legs not `told` of think of a note, to whose score they gave nothing."""
+    # Where raw input answered for them, the legs' own opinions are told.
+    told_by = ranking if ranking.heard is None else ranking.heard
+    return tuple(
+        _share(ranking, told_by.answers.get(leg), key, leg, part, 0.0)
+        for leg, part in told_by.fused.parts(key, silent=True).items()
+        if leg not in told and not math.isnan(part.raw)
+    )
+
+
+def _share(ranking: Ranking, answer: Answer | None, key: int, leg: str, part: Part, factor: float) -> LegShare:
+    question = ranking.reading.text
+    matched = () if answer is None else answer.matched(key)
+    lent: tuple[Lent, ...] = ()
+    if isinstance(answer, Words):
+        matched = matched_words(question, matched)
+        lent = tuple(replace(each, words=matched_words(question, each.words)) for each in answer.lent(key))
+    if leg == "speaker":
+        matched = (ranking.reading.named,)
+    return LegShare(leg, part.rank, part.raw, part.share * factor, matched, part.scaled, part.weight, lent)
+
+
+# Questions in, hits out: embeds, ranks, hydrates the few notes that are returned, says why, and counts the use.
 
 #: So many sentences of a note are looked at for the one nearest in meaning.
 _SENTENCES = 64

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.retrieval.confidence import NUMBER, QUANTITY, share_held, weights_of
-from amem.retrieval.reading import Intent
+from amem.retrieval.question import Intent
 from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from amem.note import MemoryNote
     from amem.retrieval.hit import Hit
-    from amem.retrieval.reading import Period, Reading
+    from amem.retrieval.question import Period, Reading
 
 #: From this share of what is asked on (by rarity), a text speaks of it; from this cosine on, it is about it.
 HELD, CLOSE = 0.5, 0.5

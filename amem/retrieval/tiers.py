@@ -1,15 +1,45 @@
-"""What reading from the top came to: topics' pages, their notes, all notes, the sources.
-
-Each tier is read only where the one before did not suffice, and each says what was read, and why it did or did not.
-"""
+"""Reading a large collection from the top: topics' pages, their notes, all notes, the sources."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from amem.note import Kind, LinkType, Status
+from amem.query import Filter
+from amem.retrieval.confidence import share_held, supporting, telling, weights_of
+from amem.retrieval.context import (
+    Entry,
+    checked_budget,
+    checked_order,
+    framed,
+    ordered,
+    page_entry,
+    placed,
+    source_entry,
+)
+from amem.retrieval.ranking import Gate
+from amem.retrieval.router import as_it_is
+from amem.retrieval.sufficing import Read, Verdict, lines_of, notes_suffice, page_suffices, wanted
+from amem.text import normalize, query_terms
+
 if TYPE_CHECKING:
-    from amem.retrieval.context import Placed
+    from collections.abc import Iterable, Mapping
+
+    from amem.llm.tokenizers import Counter
+    from amem.note import MemoryNote, Source
+    from amem.query import Query
+    from amem.retrieval.context import Chosen, Found, Placed, Placing
+    from amem.retrieval.hit import Hit
+    from amem.retrieval.recall import Recall
+    from amem.retrieval.sufficing import Wanted
+    from amem.storage.store import Session, Store
+
+
+# What reading from the top came to: topics' pages, their notes, all notes, the sources.
+#
+# Each tier is read only where the one before did not suffice, and each says what was read, and why it did or did not.
 
 TOPICS, MEMBERS, NOTES, SOURCES = "topics", "members", "notes", "sources"
 
@@ -77,3 +107,315 @@ class Tiers:
         """JSON-ready."""
         held = asdict(self)
         return held | {name: list(held[name]) for name in ("tiers", "pages", "notes", "sources")}
+
+
+# Reading a large collection from the top: topics' pages first, then their notes, then all notes, then the sources.
+#
+# Finding is cheap and is done at once. What tiers save is reading, by a model or by a person: each is read only where
+# the one before did not suffice (see ``amem.retrieval.sufficing``). A page that does not suffice is not kept, unless
+# it is about the subject and merely does not know the newest notes; then these stand below it.
+
+#: Says of a question and the texts read for it whether they suffice, and why; None where it cannot tell.
+Judge = Callable[[str, Sequence[str]], tuple[bool, str] | None]
+
+#: Pages looked at; sources looked at beside those of the notes that were read; most tokens of one source.
+_PAGES, _SOURCES, _LONGEST = 3, 20, 300
+#: The topic's own notes may take the first part of the room, all notes together the second.
+_MEMBERS_PART, _NOTES_PART = 0.5, 0.75
+#: A page that was written before this many of the best notes arrived may not know of them.
+_BEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    note: MemoryNote
+    title: str
+    members: frozenset[str]
+    stale: str
+    wrong: bool
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    note: MemoryNote
+    source: Source
+    entry: Entry
+
+
+@dataclass(slots=True)
+class _Descent:
+    """How far the reading of one question has come."""
+
+    query: Query
+    budget: int
+    room: int
+    counter: Counter
+    asked: Wanted
+    frequency: Mapping[str, int]
+    total: int
+    judge: Judge | None
+    model: str
+    members: frozenset[str] = frozenset()
+    tiers: list[Tier] = field(default_factory=list)
+    pages: list[_Page] = field(default_factory=list)
+    notes: list[Chosen] = field(default_factory=list)
+    sources: list[_Source] = field(default_factory=list)
+
+    @property
+    def answered(self) -> bool:
+        return bool(self.tiers) and self.tiers[-1].suffices
+
+    @property
+    def spent(self) -> int:
+        return self.cost(each.entry for held in (self.pages, self.notes, self.sources) for each in held)
+
+    def cost(self, entries: Iterable[Entry]) -> int:
+        return sum(self.counter(each.written) + 1 for each in entries)
+
+    def settle(self, name: str, read: Sequence[str], entries: Sequence[Entry], rule: Verdict) -> Verdict:
+        """Put a tier on record: by the model's word where there is one, and anything to show it, else by the rule."""
+        verdict, by = rule, ""
+        if self.judge is not None and entries and name != SOURCES:
+            said = self.judge(self.query.text, [each.written for each in entries])
+            if said is not None:
+                verdict, by = Verdict(*said), self.model
+        self.tiers.append(Tier(name, tuple(read), self.cost(entries), verdict.suffices, verdict.why, by))
+        return verdict
+
+
+class TierReader:
+    """Reads one collection from the top."""
+
+    def __init__(self, recall: Recall, store: Store, placing: Placing) -> None:
+        self._recall = recall
+        self._store = store
+        self._placing = placing
+
+    def read(
+        self,
+        query: Query,
+        budget: int | None,
+        counter: Counter,
+        *,
+        order: str | None = None,
+        judge: Judge | None = None,
+        model: str = "",
+    ) -> Tiers:
+        """Read for a question until it suffices, at most `budget` tokens (None: the setting ``context_tokens``).
+
+        `judge` is asked, in the name of `model`, instead of the rules. Raises InvalidInput.
+        """
+        budget = checked_budget(self._placing.settings.context_tokens if budget is None else budget)
+        order = checked_order(self._placing.settings.context_order if order is None else order)
+        room = budget - counter(framed([""]))
+        found = self._placing.find(query, room)
+        descent = self._begun(query, budget, room, counter, found, judge, model)
+        found = replace(found, hits=tuple(hit for hit in found.hits if hit.kind is not Kind.TOPIC))
+        if found.hits:
+            for tier in (self._topics, self._members, self._others, self._origins):
+                tier(descent, found)
+                if descent.answered:
+                    break
+        return self._result(descent, order)
+
+    def _begun(
+        self, query: Query, budget: int, room: int, counter: Counter, found: Found, judge: Judge | None, model: str
+    ) -> _Descent:
+        reading = next((hit.explanation.reading for hit in found.hits), None) or as_it_is(query.text)
+        asked = wanted(reading)
+        with self._store.read() as session:
+            frequency = session.text.document_frequency(telling(asked.subject))
+            total = session.notes.count()
+        return _Descent(query, budget, room, counter, asked, frequency, total, judge, model)
+
+    # -- topics ---------------------------------------------------------------------------------------------------
+
+    def _topics(self, descent: _Descent, found: Found) -> None:
+        pages = self._pages(descent, found)
+        if not pages:
+            descent.settle(TOPICS, (), (), Verdict(False, "no topic's page is about this"))
+            return
+        asked, best = descent.asked, _best(found)
+        verdicts = [
+            Verdict(False, f"it is stale: {page.stale}")
+            if page.stale
+            else page_suffices(asked, page.note, best, descent.frequency, descent.total)
+            for page in pages
+        ]
+        place = next((n for n, verdict in enumerate(verdicts) if verdict.suffices), 0)
+        page, rule = pages[place], verdicts[place]
+        descent.members = page.members
+        if page.stale or (asked.detail and descent.judge is None):
+            # Nobody needs to read it to know that it does not suffice.
+            descent.settle(TOPICS, (), (), rule)
+        else:
+            rule = descent.settle(TOPICS, [page.note.id], [page.entry], rule)
+        if rule.suffices or (asked.overview and page.stale and not page.wrong):
+            descent.pages = [page]
+        elif asked.overview and not page.stale:
+            # It is about something else, and so are its notes.
+            descent.members = frozenset()
+
+    def _pages(self, descent: _Descent, found: Found) -> list[_Page]:
+        """The pages that may be read: those about the subject first, and none that tells of what the filter hides."""
+        given = descent.query.filter
+        if given.as_of is not None or given.known_at is not None or (given.kinds and Kind.TOPIC not in given.kinds):
+            return []
+        asked = replace(descent.query, k=_PAGES, filter=replace(given, kinds=(Kind.TOPIC,)), expand=False, touch=False)
+        hits = self._recall.search(asked)
+        with self._store.read() as session:
+            notes = session.notes.get_many([hit.id for hit in hits], history=False)
+            members = session.links.leading_to(list(notes), LinkType.PART_OF)
+            gate = Gate(session, replace(given, kinds=()))
+            held = []
+            for note in notes.values():
+                mine = frozenset(members[note.id])
+                if given != Filter() and gate.admit_ids(mine) != mine:
+                    continue
+                stale, wrong = self._stale(session, note, mine, found)
+                written = page_entry(note, _title(note), descent.room, descent.counter, self._placing.zone)
+                if written is not None:
+                    held.append(_Page(note, _title(note), mine, stale, wrong, written))
+        weights = weights_of(descent.asked.subject, descent.frequency, descent.total)
+        about = {page.note.id: share_held(weights, f"{page.title}\n{page.note.content}") for page in held}
+        return sorted((page for page in held if about[page.note.id] > 0), key=lambda page: -about[page.note.id])
+
+    def _stale(self, session: Session, page: MemoryNote, members: frozenset[str], found: Found) -> tuple[str, bool]:
+        """What a page does not know yet, in words, and whether that makes it wrong; ('', False) for nothing."""
+        written = session.operations.history(page.id)[-1].at
+        keys = session.notes.keys_of([page.id, *sorted(members)])
+        rows = session.notes.columns(list(keys.values()), ("status", "seq"))
+        standing = [id for id in members if rows[keys[id]][0] == Status.ACTIVE]
+        cited = {cite for line in lines_of(page.content) for cite in line.cites}
+        gone = len(members) - len(standing) + sum(not any(id.startswith(cite) for id in members) for cite in cited)
+        if gone:
+            return f"{gone} of its notes no longer hold", True
+        for id in standing:
+            if rows[keys[id]][1] > rows[keys[page.id]][1] and any(
+                each.at > written and "content" in each.changes for each in session.operations.history(id)[1:]
+            ):
+                return "one of its notes says something else now", True
+        best = supporting(found.hits)
+        new = [
+            hit.id
+            for hit in found.hits[:_BEST]
+            if hit.id in best
+            and hit.id not in members
+            and hit.kind is not Kind.TOPIC
+            and (arrived := found.notes[hit.id].recorded_at) is not None
+            and arrived > written
+        ]
+        return (f"{len(new)} of the best notes arrived after it was written" if new else ""), False
+
+    # -- notes ----------------------------------------------------------------------------------------------------
+
+    def _members(self, descent: _Descent, found: Found) -> None:
+        # Those of a page that is kept stand on it.
+        own = tuple(hit for hit in found.hits if hit.id in descent.members and not descent.pages)
+        if own:
+            self._notes(descent, MEMBERS, replace(found, hits=own), _MEMBERS_PART)
+
+    def _others(self, descent: _Descent, found: Found) -> None:
+        read = {each.hit.id for each in descent.notes} | (descent.members if descent.pages else set())
+        rest = replace(found, hits=tuple(hit for hit in found.hits if hit.id not in read))
+        self._notes(descent, NOTES, rest, _NOTES_PART)
+
+    def _notes(self, descent: _Descent, name: str, found: Found, part: float) -> None:
+        room = int(descent.room * part) - descent.spent
+        fresh = self._placing.choose(found, descent.query.text, room, descent.counter, []) if room > 0 else []
+        descent.notes += fresh
+        read = [Read.of(each.hit, each.note, each.entry.text) for each in descent.notes]
+        rule = notes_suffice(descent.asked, read, descent.frequency, descent.total)
+        entries = [each.entry for each in descent.notes]
+        descent.settle(name, [each.hit.id for each in fresh], entries if fresh else (), rule)
+
+    # -- sources --------------------------------------------------------------------------------------------------
+
+    def _origins(self, descent: _Descent, found: Found) -> None:
+        room = descent.room - descent.spent
+        weights = weights_of(descent.asked.subject, descent.frequency, descent.total)
+        known = {normalize(each.note.content) for each in descent.notes}
+        every = [each for each in self._sources(descent, found) if normalize(each[1].text) not in known]
+        every.sort(key=lambda each: -share_held(weights, each[1].text))
+        words = query_terms(descent.asked.subject)
+        for note, source in every:
+            entry = source_entry(source, note, words, min(_LONGEST, room - 1), descent.counter, self._placing.zone)
+            if entry is not None:
+                descent.sources.append(_Source(note, source, entry))
+                room -= descent.cost([entry])
+        read = [Read(each.note, each.entry.text, verbatim=True) for each in descent.sources]
+        rule = notes_suffice(descent.asked, read, descent.frequency, descent.total)
+        if not read:
+            rule = Verdict(False, "no source says more than its notes")
+        descent.settle(
+            SOURCES, [each.note.id for each in descent.sources], [each.entry for each in descent.sources], rule
+        )
+
+    def _sources(self, descent: _Descent, found: Found) -> list[tuple[MemoryNote, Source]]:
+        """The sources of the notes that were found, and others that hold the words, of notes that may answer."""
+        pairs = {source.id: (found.notes[hit.id], source) for hit in found.hits for source in hit.sources}
+        with self._store.read() as session:
+            more = session.sources.search(query_terms(descent.asked.subject), _SOURCES)
+            made = session.sources.notes_of([source.id for source in more])
+            gate = Gate(session, descent.query.filter)
+            notes = session.notes.get_many(sorted(gate.admit_ids(made.values())), history=False)
+        for source in more:
+            if source.id not in pairs and (note := notes.get(made.get(source.id, ""))) is not None:
+                pairs[source.id] = note, source
+        return list(pairs.values())
+
+    # -- the result -----------------------------------------------------------------------------------------------
+
+    def _result(self, descent: _Descent, order: str) -> Tiers:
+        counter = descent.counter
+        while True:
+            notes = ordered(descent.notes, order)
+            entries = [each.entry for held in (descent.pages, notes, descent.sources) for each in held]
+            text = framed([each.written for each in entries])
+            size = counter(text) if text else 0
+            if size <= descent.budget or not entries:
+                break
+            # What a tokenizer makes of the whole can be a token or two more than of the parts.
+            (descent.notes or descent.sources or descent.pages).pop()
+        used = [each.hit.id for each in notes] + [each.note.id for each in descent.sources]
+        if descent.query.touch and used:
+            self._recall.opened(list(dict.fromkeys(used)))
+        return Tiers(
+            query=descent.query.text,
+            text=text,
+            answered_by=descent.tiers[-1].name if descent.answered else "",
+            tiers=tuple(descent.tiers),
+            pages=tuple(
+                Page(each.note.id, each.title, each.entry.text, counter(each.entry.written), each.stale)
+                for each in descent.pages
+            ),
+            notes=tuple(placed(each, counter) for each in notes),
+            sources=tuple(_source_text(each, counter) for each in descent.sources),
+            tokens=size,
+            budget=descent.budget,
+            counted_by=counter.name,
+            exact=counter.exact,
+        )
+
+
+def _best(found: Found) -> Hit | None:
+    """The note that answers best: one that states what is asked before any other."""
+    stating = [hit for hit in found.hits if "facts" in hit.matched_by]
+    return next(iter(stating or found.hits), None)
+
+
+def _title(note: MemoryNote) -> str:
+    held = note.metadata.get("topic")
+    return str(held.get("name", "")) if isinstance(held, dict) else ""
+
+
+def _source_text(each: _Source, counter: Counter) -> SourceText:
+    return SourceText(
+        note=each.note.id,
+        source=each.source.id,
+        time="" if each.source.at is None else each.source.at.isoformat(),
+        speaker=each.source.speaker or "",
+        text=each.entry.text,
+        tokens=counter(each.entry.written),
+    )

@@ -1,18 +1,108 @@
-"""What the words of one question say of notes, with what neighbouring turns lend."""
+"""The words of a question: how many notes hold each, and what they say of notes."""
 
 from __future__ import annotations
 
+import math
+import threading
+from collections import OrderedDict
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from amem.retrieval.explanation import Lent
+from amem.text import asked_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from amem.retrieval.legs import Asked, Floats, Keys
+    from amem.settings import Settings
+    from amem.storage.store import Session
+
+
+# How many notes hold each term, remembered between questions, and which terms of a question are worth asking for.
+
+_REMEMBERED = 20_000
+#: Above this many notes, a term that most of them hold is left out of the question: BM25 gives it no weight anyway.
+_FEW_NOTES = 50
+_MOST = 0.5
+#: Ranking walks the list of every term, about two microseconds for each note in it. The commonest terms are left out
+#: until the lists together are no longer than this share of the collection, or than so many notes, but for the two
+#: rarest.
+_WALKED = 0.03
+_WALKED_ANYWAY = 2_000
+_ENOUGH_RARE = 2
+#: Share of the collection that may change before everything is counted anew.
+_DRIFT = 0.02
+
+
+class Frequencies:
+    """Document frequencies of one collection, kept because counting a common term walks its whole list.
+
+    Call `follow` before the first of a question's look-ups.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[str, int] = OrderedDict()
+        #: How many notes there are (not deleted), as last counted.
+        self.total = 0
+        #: The change counter it was counted at.
+        self.counted_at = -1
+
+    def follow(self, session: Session) -> None:
+        """Count anew when the collection has changed by more than a fiftieth since."""
+        counter = session.counter
+        with self._lock:
+            # A bulk write moves the counter once for many notes, so the drift allowed is small beside the collection.
+            if self.counted_at < 0 or abs(counter - self.counted_at) > _DRIFT * self.total / 64:
+                self._held.clear()
+                self.total = session.text.total
+                self.counted_at = counter
+
+    def of(self, session: Session, terms: Sequence[str]) -> dict[str, int]:
+        """For each index term how many notes held it when last counted."""
+        with self._lock:
+            unknown = [term for term in terms if term not in self._held]
+            counted = session.text.document_frequency(unknown) if unknown else {}
+            # A term nobody holds is not remembered: the next note may hold it, and has to be found at once.
+            self._held.update({term: count for term, count in counted.items() if count})
+            found = {term: self._held.get(term, 0) for term in terms}
+            for term in found.keys() & self._held.keys():
+                self._held.move_to_end(term)
+            while len(self._held) > _REMEMBERED:
+                self._held.popitem(last=False)
+            return found
+
+
+def telling(frequencies: Mapping[str, int], total: int) -> list[str]:
+    """The terms worth asking for, in order: those held by some note but not by most; the rarest one in any case.
+
+    In a large collection the commonest are left out too, as far as two rarer ones remain, to bound what ranking costs.
+    """
+    held = [term for term, count in frequencies.items() if count]
+    if total <= _FEW_NOTES:
+        return held
+    rarest_first = sorted(held, key=lambda term: frequencies[term])
+    kept = {term for term in rarest_first if frequencies[term] <= _MOST * total} or set(rarest_first[:1])
+    kept &= set(_affordable(rarest_first, frequencies, max(_WALKED_ANYWAY, _WALKED * total)))
+    return [term for term in held if term in kept]
+
+
+def _affordable(rarest_first: Sequence[str], frequencies: Mapping[str, int], budget: float) -> list[str]:
+    taken: list[str] = []
+    for term in rarest_first:
+        budget -= frequencies[term]
+        if budget < 0 and len(taken) >= _ENOUGH_RARE:
+            break
+        taken.append(term)
+    return taken
+
+
+# What the words of one question say of notes, with what neighbouring turns lend.
 
 #: So many of the best bring their neighbours in as candidates.
 _HOSTS = 40
@@ -115,3 +205,100 @@ class Words:
         at = np.minimum(np.searchsorted(self._held, keys), len(self._held) - 1)
         rows: Floats = np.where((self._held[at] == keys)[:, None], self._own[at], 0.0)
         return rows
+
+
+# What index terms are worth in notes: BM25 by SQLite's FTS5, or by rank-bm25 with one's own k1 and b.
+
+_LEAST_IDF = 1e-6
+
+
+class Scorer(Protocol):
+    """Says what each index term is worth in each note; the parts of several terms add up to their BM25."""
+
+    k1: float
+
+    def postings(self, session: Session, terms: Sequence[str]) -> tuple[Keys, Keys, Floats]:
+        """Where each term stands: places in `terms`, keys of the notes that hold it, and its worth there, above 0."""
+        ...
+
+
+class Fts5Scorer:
+    """SQLite's own ranking: always up to date, k1 1.2 and b 0.75 fixed."""
+
+    k1 = 1.2
+
+    def postings(self, session: Session, terms: Sequence[str]) -> tuple[Keys, Keys, Floats]:
+        return session.text.postings(terms)
+
+
+class RankBm25Scorer:
+    """``rank_bm25.BM25Okapi`` with one's own k1 and b, rebuilt whenever the collection has changed."""
+
+    def __init__(self, k1: float, b: float) -> None:
+        self.k1, self._b = k1, b
+        self._lock = threading.Lock()
+        self._built: tuple[int, NDArray[np.int64], object] | None = None
+
+    def postings(self, session: Session, terms: Sequence[str]) -> tuple[Keys, Keys, Floats]:
+        keys, index = self._index(session)
+        if index is None or not terms:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
+        scores = np.stack([index.get_scores([term]) for term in terms])  # type: ignore[attr-defined]  # rank_bm25 has no types
+        places, rows = np.nonzero(scores > 0)
+        return places.astype(np.int64), keys[rows], scores[places, rows]
+
+    def _index(self, session: Session) -> tuple[NDArray[np.int64], object | None]:
+        with self._lock:
+            counter = session.counter
+            if self._built is None or self._built[0] != counter:
+                from rank_bm25 import BM25Okapi
+
+                texts = session.text.tokens()
+                index = None
+                # rank_bm25 divides by the corpus size and by the number of different words.
+                if any(texts.values()):
+                    index = BM25Okapi(list(texts.values()), k1=self.k1, b=self._b, epsilon=0.0)
+                    # As in FTS5, a term that most notes hold still finds them, it just hardly ranks them.
+                    index.idf = {term: max(idf, _LEAST_IDF) for term, idf in index.idf.items()}
+                self._built = counter, np.array(list(texts), dtype=np.int64), index
+            return self._built[1], self._built[2]
+
+
+# The lexical leg: notes that hold the words of the question, the rarer the better.
+
+_LEAST_IDF_ASKED = 1e-6
+
+
+class LexicalLeg:
+    """Finds notes by the words of the question, stop words and terms that most notes hold left out."""
+
+    name = "lexical"
+
+    def __init__(self, settings: Settings, frequencies: Frequencies) -> None:
+        self._frequencies = frequencies
+        self._decay = settings.window_decay
+        self._scorer: Scorer = (
+            Fts5Scorer() if settings.lexical == "fts5" else RankBm25Scorer(settings.bm25_k1, settings.bm25_b)
+        )
+
+    def ask(self, asked: Asked) -> Words | None:
+        """What the words say; None where none of them is in any note."""
+        terms = asked_terms(asked.reading.lexical)
+        counts = self._frequencies.of(asked.session, terms) if terms else {}
+        known = telling(counts, self._frequencies.total)
+        places, keys, worth = self._scorer.postings(asked.session, known)
+        if not len(keys):
+            return None
+        held, rows = np.unique(keys, return_inverse=True)
+        own = np.zeros((len(held), len(known)))
+        own[rows, places] = worth
+        total = asked.session.text.total
+        # No term can give more than k1 + 1 times its rarity.
+        holders = np.bincount(places, minlength=len(known)).tolist()
+        most = (self._scorer.k1 + 1) * sum(_idf(count, total) for count in holders if count)
+        return Words(asked, known, held, own, most, self._decay)
+
+
+def _idf(count: int, total: int) -> float:
+    """Robertson and Sparck Jones's, as FTS5 has it."""
+    return max(_LEAST_IDF_ASKED, math.log((total - count + 0.5) / (count + 0.5)))

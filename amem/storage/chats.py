@@ -20,10 +20,9 @@ from sqlalchemy import text as sql
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.note import NOBODY, Scope
 from amem.storage import tables
-from amem.storage.chunks import chunks
 from amem.storage.filters import in_scope, scope_values
-from amem.storage.prepared import Prepared
 from amem.storage.rows import read_moment, time_text
+from amem.storage.sql_values import Prepared, chunks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, RowMapping, Select
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 _SESSIONS, _TURNS, _OPS = tables.sessions, tables.turns, tables.operations
 _HINT = "amem chat --list shows the chats"

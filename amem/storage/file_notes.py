@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.note import Status
-from amem.storage.prepared import Prepared
+from amem.storage.sql_values import Prepared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 _FROM_FILES = Prepared(
     "SELECT key, id, version, content, metadata, status, edited FROM notes"

@@ -11,10 +11,8 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_c
 
 from amem.note import Status
 from amem.storage import tables
-from amem.storage.columns import keys_from
 from amem.storage.filters import conditions, in_scope, scope_values
-from amem.storage.listed import among, listed
-from amem.storage.prepared import Prepared
+from amem.storage.sql_values import Prepared, among, keys_from, listed
 from amem.text import index_terms, search_terms
 
 if TYPE_CHECKING:
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from amem.note import MemoryNote
     from amem.query import Filter
-    from amem.storage.session import Session
+    from amem.storage.store import Session
     from amem.text import Typed
 
     Keys = NDArray[np.int64]

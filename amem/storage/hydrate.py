@@ -9,17 +9,15 @@ from sqlalchemy import select
 
 from amem.note import Status
 from amem.storage import tables
-from amem.storage.chunks import chunks
-from amem.storage.listed import listed
-from amem.storage.prepared import Prepared
 from amem.storage.rows import read_moment, time_text
+from amem.storage.sql_values import Prepared, chunks, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from amem.note import MemoryNote
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 
 #: Built once, as it is on the path of every search. A link may point to a note that does not exist yet; one to a

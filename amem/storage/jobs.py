@@ -1,11 +1,9 @@
-"""Work that waits: rows with an owner and a lease, so that two workers never do one job twice.
-
-A job is its owner's until the lease ends, the owner settles or gives it back, or somebody queues it anew because the
-note has another text now. Whoever comes late finds that it is another's, and leaves it alone.
-"""
+"""Work that outlives its process: jobs with a lease, runs of maintenance, counts of evolution, remarks made once."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +12,22 @@ from sqlalchemy import delete, func, insert, or_, select, update
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.records import Job
-from amem.storage.rows import time_text
+from amem.storage.rows import read_moment, read_time, time_text
+from amem.storage.sql_values import Prepared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
 
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnElement, RowMapping
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
+
+
+# Work that waits: rows with an owner and a lease, so that two workers never do one job twice.
+#
+# A job is its owner's until the lease ends, the owner settles or gives it back, or somebody queues it anew because
+# the note has another text now. Whoever comes late finds that it is another's, and leaves it alone.
 
 _JOBS, _NOTES = tables.jobs, tables.notes
 _ALIVE = _NOTES.c.status != str(Status.DELETED)
@@ -118,3 +124,187 @@ class Jobs:
     def _taken(self, owner: str, seconds: float) -> dict[str, Any]:
         until = time_text(self._session.now + timedelta(seconds=seconds))
         return {"owner": owner, "lease_until": until, "attempts": _JOBS.c.attempts + 1}
+
+
+# Runs of maintenance: how far each came and who is at it, so that one that was killed goes on where it was.
+
+_RUNS = tables.runs
+_STEPS = Prepared("SELECT count(*) + count(finished_at) FROM runs")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a maintenance cycle. `since` is the change counter up to which its predecessors had seen the
+    collection, `operation` the one that all it wrote hangs on (None as long as it wrote nothing), `progress` JSON."""
+
+    id: int
+    cycle: str
+    operation: int | None
+    started_at: datetime
+    finished_at: datetime | None
+    since: int
+    phase: str
+    progress: Mapping[str, Any]
+    owner: str | None
+    lease_until: datetime | None
+
+
+class Runs:
+    """The runs of one transaction. A run is its owner's until the lease ends, or it is finished or given back."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def get(self, id: int) -> Run:
+        """That run, which must be there."""
+        return _of(self._run(select(_RUNS).where(_RUNS.c.id == id)).mappings().one())
+
+    def open(self) -> Run | None:
+        """The run that is not finished; there is never more than one."""
+        return self._newest(_RUNS.c.finished_at.is_(None))
+
+    def last(self, cycles: Sequence[str] = ()) -> Run | None:
+        """The newest finished run (of one of these cycles)."""
+        finished = _RUNS.c.finished_at.is_not(None)
+        return self._newest(finished & _RUNS.c.cycle.in_(cycles) if cycles else finished)
+
+    def first(self) -> Run | None:
+        """The oldest run."""
+        return self._maybe(self._run(select(_RUNS).order_by(_RUNS.c.id).limit(1)).mappings().all())
+
+    def steps(self) -> int:
+        """How many runs were begun, and how many of them ended, together: it grows with either."""
+        ((number,),) = _STEPS.rows(self._session)
+        return int(number)
+
+    def start(self, cycle: str, since: int, progress: Mapping[str, Any], owner: str, *, seconds: float) -> Run:
+        """Begin a run in the name of `owner`."""
+        row = {"cycle": cycle, "seq": since, "progress": json.dumps(progress), **self._leased(owner, seconds)}
+        row["started_at"] = time_text(self._session.now)
+        key = self._run(insert(_RUNS), row).lastrowid
+        assert key is not None
+        return self.get(int(key))
+
+    def take(self, id: int, cycle: str, progress: Mapping[str, Any], owner: str, *, seconds: float) -> Run:
+        """Go on with a run that nobody holds, as one of this cycle."""
+        self._set(id, cycle=cycle, progress=json.dumps(progress), **self._leased(owner, seconds))
+        return self.get(id)
+
+    def keep(self, id: int, owner: str, *, seconds: float) -> bool:
+        """Lengthen the lease; False when the run is not (or no longer) the owner's."""
+        mine = (_RUNS.c.id == id) & (_RUNS.c.owner == owner)
+        return bool(self._run(update(_RUNS).where(mine).values(self._leased(owner, seconds))).rowcount)
+
+    def hang_on(self, id: int, operation: int) -> None:
+        """Say which operation all that the run writes hangs on."""
+        self._set(id, operation=operation)
+
+    def record(self, id: int, phase: str, progress: Mapping[str, Any]) -> None:
+        """Keep how far the run came."""
+        self._set(id, phase=phase, progress=json.dumps(progress))
+
+    def finish(self, id: int) -> None:
+        """The run is over."""
+        self._set(id, finished_at=time_text(self._session.now), **_NOBODYS)
+
+    def give_back(self, owner: str) -> int:
+        """Let others go on with the run of an owner whose name begins so; returns how many there were."""
+        this = _RUNS.c.owner.startswith(owner, autoescape=True)
+        return int(self._run(update(_RUNS).where(this).values(_NOBODYS)).rowcount)
+
+    def _newest(self, condition: ColumnElement[bool]) -> Run | None:
+        statement = select(_RUNS).where(condition).order_by(_RUNS.c.id.desc()).limit(1)
+        return self._maybe(self._run(statement).mappings().all())
+
+    def _set(self, id: int, **values: Any) -> None:
+        self._run(update(_RUNS).where(_RUNS.c.id == id).values(values))
+
+    def _maybe(self, rows: Sequence[RowMapping]) -> Run | None:
+        read = self._session.readable(rows, lambda row: f"run {row['id']}", _of)
+        return read[0] if read else None
+
+    def _leased(self, owner: str, seconds: float) -> dict[str, Any]:
+        return {"owner": owner, "lease_until": time_text(self._session.now + timedelta(seconds=seconds))}
+
+
+def _of(row: RowMapping) -> Run:
+    progress = json.loads(row["progress"])
+    if not isinstance(progress, dict):
+        raise TypeError("its progress is no object")
+    return Run(
+        id=row["id"],
+        cycle=row["cycle"],
+        operation=row["operation"],
+        started_at=read_moment(row["started_at"]),
+        finished_at=read_time(row["finished_at"]),
+        since=row["seq"],
+        phase=row["phase"],
+        progress=progress,
+        owner=row["owner"],
+        lease_until=read_time(row["lease_until"]),
+    )
+
+
+# How often the notes of a collection evolved, and what the last consolidation had seen, whatever process it was.
+
+_META = tables.meta
+_TOTAL, _AT, _SEQ = "evolutions", "consolidated evolutions", "consolidated seq"
+
+
+@dataclass(frozen=True, slots=True)
+class Evolved:
+    """`total` evolutions so far, `at` of them at the last consolidation; `seq` is the change counter that had seen."""
+
+    total: int = 0
+    at: int = 0
+    seq: int = 0
+
+
+class Evolutions:
+    """The count of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._run = session.connection.execute
+
+    def read(self) -> Evolved:
+        """What is kept."""
+        found = dict(self._run(select(_META.c.key, _META.c.value).where(_META.c.key.in_((_TOTAL, _AT, _SEQ)))).all())
+        return Evolved(*(int(found.get(key, 0)) for key in (_TOTAL, _AT, _SEQ)))
+
+    def add(self, number: int) -> Evolved:
+        """Count so many more; what there is then."""
+        self._put(_TOTAL, self.read().total + number)
+        return self.read()
+
+    def consolidated(self, seq: int) -> None:
+        """A consolidation has seen the collection up to this value of the change counter."""
+        self._put(_AT, self.read().total)
+        self._put(_SEQ, seq)
+
+    def _put(self, key: str, value: int) -> None:
+        self._run(_META.delete().where(_META.c.key == key))
+        self._run(_META.insert().values(key=key, value=str(value)))
+
+
+# What has been said to whoever uses a collection, and need not be said again.
+
+
+class Remarks:
+    """Remarks on the collection as a whole: the last one made about each thing."""
+
+    def __init__(self, session: Session) -> None:
+        self._run = session.connection.execute
+
+    def last(self, about: str) -> str | None:
+        """The last remark made; None when none was."""
+        found: str | None = self._run(select(_META.c.value).where(_META.c.key == f"said {about}")).scalar()
+        return found
+
+    def make(self, about: str, remark: str) -> bool:
+        """Keep a remark; False when it is the last one made already, by whatever process."""
+        if self.last(about) == remark:
+            return False
+        self._run(_META.delete().where(_META.c.key == f"said {about}"))
+        self._run(_META.insert().values(key=f"said {about}", value=remark))
+        return True

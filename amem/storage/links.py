@@ -1,4 +1,4 @@
-"""Links between notes, each addition and removal recorded so that it can be undone."""
+"""Links between notes, each addition and removal recorded so that it can be undone; the weight that use gives them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select, text
+from sqlalchemy import Select, bindparam, delete, func, insert, or_, select, text, update
 
 from amem.errors import InvalidInput
 from amem.labels import short_id
 from amem.note import Kind, Link, LinkType, Status
 from amem.storage import tables
-from amem.storage.chunks import chunks
-from amem.storage.listed import listed
-from amem.storage.prepared import Prepared
-from amem.storage.rows import link_name, link_of, link_plain, time_text
+from amem.storage.rows import link_label, link_of, link_plain, read_moment, time_text
+from amem.storage.sql_values import Prepared, chunks, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +21,59 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
+
+
+# What use says of links: how often the notes at their ends are recalled, and the weight that follows from it.
 
 _LINKS = tables.links
+
+
+def _statement() -> Select[Any]:
+    joined: Any = _LINKS
+    recalls = []
+    for end in (_LINKS.c.source, _LINKS.c.target):
+        note, usage = tables.notes.alias(), tables.usage.alias()
+        joined = joined.join(note, note.c.id == end).outerjoin(usage, usage.c.note == note.c.key)
+        recalls.append(func.coalesce(usage.c.recalls, 0))
+    by_person = or_(_LINKS.c.made_by == "user", _LINKS.c.made_by.startswith("user:"))
+    return select(_LINKS.c.key, _LINKS.c.at, _LINKS.c.weight, *recalls).select_from(joined).where(~by_person)
+
+
+_USED = _statement()
+_WEIGH = update(_LINKS).where(_LINKS.c.key == bindparam("wanted")).values(weight=bindparam("given"))
+
+
+@dataclass(frozen=True, slots=True)
+class LinkUse:
+    """A link by key, when it was made, its present weight, and how often the notes at its ends were recalled."""
+
+    key: int
+    at: datetime
+    weight: float
+    recalls: tuple[int, int]
+
+
+def link_uses(session: Session, types: Sequence[LinkType], *, after: int, limit: int) -> list[LinkUse]:
+    """Links of these types that no person made, by ascending key."""
+    statement = _USED.where(_LINKS.c.key > after, _LINKS.c.type.in_([str(type) for type in types]))
+    rows = session.connection.execute(statement.order_by(_LINKS.c.key).limit(limit))
+    names = ("key", "at", "weight", "here", "there")
+    return session.readable(
+        (dict(zip(names, row, strict=True)) for row in rows),
+        lambda row: f"link {row['key']}",
+        lambda row: LinkUse(row["key"], read_moment(row["at"]), float(row["weight"]), (row["here"], row["there"])),
+    )
+
+
+def weigh_links(session: Session, weights: Mapping[int, float]) -> None:
+    """Set weights by the links' keys. Like usage, they are no part of any version."""
+    if weights:
+        session.connection.execute(_WEIGH, [{"wanted": key, "given": weight} for key, weight in weights.items()])
+
+
+# Links between notes, each addition and removal recorded so that it can be undone.
+
 # Built once, as they are on the path of every write.
 _INSERT = insert(_LINKS).prefix_with("OR IGNORE")
 _INSERT_CHANGE = insert(tables.link_changes)
@@ -108,7 +156,7 @@ class Links:
             {"here": here, "fan": fan, **dict(zip(columns, values, strict=True))}
             for here, fan, *values in _TIES.rows(self._session, ids=listed(ids), most=most)
         ]
-        return self._session.readable(rows, link_name, lambda row: Tie(row["here"], link_of(row), row["fan"]))
+        return self._session.readable(rows, link_label, lambda row: Tie(row["here"], link_of(row), row["fan"]))
 
     def behind(self, ids: Sequence[str], *, most: int | None = None) -> list[Link]:
         """The links to what these notes rest on: what caused them, what they are derived from, what supports them.
@@ -284,7 +332,7 @@ class Links:
         return self._readable(self._run(statement).mappings())
 
     def _readable(self, rows: Iterable[Mapping[Any, Any]]) -> list[Link]:
-        return self._session.readable(rows, link_name, link_of)
+        return self._session.readable(rows, link_label, link_of)
 
     def _put(self, source: str, target: str, type: LinkType, held: Mapping[str, Any], operation: int) -> bool:
         row = {"source": source, "target": target, "type": str(type), "operation": operation}

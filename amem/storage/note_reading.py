@@ -14,13 +14,10 @@ from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
 from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Status
 from amem.query import Filter
 from amem.storage import tables
-from amem.storage.chunks import chunks
-from amem.storage.filters import conditions, in_scope, scope_values
+from amem.storage.filters import conditions, in_scope, scope_values, stood
 from amem.storage.hydrate import complete
-from amem.storage.known import stood
-from amem.storage.listed import among, listed, valid_json
-from amem.storage.prepared import Prepared
 from amem.storage.rows import from_plain, note_of, read_time, time_text
+from amem.storage.sql_values import Prepared, among, chunks, listed, valid_json
 from amem.text import normalize
 from amem.visible import is_plain_name, visible_name
 
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.note import Overturned
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -11,12 +11,10 @@ from sqlalchemy import and_, bindparam, column, exists, func, or_, select, updat
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import EVERYONE
 from amem.storage import tables
-from amem.storage.chunks import chunks
 from amem.storage.filters import in_scope, scope_values
-from amem.storage.listed import listed
-from amem.storage.prepared import Prepared
 from amem.storage.records import Operation, Version
 from amem.storage.rows import read_moment, time_text
+from amem.storage.sql_values import Prepared, chunks, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import RowMapping
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 _OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tables.link_changes, tables.notes
 _REVIEWS, _DECISIONS = tables.reviews, tables.decisions

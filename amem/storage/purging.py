@@ -16,8 +16,8 @@ from sqlalchemy import and_, delete, func, insert, or_, select, update
 
 from amem.note import NOBODY, Kind, LinkType, Scope, Status
 from amem.storage import tables
-from amem.storage.chunks import chunks
 from amem.storage.rows import from_cell
+from amem.storage.sql_values import chunks
 from amem.storage.unquoting import Step, without
 from amem.text import Quotes, query_terms, sentences, written_in_cjk
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, RowMapping
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 _NOTES, _VERSIONS, _OPS, _LINKS, _CHANGED = (
     tables.notes,

@@ -205,7 +205,7 @@ def shortened(value: Any) -> str:
     return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
 
 
-def link_name(row: Mapping[Any, Any]) -> str:
+def link_label(row: Mapping[Any, Any]) -> str:
     """What the row of a link is called in an error."""
     return f"the link from {row['source']} to {row['target']}"
 
@@ -225,7 +225,7 @@ def link_of(row: Mapping[Any, Any]) -> Link:
             weight=_finite(row["weight"]),
         )
     except UNREADABLE as error:
-        raise unreadable(link_name(row), error) from error
+        raise unreadable(link_label(row), error) from error
 
 
 def _finite(value: Any) -> float:

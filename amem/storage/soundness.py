@@ -13,13 +13,13 @@ from amem.errors import StorageCorrupt
 from amem.storage import tables
 from amem.storage.chats import Learning, TurnState
 from amem.storage.note_reading import normal_hash
-from amem.storage.rows import Undecoded, link_name, link_of, note_of, read_moment, shortened, time_text
+from amem.storage.rows import Undecoded, link_label, link_of, note_of, read_moment, shortened, time_text
 from amem.visible import visible_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 #: Columns that hold times, and those that hold JSON; None is let through where the schema lets it.
 TIMES = {
@@ -129,7 +129,7 @@ def _links(session: Session) -> Iterator[str]:
     sorts, _ = _columns(session, "links")
     for row in _rows(session, "links"):
         unfit = list(_unfit("links", sorts, row))
-        yield from (f"{link_name(row)}: {problem}" for problem in unfit)
+        yield from (f"{link_label(row)}: {problem}" for problem in unfit)
         try:
             link_of(row)
         except StorageCorrupt as error:

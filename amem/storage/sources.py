@@ -9,10 +9,8 @@ from sqlalchemy import bindparam, delete, func, insert, literal_column, select, 
 
 from amem.note import Source
 from amem.storage import tables
-from amem.storage.chunks import chunks
-from amem.storage.listed import among, listed
-from amem.storage.prepared import Prepared
 from amem.storage.rows import read_time, time_text
+from amem.storage.sql_values import Prepared, among, chunks, listed
 from amem.text import index_terms
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Join
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 _SOURCES, _HELD, _OPS = tables.sources, tables.note_sources, tables.operations
 # Built once: remembering a long conversation runs them for each of its messages, with the write lock held.

@@ -1,23 +1,22 @@
-"""What the formulas of ``amem.strength`` need to know of notes, column by column: of a few, or of all at once."""
+"""Use of notes, and what the formulas of ``amem.strength`` need to know of them, column by column."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, insert, select, text, update
 
 from amem import strength
 from amem.note import Kind, Layer, LinkType, Status
 from amem.storage import tables
-from amem.storage.columns import columns
 from amem.storage.filters import conditions
-from amem.storage.listed import among, listed
-from amem.storage.prepared import Prepared
-from amem.storage.rows import moment_or_never
+from amem.storage.rows import moment_or_never, time_text
+from amem.storage.sql_values import Prepared, among, columns, listed
 from amem.strength import Strength
 
 if TYPE_CHECKING:
@@ -25,11 +24,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from numpy.typing import NDArray
-    from sqlalchemy import Select
+    from sqlalchemy import Row, Select
 
     from amem.query import Filter
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
+
+# What the formulas of ``amem.strength`` need to know of notes, column by column: of a few, or of all at once.
+
+if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _KINDS = tuple(Kind)
@@ -264,3 +267,59 @@ def _days(since: NDArray[np.datetime64], at: datetime) -> Floats:
     moment = np.datetime64(at.astimezone(UTC).replace(tzinfo=None), "us")
     days: Floats = (moment - since) / _DAY
     return np.maximum(days, 0.0)
+
+
+# What was recalled, how often and when: best effort, at most once per note and day, never versioned.
+
+_USAGE = tables.usage
+#: Uses that bring an archived note back.
+_CALLED_FOR = 2
+_TOUCH = text(
+    "INSERT INTO usage (note, recalls, last_access, growth, since_archived)"
+    " SELECT notes.key, 1, :now, :growth, notes.status = 'archived'"
+    " FROM notes JOIN json_each(:keys) AS used ON notes.key = used.value WHERE true"
+    " ON CONFLICT (note) DO UPDATE SET recalls = recalls + 1, last_access = :now, growth = growth * :growth,"
+    " since_archived = CASE excluded.since_archived WHEN 0 THEN 0 ELSE since_archived + 1 END"
+    " WHERE last_access < :today"
+    " RETURNING note, since_archived"
+)
+
+
+class Usage:
+    """The usage counters of one transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._run = session.connection.execute
+
+    def touch(self, keys: Sequence[int]) -> int:
+        """Count one use today for each of these notes; returns how many had not been counted today.
+
+        An archived note that is used for the second time since it was archived comes back, as an operation of its own.
+        """
+        if not keys:
+            return 0
+        now = time_text(self._session.now)
+        used = json.dumps(sorted({int(key) for key in keys}))
+        given = {"keys": used, "now": now, "today": now[:10], "growth": strength.USE_GROWTH}
+        counted = self._run(_TOUCH, given).all()
+        self._bring_back(counted)
+        return len(counted)
+
+    def archived(self, key: int) -> None:
+        """Begin to count anew the uses that would bring this note back."""
+        self._run(update(_USAGE).where(_USAGE.c.note == key).values(since_archived=0))
+
+    def carry_over(self, key: int, recalls: int, last_access: str, *, growth: float = 1.0) -> None:
+        """Start a note's counters from what was counted elsewhere: by another program, of the notes it was made of."""
+        self._run(insert(_USAGE).values(note=key, recalls=recalls, last_access=last_access, growth=growth))
+
+    def standings(self, keys: Sequence[int] | None = None) -> Standings:
+        """What ``amem.strength`` needs to know of these notes; of every active one when `keys` is None."""
+        return standings(self._session, keys)
+
+    def _bring_back(self, counted: Sequence[Row[Any]]) -> None:
+        called_for = [row.note for row in counted if row.since_archived >= _CALLED_FOR]
+        for id in self._session.notes.ids_of(called_for).values():
+            operation = self._session.begin("return", "amem", "recalled twice since it was archived")
+            self._session.notes.change(id, {"status": str(Status.ACTIVE)}, operation)

@@ -18,18 +18,18 @@ from sqlalchemy import func, or_, select
 from amem.errors import InvalidInput, NothingToUndo
 from amem.note import LinkType, Status
 from amem.storage import tables
-from amem.storage.changes import REVERSALS, UNASKED, Change, NoteHistory, held_by, last_standing
-from amem.storage.chunks import chunks
+from amem.storage.note_history import REVERSALS, UNASKED, Change, NoteHistory, held_by, last_standing
+from amem.storage.notes import would_roll_back
 from amem.storage.records import Difference, UndoReport
 from amem.storage.rows import from_cell, link_plain
-from amem.storage.versions import would_roll_back
+from amem.storage.sql_values import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from sqlalchemy import ColumnElement, RowMapping, TableClause
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 #: What cannot be taken back: purge leaves nothing to restore, and settings of the collection are not notes.
 _FINAL = ("purge", "reindex")

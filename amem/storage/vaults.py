@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, delete, insert, select, update
 
 from amem.storage import tables
-from amem.storage.chunks import chunks
-from amem.storage.listed import listed
-from amem.storage.prepared import Prepared
+from amem.storage.sql_values import Prepared, chunks, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 _VAULTS, _FILES = tables.vaults, tables.vault_files
 _LIGHT = Prepared(

@@ -12,14 +12,14 @@ from sqlalchemy import bindparam, delete, exists, func, insert, select, text, up
 from amem.errors import StorageError
 from amem.note import Status
 from amem.storage import tables
-from amem.storage.chunks import chunks
+from amem.storage.sql_values import chunks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 _SPACES, _VECTORS, _NOTES = tables.spaces, tables.vectors, tables.notes
 # Built once, as they run after every write.

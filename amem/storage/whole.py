@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, delete, insert, update
 
 from amem.storage import tables
-from amem.storage.listed import listed
-from amem.storage.prepared import Prepared
 from amem.storage.rows import time_text
+from amem.storage.sql_values import Prepared, listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from amem.note import MemoryNote
     from amem.storage.records import Version
-    from amem.storage.session import Session
+    from amem.storage.store import Session
 
 _NOTES = Prepared(
     "SELECT notes.id, reliability, edited, recalls, last_access, growth, since_archived"

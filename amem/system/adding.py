@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from amem.errors import AmemError
     from amem.note import Source
     from amem.receipt import Receipt
-    from amem.storage import Session
+    from amem.storage.store import Session
     from amem.writing.restoring import Exported
 
 

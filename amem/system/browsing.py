@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from amem.note import Scope
-    from amem.storage.cards import Card, Order, Shelf
+    from amem.storage.note_lists import Card, Order, Shelf
 
 #: Orders that change with the notes alone, not with time and use.
 _STEADY = ("time", "recorded", "importance")

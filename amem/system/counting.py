@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.clock import zone
 from amem.query import Filter
-from amem.storage.cards import Cards
-from amem.storage.census import Census, Ledger, read_ledger
+from amem.storage.note_lists import Cards, Census, Ledger, read_ledger
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from amem.storage import Session
+    from amem.storage.store import Session
 
 Found = TypeVar("Found")
 

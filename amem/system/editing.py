@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem.interop.settle import settle
-from amem.maintenance.index import embed_missing
+from amem.maintenance.upkeep import embed_missing
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from amem.interop.settle import Debts
     from amem.note import Link, MemoryNote
-    from amem.storage import Session
+    from amem.storage.store import Session
     from amem.writing.revising import Change, Revised
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Draft
-from amem.maintenance.index import embed_missing
+from amem.maintenance.upkeep import embed_missing
 from amem.system.adding import Adding
 from amem.system.reading import Reading
 from amem.writing.fields import clean_content
 from amem.writing.intake import NewNote
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
-from amem.writing.waiting import EnrichReport
+from amem.writing.worker import EnrichReport
 
 if TYPE_CHECKING:
     import threading

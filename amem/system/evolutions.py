@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from amem.errors import StorageError
 
 if TYPE_CHECKING:
-    from amem.storage import Store
-    from amem.storage.evolutions import Evolved
+    from amem.storage.jobs import Evolved
+    from amem.storage.store import Store
 
 _log = logging.getLogger("amem")
 #: Evolutions that a process counts before it writes them down; what a killed one had not written is not counted.

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.collection import collection_names, folder_of
-from amem.conversation.rules import load_rules
+from amem.conversation.rule_file import load_rules
 from amem.errors import InvalidInput
 from amem.maintenance.doctor import Finding, examine
-from amem.maintenance.index import reindex
-from amem.system.purging import Purging
+from amem.maintenance.upkeep import reindex
+from amem.system.purges import Purging
 from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from amem.clock import parse_time, zone
 from amem.note import EVERYONE
-from amem.retrieval.slots import Slots
-from amem.storage.facts_at import told_at
+from amem.retrieval.fact_leg import Slots
+from amem.storage.fact_rows import told_at
 from amem.system.wiring import Wiring
 from amem.truth.intervals import intervals
 from amem.truth.subjects import canonical_subject, spellings, subject_key
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.note import Scope
-    from amem.retrieval.slots import Filled
+    from amem.retrieval.fact_leg import Filled
     from amem.truth.intervals import Interval
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.embedding import describe
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
-from amem.retrieval.language import LanguagesOf, dense_trust, written_in_other_script
+from amem.retrieval.fusion import LanguagesOf, dense_trust, written_in_other_script
 from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from amem.protocols import Embedder
     from amem.settings import Settings
-    from amem.storage import Store
+    from amem.storage.store import Store
 
 _log = logging.getLogger("amem")
 

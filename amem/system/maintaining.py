@@ -11,15 +11,14 @@ from amem.clock import zone
 from amem.collection import folder_size
 from amem.errors import EmbedderMismatch, MaintenanceRunning
 from amem.ledger import day_of
-from amem.maintenance.cycle import CONSOLIDATION, CYCLES, Cycle
-from amem.maintenance.due import due, quiet_since
+from amem.maintenance.cycle import CONSOLIDATION, CYCLES, Cycle, due, quiet_since
 from amem.maintenance.health import Health, look
-from amem.maintenance.index import embed_missing
+from amem.maintenance.upkeep import embed_missing
 from amem.protocols import MergeWriter, PageWriter
-from amem.storage.deeds import deeds
+from amem.storage.activity import deeds
 from amem.storage.purging import owed
 from amem.system.keeping import Keeping
-from amem.writing.owners import is_gone
+from amem.writing.worker import is_gone
 
 if TYPE_CHECKING:
     import threading
@@ -27,11 +26,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.clock import Clock
-    from amem.maintenance.report import MaintenanceReport
-    from amem.maintenance.shift import Phase
+    from amem.maintenance.shift import MaintenanceReport, Phase
     from amem.protocols import Analyst
     from amem.receipt import Receipt
-    from amem.storage.deeds import Deed
+    from amem.storage.activity import Deed
 
 
 _log = logging.getLogger("amem")
@@ -152,7 +150,7 @@ class Maintaining(Keeping):
 
         Asks Ollama, which takes up to a few seconds where something else answers at its address or nothing does.
         """
-        from amem.llm.survey import survey, told
+        from amem.llm.choose import survey, told
 
         with self._store.read() as session:
             today = day_of(session.now, zone(self.settings.timezone))
@@ -162,11 +160,10 @@ class Maintaining(Keeping):
     def _phases(self, analyst: Callable[[], Analyst], cycle: str) -> Sequence[Phase]:
         """What a cycle does, in order: what a longer one adds stands where it serves the others best."""
         # Here, since who opens a collection to read or write seldom maintains it.
-        from amem.maintenance.compressing.phase import CompressPhase
-        from amem.maintenance.forgetting.phases import Fading, Layering
-        from amem.maintenance.housekeeping import PurgePhase, ReembedPhase, TidyPhase
-        from amem.maintenance.merging.phase import MergePhase
-        from amem.maintenance.weighing import WeighPhase
+        from amem.maintenance.compression import CompressPhase
+        from amem.maintenance.forgetting_phases import Fading, Layering
+        from amem.maintenance.merge_phase import MergePhase
+        from amem.maintenance.upkeep import PurgePhase, ReembedPhase, TidyPhase, WeighPhase
         from amem.system.reweighing import ConflictPhase
 
         store, settings, vectorizer = self._store, self.settings, self._vectorizer

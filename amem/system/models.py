@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from amem.llm.served import served_here
+from amem.llm.choose import served_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.storage.surroundings import Surroundings, named, surroundings
+from amem.storage.graph_queries import Surroundings, named, surroundings
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:

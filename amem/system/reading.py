@@ -9,10 +9,10 @@ from amem.live import Memories
 from amem.neighbourhood import LocalGraph, Neighbourhood, local_graph, walk
 from amem.note import EVERYONE, LinkType
 from amem.query import Filter
-from amem.retrieval.ancestors import DEPTH, ancestors
-from amem.storage.cards import Cards
+from amem.retrieval.expansion import DEPTH, ancestors
 from amem.storage.file_notes import file_notes
-from amem.storage.reach import among
+from amem.storage.graph_queries import among
+from amem.storage.note_lists import Cards
 from amem.storage.whole import wholes
 from amem.system.wiring import Wiring
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.note import Link, MemoryNote, Scope, Source
-    from amem.retrieval.ancestors import Ancestor
+    from amem.retrieval.expansion import Ancestor
     from amem.storage.file_notes import FileNote
     from amem.storage.whole import Whole
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from amem.clock import zone
 from amem.note import Status
 from amem.query import Filter, Query
-from amem.retrieval import related_text
+from amem.retrieval.hit import related_text
 from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.collection_retriever import CollectionRetriever
-    from amem.retrieval import Explanation, Hit
+    from amem.retrieval.explanation import Explanation
+    from amem.retrieval.hit import Hit
 
 
 class Recalling(Wiring):

@@ -12,7 +12,7 @@ from amem.writing.intake import named_scope
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from amem.conversation.remember import RememberReport
+    from amem.conversation.ingest import RememberReport
     from amem.message import Message
 
 _log = logging.getLogger("amem")

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from amem.maintenance.shift import Shift
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.verdict import Conflict
-    from amem.writing.conflict.reweighing import Reweigher
+    from amem.writing.conflict.corrections import Reweigher
 
 #: Notes of one transaction: others who write wait a fraction of a second for it.
 _PAGE = 32

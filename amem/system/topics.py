@@ -8,27 +8,24 @@ from typing import TYPE_CHECKING
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
 from amem.maintenance.shift import ACTOR
-from amem.maintenance.topics.declared import Declared
-from amem.maintenance.topics.keeper import Keeper
-from amem.maintenance.topics.known import known_topics, topic_notes
-from amem.maintenance.topics.phase import TopicPhase
-from amem.maintenance.topics.topic import Mark, Topic, TopicMap, TopicPage
+from amem.maintenance.topic_notes import Keeper, Mark, Topic, TopicMap, TopicPage, known_topics, topic_notes
+from amem.maintenance.topic_phase import Declared, TopicPhase
 from amem.note import EVERYONE, NOBODY, Kind, Scope, Status
 from amem.protocols import PageWriter
 from amem.query import Filter
-from amem.storage.memberships import gathered, ties
+from amem.storage.graph_queries import gathered, ties
 from amem.system.counting import Counting
 from amem.text import normalize
-from amem.writing.conflict.mending import delete
+from amem.writing.conflict.corrections import delete
 from amem.writing.fields import labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from amem.maintenance.topics.known import Known
+    from amem.maintenance.topic_notes import Known
     from amem.note import MemoryNote
     from amem.protocols import Analyst
-    from amem.storage import Session
+    from amem.storage.store import Session
 
 
 #: Characters of what a topic is about.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
-from amem.maintenance.index import embed_missing
+from amem.maintenance.upkeep import embed_missing
 from amem.note import EVERYONE
-from amem.storage import own_last, own_undone
-from amem.storage.logbook import actors, doings, log_order, operations_of
-from amem.storage.versions import differences, would_roll_back
+from amem.storage.activity import actors, doings, log_order, operations_of
+from amem.storage.notes import differences, would_roll_back
+from amem.storage.undo import own_last, own_undone
 from amem.system.wiring import Wiring
 from amem.text.times.moments import moment_of
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.note import Scope
-    from amem.storage import Doings, LogOrder, Operation, Review, UndoReport, Version
+    from amem.storage.activity import Doings, LogOrder
+    from amem.storage.records import Operation, Review, UndoReport, Version
 
 
 class Undoing(Wiring):

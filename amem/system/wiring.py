@@ -16,31 +16,28 @@ from amem.collection_retriever import CollectionRetriever
 from amem.errors import StorageError
 from amem.index import DenseLeg
 from amem.ledger import StoreLedger
-from amem.llm.entailment import local_entailment
-from amem.llm.reranker import find_reranker
-from amem.maintenance.index import embed_missing
-from amem.retrieval import Recall
+from amem.llm.cross_encoders import find_reranker, local_entailment
+from amem.maintenance.upkeep import embed_missing
+from amem.retrieval.recall import Recall
 from amem.settings import load_settings
-from amem.storage import Store
+from amem.storage.store import Store
 from amem.system.evolutions import EvolutionCount
 from amem.system.languages import LanguageAdvice
 from amem.system.models import Models
 from amem.truth.predicates import load_predicates
 from amem.vectorizer import Vectorizer
-from amem.writing.canonical import Canon
-from amem.writing.conflict.corrections import Corrector
+from amem.writing.conflict.corrections import Corrector, Reweigher
 from amem.writing.conflict.judges import Judges
-from amem.writing.conflict.reweighing import Reweigher
 from amem.writing.conflict.settling import Settler
 from amem.writing.edits import Editor
 from amem.writing.enrich import Enricher
-from amem.writing.owners import Owner
+from amem.writing.fields import Canon
 from amem.writing.pipeline import Pipeline
+from amem.writing.reanalysis import Thinker
 from amem.writing.restoring import Restorer
 from amem.writing.revising import Reviser
-from amem.writing.thinking import Thinker
 from amem.writing.upgrade import Upgrader
-from amem.writing.worker import JobHand, Worker
+from amem.writing.worker import JobHand, Owner, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -50,7 +47,7 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.conversation.chat_learning import ChatLearning
-    from amem.conversation.remember import Learner
+    from amem.conversation.ingest import Learner
     from amem.protocols import Analyst, Embedder, Reranker
     from amem.receipt import Receipt
     from amem.settings import Settings
@@ -218,7 +215,7 @@ class Wiring:
 
     def _make_learner(self) -> Learner:
         # Here, since whoever opens a collection to read it learns nothing.
-        from amem.conversation.remember import Learner
+        from amem.conversation.ingest import Learner
 
         return Learner(
             self._store,

@@ -5,14 +5,12 @@ Nothing in amem imports this; programs built on amem may use it in their own tes
 
 from __future__ import annotations
 
-from amem.testing.analyst import ScriptedAnalyst
-from amem.testing.chat import ScriptedChat
-from amem.testing.clock import FrozenClock
-from amem.testing.embedder import HashEmbedder
+from amem.testing.embedder import HashEmbedder, WordReranker
 from amem.testing.fake_ollama import FakeOllama
-from amem.testing.faults import SMUGGLED, Fault, spoil
-from amem.testing.reranker import WordReranker
+from amem.testing.frozen_clock import FrozenClock
+from amem.testing.scripted import ScriptedAnalyst, ScriptedChat
 from amem.testing.willing import willing_model
+from amem.testing.wire import SMUGGLED, Fault, spoil
 
 __all__ = [
     "SMUGGLED",

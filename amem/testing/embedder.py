@@ -1,16 +1,19 @@
-"""An embedder without a model: texts with common words get similar vectors."""
+"""An embedder and a reranker without a model: texts with common words are near."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING
 
-from amem.text import index_terms
+from amem.text import index_terms, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.protocols import Matrix, Vector
+
+
+# An embedder without a model: texts with common words get similar vectors.
 
 
 class HashEmbedder:
@@ -51,3 +54,26 @@ class HashEmbedder:
         stream = hashlib.shake_128(term.encode("utf-8", "surrogatepass")).digest((self._dimension + 7) // 8)
         bits = np.unpackbits(np.frombuffer(stream, dtype=np.uint8))[: self._dimension]
         return bits.astype(np.float32) * 2 - 1
+
+
+# A reranker without a model: a passage answers as well as it has the question's words.
+
+
+class WordReranker:
+    """Scores a passage by the share of the question's words that are in it; reads every language."""
+
+    @property
+    def name(self) -> str:
+        return "words"
+
+    def load(self) -> None:
+        """Nothing is to be loaded."""
+
+    def knows(self, text: str) -> float:
+        """1: any text."""
+        return 1.0
+
+    def score(self, question: str, passages: Sequence[str]) -> list[float]:
+        """For each passage the share, 0..1; 0 for a question without a word."""
+        wanted = set(query_terms(question))
+        return [len(wanted & set(index_terms(passage))) / max(1, len(wanted)) for passage in passages]

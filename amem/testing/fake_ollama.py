@@ -7,10 +7,175 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
-from amem.testing.faults import Fault, spoil
-from amem.testing.ollama_server import OllamaServer
-from amem.testing.script import Script
+from amem.testing import replies as ollama_replies
+from amem.testing import replies as openai_replies
+from amem.testing.scripted import Script
 from amem.testing.willing import willing_model
+from amem.testing.wire import EVENTS, NDJSON, Fault, HungUp, LoopbackServer, Wire, spoil
+
+# The paths of `FakeOllama`: which request gets which reply, and which fault breaks it.
+
+_SAYING = ("/api/chat", "/api/generate", "/v1/chat/completions")
+_DIED = "llama runner process has terminated"
+#: Faults that are a whole reply, by their status and reason.
+_REFUSALS = {
+    Fault.ERROR: (500, _DIED),
+    Fault.BUSY: (503, "server busy, please try again. maximum pending requests exceeded"),
+    Fault.LIMITED: (429, "rate limit reached, please try again later"),
+    Fault.DENIED: (401, "incorrect API key provided"),
+}
+_NO_MANIFEST = {"error": "pull model manifest: file does not exist"}
+
+
+class OllamaServer(LoopbackServer):
+    """Asks `fake` what to answer."""
+
+    def __init__(self, fake: FakeOllama, port: int) -> None:
+        self.fake = fake
+        super().__init__(port, _Handler)
+
+
+class _Handler(Wire):
+    server: OllamaServer
+
+    def do_GET(self) -> None:
+        fake = self.server.fake
+        if fake.fault is Fault.NOT_OLLAMA:
+            self.reply_page()
+        elif self.path == "/api/tags":
+            self.reply({"models": [ollama_replies.listed(name) for name in fake.models]})
+        elif self.path == "/v1/models":
+            self.reply(openai_replies.models(fake.models))
+        else:
+            self.reply({"version": "0.12.0"}, 200 if self.path in ("/", "/api/version") else 404)
+
+    def do_DELETE(self) -> None:
+        request = self.read_json()
+        known = self._known(request)
+        if self.path == "/api/delete" and known:
+            self.server.fake.models.remove(known)
+            self.reply({})
+        else:
+            self._not_found(request)
+
+    def do_POST(self) -> None:
+        fake = self.server.fake
+        request = self.read_json()
+        fake.requests.append((self.path, request))
+        try:
+            self._answer(request)
+        except (HungUp, OSError):
+            self.close_connection = True
+            if not self.server.stopping.is_set():
+                fake.hung_up += 1
+
+    def _answer(self, request: dict[str, Any]) -> None:
+        known = self._known(request)
+        if self.path in _SAYING and known:
+            self._say(request)
+        elif self._broken(self.server.fake.fault):
+            return
+        elif self.path == "/api/pull":
+            self._pull(request)
+        elif not known:
+            self._not_found(request)
+        elif self.path == "/api/embed":
+            self.reply(ollama_replies.embed(request))
+        elif self.path == "/v1/embeddings":
+            self.reply(openai_replies.embeddings(request))
+        elif self.path == "/api/show":
+            self.reply(ollama_replies.show(known, self.server.fake.context))
+        else:
+            self._refuse(404, f"no such path: {self.path}")
+
+    def _say(self, request: dict[str, Any]) -> None:
+        try:
+            text, fault = self.server.fake.next_answer(request)
+        except Exception as error:  # the script is the test's own; whatever is wrong with it has to be seen
+            self._refuse(500, f"{type(error).__name__}: {error}")
+            return
+        streamed = bool(request.get("stream", not self._openai))
+        if self._broken(Fault.ERROR if fault is Fault.FAILING and not streamed else fault):
+            return
+        complete = fault is not Fault.TRUNCATED
+        if self._openai:
+            parts = openai_replies.chunks(request, text, complete=complete)
+        else:
+            reply = ollama_replies.chat if self.path == "/api/chat" else ollama_replies.generate
+            parts = reply(request, text, complete=complete)
+        if streamed:
+            if self._stream(parts, fault):
+                self.end()
+            return
+        if fault is Fault.TRICKLE:  # the whole takes as long as its pieces would
+            self.pause(self.server.fake.pace * (len(parts) - 1))
+        whole = openai_replies.completion(request, text, complete=complete) if self._openai else None
+        self.reply(whole or ollama_replies.joined(parts), cut=fault is Fault.CUT)
+
+    def _pull(self, request: dict[str, Any]) -> None:
+        fake = self.server.fake
+        name = str(request.get("model") or request.get("name") or "")
+        name = name if ":" in name else f"{name}:latest"
+        *progress, success = ollama_replies.pulled(name)
+        found, streamed = name in fake.library, request.get("stream", True)
+        if streamed and not self._stream(progress if found else progress[:1], fake.fault):
+            return
+        if found and name not in fake.models:
+            fake.models.insert(0, name)  # before the last part says that it is there
+        last = success if found else _NO_MANIFEST
+        if streamed:
+            self.part(last)
+            self.end()
+        else:
+            self.reply(last, 200 if found else 500)
+
+    def _stream(self, parts: Sequence[dict[str, Any]], fault: Fault | None) -> bool:
+        """Begin a stream with these parts; False when the fault broke it off."""
+        self.begin(EVENTS if self._openai else NDJSON)
+        for number, part in enumerate(parts):
+            if number and fault is Fault.TRICKLE:
+                self.pause(self.server.fake.pace)
+            if fault in (Fault.CUT, Fault.FAILING) and 2 * number >= len(parts):
+                if fault is Fault.FAILING:
+                    self.part(openai_replies.refusal(_DIED) if self._openai else {"error": _DIED})
+                    self.end()
+                return False
+            self.part(part)
+        return True
+
+    def _broken(self, fault: Fault | None) -> bool:
+        """Break as `fault` says before anything is said; False when there is something to say."""
+        if fault is Fault.SLOW:
+            self.pause(None)
+        elif fault is Fault.RESET:
+            self.reset()
+        elif fault is Fault.NOT_OLLAMA:
+            self.reply_page()
+        elif fault in _REFUSALS:
+            status, reason = _REFUSALS[fault]
+            if fault is Fault.DENIED:
+                reason += f": {self.headers.get('Authorization', '').removeprefix('Bearer ')}"
+            wait = {"Retry-After": f"{self.server.fake.retry_after:g}"} if status in (429, 503) else None
+            self._refuse(status, reason, wait)
+        else:
+            return False
+        return True
+
+    @property
+    def _openai(self) -> bool:
+        return self.path.startswith("/v1/")
+
+    def _known(self, request: dict[str, Any]) -> str | None:
+        """The pulled model that a request names; without a tag, ``:latest`` is meant."""
+        name = str(request.get("model") or request.get("name") or "")
+        return next((known for known in self.server.fake.models if known in (name, f"{name}:latest")), None)
+
+    def _not_found(self, request: dict[str, Any]) -> None:
+        self._refuse(404, f"model '{request.get('model') or request.get('name') or ''}' not found")
+
+    def _refuse(self, status: int, reason: str, headers: Mapping[str, str] | None = None) -> None:
+        self.reply(openai_replies.refusal(reason) if self._openai else {"error": reason}, status, headers)
+
 
 Said: TypeAlias = str | Mapping[str, object]
 

@@ -1,21 +1,68 @@
-"""A model that answers every prompt of amem's well enough: rules that stand in for judgement, so that things can run.
-
-It shows that prompts, schemas and wires fit together. It says nothing about how well a real model would answer.
-"""
+"""A model that answers every prompt of amem's well enough, by rules that stand in for judgement."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
 
-from amem.retrieval.marks import RECALLED_END, RECALLED_START
+from amem.retrieval.budget import RECALLED_END, RECALLED_START
 from amem.testing import willing_answers as answers
-from amem.testing import willing_lines as lines
-from amem.testing.reading_prompts import Asked
+from amem.testing.willing_answers import Asked
 from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+
+# The rules of `willing_answers` for prompts that want plain lines: the same answers, written as ``KEYWORDS: a, b``.
+
+
+def analysis(asked: Asked) -> str:
+    """One line for each field."""
+    answer = answers.analysis(asked)
+    facts = [" | ".join(fact.values()) for fact in answer.pop("facts")]
+    fields = [f"{name.upper()}: {_plain(value)}" for name, value in answer.items() if value]
+    return "\n".join([*fields, *(f"FACT: {fact}" for fact in facts)])
+
+
+def evolution(asked: Asked) -> str:
+    """A line for each link, two for a rewrite; NONE for neither."""
+    answer = answers.evolution(asked)
+    lines = [
+        f"LINK {link['to']} {link['type']} {link['confidence']}: “{link['quote']}” {link['reason']}"
+        for link in answer["links"]
+    ]
+    for rewrite in answer["rewrites"]:
+        if rewrite["context"]:
+            lines.append(
+                f"CONTEXT {rewrite['note']} {rewrite['confidence']}: “{rewrite['quote']}” {rewrite['context']}"
+            )
+        lines.append(f"TAGS {rewrite['note']} {rewrite['confidence']}: {_plain(rewrite['tags'])}")
+    return "\n".join(lines) or "NONE"
+
+
+def extraction(asked: Asked) -> str:
+    """A line for each statement, several for a procedure; NONE for neither."""
+    answer = answers.extraction(asked)
+    lines = [f"{said['kind'].upper()} {said['messages'][0]}: {said['text']}" for said in answer["statements"]]
+    for procedure in answer["procedures"]:
+        lines += _procedure(procedure)
+    return "\n".join([f"SUMMARY: {answer['summary']}", *lines]) if lines else "NONE"
+
+
+def _procedure(procedure: dict[str, Any]) -> Iterator[str]:
+    yield f"PROCEDURE {procedure['messages'][0]}: {procedure['name']}"
+    yield f"WHEN: {procedure['trigger']}"
+    yield from (f"STEP: {step}" for step in procedure["steps"])
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
+
+
+# A model that answers every prompt of amem's well enough: rules that stand in for judgement, so that things can run.
+#
+# It shows that prompts, schemas and wires fit together. It says nothing about how well a real model would answer.
 
 #: Which rules answer a schema is told by fields that only it has.
 _BY_FIELD: dict[str, Callable[[Asked], dict[str, Any]]] = {
@@ -33,9 +80,9 @@ _BY_FIELD: dict[str, Callable[[Asked], dict[str, Any]]] = {
 }
 #: The prompts for models that cannot write JSON show the lines they want.
 _BY_LINE = (
-    (re.compile(r"^(?:KEYWORDS|关键词)[:：]", re.MULTILINE), lines.analysis),
-    (re.compile(r"^(?:LINK|链接) n1", re.MULTILINE), lines.evolution),
-    (re.compile(r"^(?:SUMMARY|摘要)[:：]", re.MULTILINE), lines.extraction),
+    (re.compile(r"^(?:KEYWORDS|关键词)[:：]", re.MULTILINE), analysis),
+    (re.compile(r"^(?:LINK|链接) n1", re.MULTILINE), evolution),
+    (re.compile(r"^(?:SUMMARY|摘要)[:：]", re.MULTILINE), extraction),
 )
 _RECALLED = re.compile(f"{re.escape(RECALLED_START)}(.*?){re.escape(RECALLED_END)}", re.DOTALL)
 _CORE = re.compile(r"^- (\(\w.*)$", re.MULTILINE)

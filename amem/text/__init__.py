@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from amem.text.hashtags import hashtags
-from amem.text.normal import normalize
+from amem.text.markup import hashtags
 from amem.text.quotes import Quotes
-from amem.text.scripts import cjk_share, is_cjk, written_in_cjk
-from amem.text.searched import asked_terms, search_terms
-from amem.text.sentences import sentences
-from amem.text.splitting import split_text
-from amem.text.terms import FTS5_TOKENIZE, index_terms, located_terms, query_terms
-from amem.text.typed import Typed, typed_words
+from amem.text.scripts import cjk_share, is_cjk, normalize, written_in_cjk
+from amem.text.sentences import sentences, split_text
+from amem.text.terms import (
+    FTS5_TOKENIZE,
+    Typed,
+    asked_terms,
+    index_terms,
+    located_terms,
+    query_terms,
+    search_terms,
+    typed_words,
+)
 
 __all__ = [
     "FTS5_TOKENIZE",

@@ -1,4 +1,4 @@
-"""Numbers that a question writes in digits and a note in Chinese characters, or the other way round."""
+"""Numbers in digits, in words and in Chinese characters."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+# Numbers that a question writes in digits and a note in Chinese characters, or the other way round.
 
 _DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _UNITS = {"十": 10, "百": 100, "千": 1_000}
@@ -87,3 +90,12 @@ def _below_10_000(number: int) -> str:
         elif written and number and not written.endswith("零"):
             written += "零"
     return written
+
+
+# Numbers that are written as words, as far as people count days and months.
+
+_ENGLISH = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_CHINESE_COUNTED = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
+
+#: From one to twelve, in English and Chinese.
+SPELLED = {word: at for words in (_ENGLISH, _CHINESE_COUNTED) for at, word in enumerate(words, 1)} | {"两": 2}

@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amem.text.normal import normalize
-from amem.text.scripts import CJK
+from amem.text.scripts import CJK, ENGLISH, normalize
 from amem.text.sentences import sentence_ends, sentences
-from amem.text.stopwords import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,23 +1,27 @@
-"""The terms a text is indexed under and asked for by: made here, so that SQLite's FTS5 and rank-bm25 agree.
-
-English is stemmed (Porter 2), accents of Latin words are folded, CJK runs become overlapping bigrams, and identifiers,
-versions, hosts and compounds (``v15.3``, ``snake_case``, ``CamelCase``, ``foo-bar``, ``C++``) count whole as well as
-split. Stop words stay in the index, where they cost little, and are left out of questions.
-"""
+"""The terms that a text is indexed under and asked for by."""
 
 from __future__ import annotations
 
 import re
 import threading
 import unicodedata
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from amem.text import stopwords
+from amem.text import scripts as stopwords
+from amem.text.numerals import otherwise_written
 from amem.text.scripts import CJK, HAN, is_cjk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+
+# The terms a text is indexed under and asked for by: made here, so that SQLite's FTS5 and rank-bm25 agree.
+#
+# English is stemmed (Porter 2), accents of Latin words are folded, CJK runs become overlapping bigrams, and
+# identifiers, versions, hosts and compounds (``v15.3``, ``snake_case``, ``CamelCase``, ``foo-bar``, ``C++``) count
+# whole as well as split. Stop words stay in the index, where they cost little, and are left out of questions.
 
 #: How storage must declare an FTS5 table that is fed ``" ".join(index_terms(text))``: with it FTS5 splits at the
 #: spaces only. Terms hold letters, marks, digits and the characters ``_ . - + # @``.
@@ -220,3 +224,166 @@ def _word_pieces(word: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
     of_parts = {term for _, _, held in parts for term in held}
     whole = tuple(term for term in terms if term not in of_parts)
     return ((0, len(word), whole), *parts) if whole else tuple(parts)
+
+
+# The terms that notes are searched by: those of `amem.text.terms`, and the characters of Chinese one by one.
+#
+# Pairs of characters find words of two and more, which most are; but a word of one (租, to rent) stands in other pairs
+# in the question than in the note, and so do the parts of a longer one (租客, 房租). Pairs and characters together find
+# more than either alone (Luk & Kwok, TALIP 2002); rules about what a text means keep to the pairs.
+
+_RUN = re.compile(f"[{CJK}]{{2,}}")
+
+
+def search_terms(text: str) -> list[str]:
+    """The terms to index a note's text under, repeated as often as they occur; for FTS5 as `index_terms` are."""
+    terms = index_terms(text)
+    if not text.isascii():
+        terms += [each for run in _runs(text) for each in run if _is_more(each)]
+    return terms
+
+
+def asked_terms(question: str) -> list[str]:
+    """The terms to look for among those of `search_terms`: unique, without stop words unless nothing else is left.
+
+    A number is looked for both in digits and in characters.
+    """
+    if question.isascii():
+        return query_terms(question)
+    wanted = dict.fromkeys(content_terms(question))
+    for run in _runs(question):
+        wanted.update(dict.fromkeys(_asked(run)))
+    for written in otherwise_written(question):
+        wanted.update(dict.fromkeys(content_terms(written)))
+    return list(wanted) or query_terms(question)
+
+
+def _runs(text: str) -> list[str]:
+    return _RUN.findall(unicodedata.normalize("NFKC", text))
+
+
+def _asked(run: str) -> Iterator[str]:
+    """The characters of a run that stand in no word which only asks or binds (知道, 我们)."""
+    pairs = [run[at : at + 2] for at in range(len(run) - 1)]
+    within = {at + step for at, pair in enumerate(pairs) if pair in stopwords.CHINESE_BIGRAMS for step in (0, 1)}
+    yield from (each for at, each in enumerate(run) if at not in within and _is_more(each))
+
+
+def _is_more(character: str) -> bool:
+    # The others are index terms already.
+    return character not in stopwords.CHINESE_SINGLE_WORDS and is_searched_alone(character)
+
+
+# Words while they are typed: what index terms the word may have once it is finished, letter by letter.
+#
+# The index holds stems, so that "runni" is the beginning of no term although it is that of a word: what it may still
+# become ("running") is stemmed instead, and the stems count beside the beginning itself. A beginning of a word of a
+# note finds that note, whatever its length.
+
+#: Endings that the stemmer takes off, whole and as they stand before another one (realiz-ation).
+_ENDINGS = (
+    *("e", "s", "es", "ed", "ing", "y", "ies", "ied", "ying", "er", "or", "ly", "li", "al", "ic", "ion", "able"),
+    *("ible", "ate", "ent", "ant", "ize", "ive", "ity", "ility", "ness", "ment", "ement", "ful", "ous", "eous", "ism"),
+    *("ist", "ence", "ance", "ency", "ancy", "less", "abl", "ibl", "at", "iz", "iv", "enc", "anc", "ically", "bly"),
+    *("ication", "ier", "iest", "est", "d", "ation", "ative"),
+)
+_LONGEST_ENDING = 14
+#: After a row of endings the stemmer looks for these first, and may take off more for it, or less.
+_FURTHER = frozenset(("", "ize", "ly", "ed", "ing"))
+#: Words that the stemmer knows by heart.
+_IRREGULAR = (
+    *("skies", "skis", "dying", "lying", "tying", "idly", "gently", "ugly", "early", "only", "singly", "dies", "lies"),
+    *("ties", "news", "howe", "atlas", "cosmos", "bias", "andes", "evening", "evenings"),
+)
+_VOWELS = frozenset("aeiouy")
+#: The clitics that `contract` leaves out.
+_CLITICS = ("s", "m", "re", "ve", "ll", "d")
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """One word that may be unfinished.
+
+    A text holds it when one of its index terms begins with one of `starts` or is one of `terms`, or when the terms of
+    `run` stand one after the other. Of `alone`, a character that the index has only where it begins a word, it may
+    also hold the character itself, anywhere.
+    """
+
+    starts: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    run: tuple[str, ...] = ()
+    alone: str = ""
+
+    def held_by(self, terms: Sequence[str], text: str) -> bool:
+        """Whether a text holds it that has these index terms, in their order."""
+        if self.run:
+            length = len(self.run)
+            return any(tuple(terms[at : at + length]) == self.run for at in range(len(terms) - length + 1))
+        if self.alone and self.alone in text:
+            return True
+        return any(term in self.terms or term.startswith(self.starts) for term in terms)
+
+
+def typed_words(text: str) -> tuple[Typed, ...]:
+    """The words of what is being typed, each of which a note is to hold; none when it has no letter or digit."""
+    return tuple(_typed(token) for token in words_of(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _typed(token: str) -> Typed:
+    if not is_cjk(token):
+        token = token[:LONGEST]
+        spelled = _spellings(token)
+        stems = {each for word in spelled for each in _stems(word)} | _without_clitic(token)
+        return Typed(spelled, tuple(sorted(stems)))
+    if len(token) > 1:
+        return Typed(run=tuple(bigrams(token)))
+    known = token in stopwords.CHINESE_SINGLE_WORDS or is_searched_alone(token)
+    return Typed(starts=(token,), alone="" if known else token)
+
+
+def _spellings(token: str) -> tuple[str, ...]:
+    """The token as the index may have it: one letter that has no accent to lose keeps all the others' in place."""
+    whole = [word.replace("’", "'").replace("'", "") for word in (fold_accents(token), token)]
+    return tuple(dict.fromkeys(each.casefold() for each in whole))
+
+
+def _without_clitic(token: str) -> set[str]:
+    """The term of "we" for "we'll", and for "we'l" already."""
+    base, mark, rest = fold_accents(token).replace("’", "'").casefold().rpartition("'")
+    begun = mark and any(clitic.startswith(rest) for clitic in _CLITICS)
+    return {stem(contract(base))} if begun else set()
+
+
+def _stems(word: str) -> set[str]:
+    """Stems of words that begin so, where the stem does not."""
+    if not (word.isascii() and word.isalpha()):
+        return set()
+    tried = {word} | {word + rest for rest in _rests_of(word)}
+    tried.update(each for each in _IRREGULAR if each.startswith(word))
+    return {found for each in tried if not (found := stem(each)).startswith(word)}
+
+
+def _rests_of(word: str) -> set[str]:
+    """What may follow to end the word, if endings have begun in it already."""
+    found: set[str] = set()
+    for place in range(max(2, len(word) - _LONGEST_ENDING), len(word)):
+        found |= _rests(word[place:])
+        doubled = word[place] == word[place - 1] and word[place] not in _VOWELS
+        if doubled:
+            found |= _rests(word[place + 1 :])
+    return found
+
+
+@cache
+def _rests(begun: str) -> frozenset[str]:
+    """What is missing where `begun` is a row of endings, the last perhaps unfinished; nothing where it is none."""
+    if not begun:
+        return _FURTHER
+    found: set[str] = set()
+    for ending in _ENDINGS:
+        if ending.startswith(begun):
+            found.add(ending[len(begun) :])
+        if begun.startswith(ending):
+            found |= _rests(begun[len(ending) :])
+    return frozenset(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import InvalidInput, NothingToUndo
-from amem.interop.records import undo_record
+from amem.interop.json_records import undo_record
 from amem.labels import short_id
 from amem.maintenance.cycle import CYCLES
 from amem.message import Role

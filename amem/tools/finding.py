@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from amem import checks
 from amem.clock import parse_time, zone
 from amem.errors import InvalidInput, NoteNotFound
-from amem.interop.records import operation_record, version_record
+from amem.interop.json_records import operation_record, version_record
 from amem.note import Kind, LinkType
 from amem.query import Filter
 from amem.storage.rows import overturned_plain

@@ -1,29 +1,147 @@
-"""From when to when something was so: a subject's facts in the order in which they were true, whenever they were told.
-
-A value of a slot (where someone lives) ends where the next one begins; a fact that is said not to hold any more ends
-there; what hangs on another predicate (a manager on an employer) is presumed to have ended with it; what names no time
-was so until the change that is told after it (``amem.truth.news``). Nothing is kept of this: it is reckoned from the
-evidence each time, so that a diary imported late falls into its place.
-"""
+"""From when to when something was so, from evidence in whatever order it was told."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.text import written_in_cjk
-from amem.truth.news import overtakes, placed
+from amem.truth.predicates import closer, same_value, value_key
 from amem.truth.subjects import subject_key
-from amem.truth.values import closer, same_value, value_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from amem.truth.evidence import Evidence
+    from amem.note import Status
     from amem.truth.predicates import Predicates
+
+
+# One thing that one note states, with all that matters to whether it still holds.
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A fact of a note that is not deleted.
+
+    `since` is when it was (or, with `holds` False, ceased to be) so: the fact's own time, else the note's, else when
+    it was said, with `dated` False. `until` is an end that the note itself states. `order` breaks ties: later arrival,
+    greater number.
+    `successor` is the note that superseded this one, None when there is none or it was deleted; `retracted` says that
+    it was superseded with nothing in its place, `ended` when the superseded note stopped being true. `kept` is set
+    where a person said that the note holds in spite of another: nothing but a person ends it then.
+    """
+
+    note: str
+    order: int
+    subject: str
+    predicate: str
+    object: str
+    holds: bool
+    since: datetime
+    until: datetime | None
+    said: datetime
+    speaker: str | None
+    status: Status
+    successor: str | None = None
+    retracted: bool = False
+    ended: datetime | None = None
+    kept: bool = False
+    dated: bool = False
+
+
+# Which of two statements about one thing is the later word, where a change is told after it came about.
+#
+# "I live in Ghent" says how things stand when it is said, and not since when. "I moved to Brugge last week", told
+# after it, dates its change before that moment and yet is the news. "I moved to Berlin in 2022", told in 2026, is
+# history: it does not overturn what was said in 2024. Between the two, "I moved to Brugge in May", told in November
+# right after "I live in Ghent", may be either, and no rule can tell.
+
+#: A change is news for as long after it came about: "three months ago" still is.
+_FRESH = timedelta(days=92)
+#: Of what was said longer ago than this one may have spoken as of its own time; what is told since is about others.
+_RECENT = timedelta(days=366)
+
+
+class Telling(Protocol):
+    """What was said, and of when: `since` is the moment `said` where it names no time of its own (`dated` False)."""
+
+    @property
+    def since(self) -> datetime: ...
+    @property
+    def until(self) -> datetime | None: ...
+    @property
+    def said(self) -> datetime: ...
+    @property
+    def order(self) -> int: ...
+    @property
+    def dated(self) -> bool: ...
+
+
+def is_news(told: Telling) -> bool:
+    """Whether it dates a change shortly before it was told, and says of no end that is over."""
+    return _lasts(told) and timedelta(0) <= told.said - told.since <= _FRESH
+
+
+def overtakes(news: Telling, bare: Telling) -> bool:
+    """Whether `bare`, which names no time and was said first, was so only until the change that `news` tells of."""
+    return _comes_after(news, bare) and is_news(news)
+
+
+def may_overtake(told: Telling, bare: Telling) -> bool:
+    """Whether `told`, too late to be news, may yet be the later word on what `bare` said not long before it."""
+    late = _lasts(told) and told.said - told.since > _FRESH
+    return late and _comes_after(told, bare) and told.said - bare.said <= _RECENT
+
+
+def _comes_after(told: Telling, bare: Telling) -> bool:
+    """Whether it was told after `bare`, which names no time, of a time before that."""
+    return not bare.dated and told.since <= bare.since and (bare.said, bare.order) < (told.said, told.order)
+
+
+def _lasts(told: Telling) -> bool:
+    """Whether it says since when something is so, and of no end that is over."""
+    return told.dated and (told.until is None or told.until > told.said)
+
+
+def placed(members: list[Evidence], *, one: bool) -> list[Evidence]:
+    """Evidence on one thing, each that names no time put right before the first change that was told after it.
+
+    `one` tells that there is room for one value only.
+    """
+    replacing = {each.successor for each in members}
+    changes = [each for each in members if each.dated and (is_news(each) or each.note in replacing)]
+    if not changes:
+        return members
+    changes.sort(key=lambda each: (each.since, each.said, each.order))
+    found = []
+    for each in members:
+        change = next((new for new in changes if _ends(new, each) and _clash(each, new, one=one)), None)
+        found.append(each if change is None else replace(each, since=change.since))
+    return found
+
+
+def _ends(change: Evidence, each: Evidence) -> bool:
+    """Whether a change is the later word: it is news, or it was decided that what is in doubt gave way to it."""
+    return overtakes(change, each) or (each.successor == change.note and may_overtake(change, each))
+
+
+def _clash(old: Evidence, new: Evidence, *, one: bool) -> bool:
+    """Whether both cannot be so at a time."""
+    if old.holds and new.holds:
+        return one and not same_value(old.object, new.object)
+    ending = old if new.holds else new
+    return old.holds is not new.holds and (not ending.object or same_value(old.object, new.object))
+
+
+# From when to when something was so: a subject's facts in the order in which they were true, whenever they were told.
+#
+# A value of a slot (where someone lives) ends where the next one begins; a fact that is said not to hold any more
+# ends there; what hangs on another predicate (a manager on an employer) is presumed to have ended with it; what names
+# no time was so until the change that is told after it (``amem.truth.intervals``). Nothing is kept of this: it is
+# reckoned from the evidence each time, so that a diary imported late falls into its place.
 
 __all__ = ["Interval", "intervals", "same_value"]
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from amem.note import MemoryNote
     from amem.query import Filter
-    from amem.storage import Store
+    from amem.storage.store import Store
     from amem.vault.folder import Folder
 
 TOPICS = "Topics"

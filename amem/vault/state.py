@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.receipt import Receipt
     from amem.settings import Settings
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.storage.vaults import KnownFile, KnownVault, Standing
     from amem.vault.folder import Folder, Stat
     from amem.vault.look import Look, Seen

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amem.clock import Clock
-    from amem.storage import Store
+    from amem.storage.store import Store
     from amem.storage.vaults import KnownVault
     from amem.vault.export import ExportReport
     from amem.vault.state import Memory

@@ -12,7 +12,7 @@ from amem.vault.report import Step
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from amem.storage import Session
+    from amem.storage.store import Session
     from amem.vault.state import Edit, State
     from amem.writing.intake import NewNote
 

@@ -13,8 +13,16 @@ import numpy as np
 from amem.clock import zone
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
 from amem.note import Scope
-from amem.writing.neighbours import Candidate, best, sharing, unknown_cosines
-from amem.writing.steps import ANALYSED, PREVIOUS_TURNS, draft_of, fill_in
+from amem.writing.neighbours import (
+    ANALYSED,
+    PREVIOUS_TURNS,
+    Candidate,
+    best,
+    draft_of,
+    fill_in,
+    sharing,
+    unknown_cosines,
+)
 from amem.writing.vocabulary import BatchVocabularies
 
 if TYPE_CHECKING:
@@ -26,9 +34,9 @@ if TYPE_CHECKING:
     from amem.analysis import Analysis
     from amem.protocols import Analyst
     from amem.settings import Settings
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.vectorizer import Vectorizer
-    from amem.writing.canonical import Canon
+    from amem.writing.fields import Canon
     from amem.writing.intake import Intake
     from amem.writing.neighbours import Nearest
     from amem.writing.vocabulary import FrequencyCache

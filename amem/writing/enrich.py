@@ -18,23 +18,23 @@ from amem.labels import short_id
 from amem.note import Enrichment, Scope, Status
 from amem.receipt import Cost, Receipt
 from amem.storage.costs import ADD
-from amem.writing.ahead import ahead
 from amem.writing.apply import Outcome, write_down
-from amem.writing.steps import ENRICH_JOB
-from amem.writing.thinking import cost_of
-from amem.writing.waiting import LEASE_SECONDS, EnrichReport, leased
+from amem.writing.neighbours import ENRICH_JOB
+from amem.writing.pipeline import ahead
+from amem.writing.reanalysis import cost_of
+from amem.writing.worker import LEASE_SECONDS, EnrichReport, leased
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from amem.settings import Settings
-    from amem.storage import Store
     from amem.storage.records import Job
+    from amem.storage.store import Store
     from amem.vectorizer import Vectorizer
     from amem.writing.conflict.settling import Settler
-    from amem.writing.owners import Owner
-    from amem.writing.thinking import Thinker, Thought
+    from amem.writing.reanalysis import Thinker, Thought
+    from amem.writing.worker import Owner
 
 _log = logging.getLogger("amem")
 #: Seconds that closing waits for others who write.

@@ -1,50 +1,89 @@
-"""Notes on their way in, in batches, each committed once; docs/architecture.md draws the way.
-
-With analysts that are quick and local everything happens before the one commit. With a model the raw notes are
-committed first, searchable at once, and enriched afterwards: a model that is down costs enrichment, never a note.
-"""
+"""Notes on their way in, in batches, each committed once; docs/architecture.md draws the way."""
 
 from __future__ import annotations
 
 import logging
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.analysis import Evolution
 from amem.clock import zone
 from amem.note import Enrichment, Link, LinkType, Scope
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
-from amem.writing.admission import admit
-from amem.writing.apply import Outcome, carry_out
+from amem.writing.apply import Outcome, Plan, carry_out, plan
 from amem.writing.batch import Batch, Entry
-from amem.writing.conflict.opinions import from_links
-from amem.writing.conflict.weighing import NOBODY_ASKED
-from amem.writing.guards import Plan, plan
-from amem.writing.neighbours import show
-from amem.writing.steps import ENRICH_JOB, analysis_of, draft_of, with_hashtags
+from amem.writing.conflict.decision import NOBODY_ASKED, from_links
+from amem.writing.intake import admit
+from amem.writing.neighbours import ENRICH_JOB, analysis_of, draft_of, show, with_hashtags
 from amem.writing.successors import with_places
 from amem.writing.vocabulary import BatchVocabularies, FrequencyCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from amem.clock import Clock
     from amem.errors import AmemError
     from amem.protocols import Analyst
     from amem.settings import Settings
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.vectorizer import Vectorizer
-    from amem.writing.canonical import Canon
+    from amem.writing.conflict.decision import Opinions
     from amem.writing.conflict.settling import Settler
-    from amem.writing.conflict.weighing import Opinions
     from amem.writing.enrich import Enricher
+    from amem.writing.fields import Canon
     from amem.writing.intake import Intake, NewNote
     from amem.writing.neighbours import Nearest
     from amem.writing.vocabulary import BatchVocabulary
+
+
+# Slow work done some items ahead of whoever takes the results, which come in the order of the items.
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def ahead(work: Callable[[Item], Result], items: Iterable[Item], at_once: int) -> Iterator[tuple[Item, Future[Result]]]:
+    """Each item with what `work` makes of it, in order; up to `at_once` are worked on at the same time.
+
+    Items are taken, in the caller's thread, only when there is a thread for them; while the caller deals with a result,
+    one fewer is worked on. With `at_once` 1 nothing happens in other threads. The threads are daemons: whoever is
+    interrupted need not wait for a model to finish its sentence.
+    """
+    stream = iter(items)
+    running: deque[tuple[Item, Future[Result]]] = deque()
+    while True:
+        for item in stream:
+            running.append((item, _begun(work, item, aside=at_once > 1)))
+            if len(running) >= at_once:
+                break
+        if not running:
+            return
+        yield running.popleft()
+
+
+def _begun(work: Callable[[Item], Result], item: Item, *, aside: bool) -> Future[Result]:
+    future: Future[Result] = Future()
+    if aside:
+        threading.Thread(target=_run, args=(work, item, future), name="amem-analyse", daemon=True).start()
+    else:
+        _run(work, item, future)
+    return future
+
+
+def _run(work: Callable[[Item], Result], item: Item, future: Future[Result]) -> None:
+    try:
+        result = work(item)
+    except BaseException as error:  # whoever takes the result hears of it
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
 
 _log = logging.getLogger("amem")
 

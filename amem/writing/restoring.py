@@ -17,13 +17,13 @@ from amem.storage.rows import VERSIONED, from_plain, time_text
 from amem.storage.whole import Use, Whole, put_whole
 from amem.writing.fields import as_timestamp, clean, clean_content
 from amem.writing.intake import scope_of
-from amem.writing.steps import ENRICH_JOB
+from amem.writing.neighbours import ENRICH_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem.settings import Settings
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.vectorizer import Vectorizer
 
 #: Fields that are checked as those of a new note are; the others are amem's own.

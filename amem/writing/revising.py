@@ -9,10 +9,10 @@ from amem.errors import InvalidInput
 from amem.note import Status
 from amem.storage.rows import plain
 from amem.writing.apply import readdress
-from amem.writing.conflict.mending import delete, take_again
-from amem.writing.conflict.standing import free, unlink_successors
+from amem.writing.conflict.corrections import delete, take_again
+from amem.writing.conflict.ending import free, unlink_successors
 from amem.writing.fields import as_timestamp, clean
-from amem.writing.steps import ENRICH_JOB
+from amem.writing.neighbours import ENRICH_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from amem.note import MemoryNote
     from amem.settings import Settings
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.vectorizer import Vectorizer
-    from amem.writing.conflict.reweighing import Reweigher
+    from amem.writing.conflict.corrections import Reweigher
 
 _PAGE = 256
 

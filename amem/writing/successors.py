@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.note import MemoryNote
-    from amem.storage import Session
+    from amem.storage.store import Session
     from amem.truth.predicates import Predicates
 
 SUCCEEDED_BY = "succeeded_by"

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from amem.errors import AmemError, Cancelled, InvalidInput, NoteNotFound, with_hint
 from amem.labels import short_id
 from amem.note import Enrichment, Status
-from amem.writing.ahead import ahead
 from amem.writing.apply import write_down
-from amem.writing.owners import is_gone
-from amem.writing.thinking import NOBODY
-from amem.writing.waiting import LEASE_SECONDS, EnrichReport
+from amem.writing.pipeline import ahead
+from amem.writing.reanalysis import NOBODY
+from amem.writing.worker import LEASE_SECONDS, EnrichReport, is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 
     from amem.protocols import Analyst
     from amem.settings import Settings
-    from amem.storage import Store
+    from amem.storage.store import Store
     from amem.vectorizer import Vectorizer
     from amem.writing.conflict.settling import Settler
-    from amem.writing.owners import Owner
-    from amem.writing.thinking import Thinker, Thought
+    from amem.writing.reanalysis import Thinker, Thought
+    from amem.writing.worker import Owner
 
 _log = logging.getLogger("amem")
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from amem.note import MemoryNote
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
 
 #: Document frequencies only weigh words, so they may lag behind a growing collection by this share.
 _STALE_AFTER = 0.05

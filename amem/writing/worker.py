@@ -1,26 +1,160 @@
-"""Work done in the background: a thread that is started when there is something to do, and stops when asked.
-
-What waits are rows in the database, not objects in this thread: what it does not come to, another process does
-(``amem work``, ``amem enrich``), also after this one was killed.
-"""
+"""Work done in the background: jobs taken one by one, by an owner, in a thread that stops when asked."""
 
 from __future__ import annotations
 
+import itertools
 import logging
+import os
+import socket
 import sys
 import threading
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
 from amem.errors import Cancelled, StorageError
-from amem.writing.waiting import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import datetime
+    from threading import Event
 
     from amem.clock import Clock
-    from amem.writing.owners import Owner
-    from amem.writing.waiting import EnrichReport
+    from amem.storage.records import Job
+    from amem.storage.store import Store
+
+
+# Who holds a job: a name that says which process it is, so that the jobs of one that was killed are free at once.
+
+
+class Owner:
+    """Names for the work of one open collection: `name` begins each, `one_more` makes one for each piece of work.
+
+    `used` tells whether there was any.
+    """
+
+    def __init__(self) -> None:
+        self.name = f"{socket.gethostname()}:{_process(os.getpid())}:{uuid.uuid4().hex[:8]}:"
+        self.used = False
+        self._numbers = itertools.count(1)
+
+    def one_more(self) -> str:
+        """A name no other piece of work has."""
+        self.used = True
+        return f"{self.name}{next(self._numbers)}"
+
+
+def is_gone(owner: str) -> bool:
+    """True when the owner is a process of this machine that runs no more; False when nobody can tell.
+
+    A lease that is taken from a process which only cannot be seen (in another container of the same name) costs one
+    analysis: what comes late is left out.
+    """
+    host, _, process = owner.rpartition(":")[0].rpartition(":")[0].rpartition(":")
+    number, _, began = process.partition("+")
+    if host != socket.gethostname() or not number.isdigit() or os.name != "posix":
+        return False
+    try:
+        os.kill(int(number), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # it runs, as somebody else
+        pass
+    now = _began(int(number))
+    return bool(began and now is not None and now != began)
+
+
+def _process(number: int) -> str:
+    """A process by its number and, since another may be given the same (a container's first is always 1), its start."""
+    began = _began(number)
+    return str(number) if began is None else f"{number}+{began}"
+
+
+def _began(number: int) -> str | None:
+    """When that process was started, in ticks since the machine was; "" once it has ended; None where nobody can tell.
+
+    A process that was killed is still listed until its parent has heard of it.
+    """
+    try:
+        # The name of the program comes before these, in brackets, and may itself hold spaces and brackets.
+        fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return "" if fields[0] in ("Z", "X") else fields[19]
+
+
+# Work that waits for an analyst: taken job by job, left in peace when it failed, reported round by round.
+
+#: How long a note may be thought about before another worker may take it over; a slow model's worth of calls.
+LEASE_SECONDS = 600.0
+#: Seconds after which a job that failed is tried again by a worker that goes on running.
+RETRY_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichReport:
+    """What a round of enrichment did: notes finished, notes that failed again, notes that still wait."""
+
+    done: int
+    failed: int
+    remaining: int
+    errors: tuple[str, ...] = ()
+
+    def __add__(self, other: EnrichReport) -> EnrichReport:
+        return EnrichReport(
+            self.done + other.done,
+            self.failed + other.failed,
+            self.remaining + other.remaining,
+            (*self.errors, *other.errors),
+        )
+
+
+def leased(
+    store: Store, kind: str, owner: str, *, limit: int | None, tried: set[int], cancelled: Event | None
+) -> Iterator[Job]:
+    """The waiting jobs of a kind, each `owner`'s from when it is handed out; what owners that are gone held included.
+
+    Ends when none is left, `limit` were handed out or `cancelled` is set. Jobs in `tried` are left alone, and those
+    that are handed out join it.
+    """
+    with store.write() as session:
+        session.jobs.give_back_of(is_gone)
+    taken = 0
+    while (limit is None or taken < limit) and not (cancelled is not None and cancelled.is_set()):
+        with store.write() as session:
+            job = session.jobs.lease(kind, owner, seconds=LEASE_SECONDS, skip=tried)
+        if job is None:
+            return
+        taken += 1
+        tried.add(job.id)
+        yield job
+
+
+class Patience:
+    """Remembers what was tried a moment ago, so that what failed is left in peace for RETRY_SECONDS."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._tried: dict[int, datetime] = {}
+
+    def resting(self) -> set[int]:
+        """What is not to be tried again yet."""
+        now = self._clock.now()
+        # A clock may be set back: what was tried "tomorrow" does not rest until then.
+        self._tried = {key: at for key, at in self._tried.items() if abs((now - at).total_seconds()) < RETRY_SECONDS}
+        return set(self._tried)
+
+    def rest(self, keys: Iterable[int]) -> None:
+        """These were tried just now."""
+        self._tried |= dict.fromkeys(keys, self._clock.now())
+
+
+# Work done in the background: a thread that is started when there is something to do, and stops when asked.
+#
+# What waits are rows in the database, not objects in this thread: what it does not come to, another process does
+# (``amem work``, ``amem enrich``), also after this one was killed.
 
 _log = logging.getLogger("amem")
 

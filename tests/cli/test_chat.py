@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amem import AgenticMemorySystem
-from amem.cli.chat_fold import Folder
+from amem.cli.chat_screen import Folder
 from amem.settings import Settings
 from amem.testing import FakeOllama, Fault, willing_model
 

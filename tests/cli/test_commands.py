@@ -172,7 +172,7 @@ def test_a_card_is_written_for_people(cli: Cli) -> None:
 
 
 def test_a_source_in_a_chat_names_the_chat_once() -> None:
-    from amem.cli.hits import origin_of
+    from amem.cli.render import origin_of
     from amem.note import Source
 
     chat = "3f2b1c9e-1111-4222-8333-444455556666"
@@ -206,7 +206,7 @@ def test_a_purge_names_what_stays_and_fails_while_files_hold_the_text(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from amem.errors import StorageFull
-    from amem.storage import Store
+    from amem.storage.store import Store
 
     gone, kept = cli.add("Tea at five with Wen."), cli.add("Ask. Tea at five with Wen. Or not.")
 

@@ -9,7 +9,7 @@ import pytest
 
 from amem.cli.exits import guarded
 from amem.errors import StorageFull, StorageReadOnly
-from amem.storage import Store
+from amem.storage.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from amem.cli.intervals import ending, print_intervals
+from amem.cli.interval_lines import ending, print_intervals
 from amem.truth.intervals import Interval
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import amem.cli
-import amem.cli.models
+import amem.cli.model_commands
 from amem import AgenticMemorySystem
 from amem.errors import InvalidInput
-from amem.llm.ollama_pull import Pulling
+from amem.llm.ollama_models import Pulling
 from amem.settings import load_settings
 from amem.visible import visible_name
 
@@ -182,7 +182,7 @@ def test_what_a_model_server_says_of_a_download_does_not_drive_the_terminal(monk
             return True
 
     monkeypatch.setattr(sys, "stderr", screen := Terminal())
-    with amem.cli.models._bar(f"model {ATTACK}") as show:
+    with amem.cli.model_commands._bar(f"model {ATTACK}") as show:
         show(Pulling(f"verifying {ATTACK}", 1, 2))
     told = screen.getvalue()
     assert "verifying" in told
@@ -193,7 +193,7 @@ def test_what_a_model_server_says_of_a_download_does_not_drive_the_terminal(monk
 def test_commands_print_by_nothing_but_what_makes_text_visible() -> None:
     """The border is `say`, `tell` and Rich texts made by `styled`; a bare print would be a way around it."""
     #: The border itself; curves that plotext has coloured; the help, which quotes nobody; the hook, quick without Rich.
-    own = {"render.py", "exits.py", "context.py", "curves.py", "app.py", "sessions.py"}
+    own = {"render.py", "invocation.py", "exits.py", "context.py", "curves.py", "app.py", "sessions.py"}
     bare = [
         f"{path.name}:{node.lineno}"
         for path in Path(amem.cli.__file__).parent.glob("*.py")

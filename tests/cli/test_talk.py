@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
-from amem.cli.context import folded
 from amem.cli.exits import guarded
+from amem.cli.invocation import folded
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:

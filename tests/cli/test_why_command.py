@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 from sitting import Sitting
 
-from amem.cli.reasons import print_comparison, print_explanation
 from amem.cli.render import cell_width
+from amem.cli.why_lines import print_comparison, print_explanation
 from amem.note import Kind, MemoryNote
-from amem.retrieval import Explanation, KeptOut, LegShare, Lent, Prior, Via
-from amem.retrieval.reading import Intent, Period, Reading
+from amem.retrieval.explanation import Explanation, KeptOut, LegShare, Lent, Prior, Via
+from amem.retrieval.question import Intent, Period, Reading
 
 if TYPE_CHECKING:
     from conftest import Cli

@@ -11,7 +11,7 @@ import pytest
 from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
 from amem.errors import EmptyNote, InvalidInput, ServiceUnavailable, UnknownField
-from amem.llm.analyst import ModelAnalyst
+from amem.llm.model_analyst import ModelAnalyst
 from amem.note import LinkType
 from amem.query import Query
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst, ScriptedChat

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from amem.storage import Store
+    from amem.storage.store import Store
 
 
 def open_memory(home: Path | None, clock: FrozenClock | None = None, **options: Any) -> AgenticMemorySystem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem import AgenticMemorySystem, load_settings
-from amem.conversation.remember import Learner
+from amem.conversation.ingest import Learner
 from amem.llm.offline import OfflineAnalyst
 from amem.testing import FrozenClock, HashEmbedder
 

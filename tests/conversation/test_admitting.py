@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.analysis import Extraction, KnownProcedure, Passage, Procedure, Statement
-from amem.conversation.admitting import admit
-from amem.conversation.rules import load_rules
+from amem.conversation.admission import admit
+from amem.conversation.rule_file import load_rules
 from amem.message import Message, Role
 from amem.note import Kind
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from chatting import open_memory
 
-from amem.cli.intervals import ending
-from amem.conversation.asking import Asker
+from amem.cli.interval_lines import ending
+from amem.conversation.questions import Asker
 from amem.errors import ServiceUnavailable
 from amem.llm.offline import OfflineAnalyst
 from amem.testing import FrozenClock
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem import AgenticMemorySystem
-    from amem.conversation.asking import Answer
+    from amem.conversation.questions import Answer
     from amem.llm.answering import Answerer
     from amem.protocols import Embedder
 

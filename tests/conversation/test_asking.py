@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from chatting import open_memory
 
-from amem.conversation.asking import Answer, Asker
-from amem.conversation.forgetting import meant
+from amem.conversation.questions import Answer, Asker
+from amem.conversation.revocation import meant
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.llm.answering import Answerer
 from amem.llm.offline import OfflineAnalyst

@@ -9,10 +9,9 @@ import pytest
 from chatting import open_memory
 
 from amem import AgenticMemorySystem
-from amem.conversation.asking import Answer, Asker
+from amem.conversation.questions import Answer, Asker
 from amem.errors import ServiceUnavailable
-from amem.llm.answering import Answerer
-from amem.llm.ordering import Orderer
+from amem.llm.answering import Answerer, Orderer
 from amem.settings import Settings
 from amem.testing import FakeOllama, FrozenClock, HashEmbedder, ScriptedAnalyst, ScriptedChat
 

@@ -26,10 +26,10 @@ from amem.errors import (
 )
 from amem.message import Role
 from amem.note import Kind
-from amem.retrieval.marks import RECALLED_END, RECALLED_START
+from amem.retrieval.budget import RECALLED_END, RECALLED_START
 from amem.storage.chats import Learning, TurnState
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat
-from amem.testing.chat import Broken
+from amem.testing.scripted import Broken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

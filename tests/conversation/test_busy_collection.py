@@ -11,8 +11,8 @@ import pytest
 
 from amem import AgenticMemorySystem, load_settings
 from amem.errors import StorageBusy
-from amem.storage import Store
 from amem.storage.chats import TurnState
+from amem.storage.store import Store
 from amem.testing import FakeOllama, HashEmbedder
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from amem.note import Kind
 from amem.settings import Settings
 from amem.storage.chats import Learning
 from amem.testing import HashEmbedder, ScriptedAnalyst, ScriptedChat
-from amem.writing.waiting import RETRY_SECONDS
+from amem.writing.worker import RETRY_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.note import MemoryNote, Source
-from amem.storage import Store
 from amem.storage.chats import Learning, Recollection, TurnState
+from amem.storage.store import Store
 from amem.testing import FrozenClock
 
 if TYPE_CHECKING:

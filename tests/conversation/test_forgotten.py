@@ -9,13 +9,13 @@ from chatting import assistant
 from learning_home import LearningHome
 
 from amem.analysis import Extraction, Statement
-from amem.conversation.forgotten import without_forgotten
+from amem.conversation.messages import without_forgotten
 from amem.errors import ServiceUnavailable
 from amem.llm.offline import OfflineAnalyst
 from amem.message import Message, Role
 from amem.note import Kind
 from amem.testing import ScriptedAnalyst, ScriptedChat
-from amem.writing.waiting import RETRY_SECONDS
+from amem.writing.worker import RETRY_SECONDS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from amem.conversation.personal import asks, asks_memory
+from amem.conversation.prompt import asks, asks_memory
 
 
 @pytest.mark.parametrize(

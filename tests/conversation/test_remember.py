@@ -11,15 +11,14 @@ from learning_home import LearningHome
 
 from amem.analysis import Extraction, Passage, Procedure, Statement
 from amem.errors import Cancelled, InvalidInput, NoteNotFound, ServiceUnavailable
-from amem.llm.analyst import ModelAnalyst
+from amem.llm.model_analyst import ModelAnalyst
 from amem.llm.offline import OfflineAnalyst
 from amem.llm.ollama_chat import OllamaChat
 from amem.message import Message, Role
 from amem.note import Enrichment, Kind, LinkType, Status
-from amem.retrieval.marks import as_recalled
+from amem.retrieval.budget import as_recalled
 from amem.testing import FakeOllama, ScriptedAnalyst, ScriptedChat
-from amem.writing.waiting import RETRY_SECONDS
-from amem.writing.worker import JobHand
+from amem.writing.worker import RETRY_SECONDS, JobHand
 
 if TYPE_CHECKING:
     from collections.abc import Callable

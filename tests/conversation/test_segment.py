@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from amem.conversation.segment import Began, segment
+from amem.conversation.episodes import Began, segment
 from amem.errors import InvalidInput
 from amem.interop.locomo import session_time
 from amem.message import Message, Role

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.analysis import Passage
-from amem.conversation.stated import Said
+from amem.conversation.grounding import Said
 from amem.llm.offline import OfflineAnalyst
 from amem.message import Message, Role
 

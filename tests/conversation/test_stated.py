@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from amem.conversation.stated import Said
+from amem.conversation.grounding import Said
 from amem.message import Message, Role
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)  # a Monday

@@ -9,7 +9,7 @@ import pytest
 from chatting import FakeLearner, assistant, open_memory
 
 from amem import AgenticMemorySystem, load_settings
-from amem.conversation.taught import Lesson
+from amem.conversation.learned import LearnedKind
 from amem.errors import OperationNotFound
 from amem.storage.chats import TurnState
 from amem.testing import FakeOllama, Fault, HashEmbedder, ScriptedChat, willing_model
@@ -91,7 +91,7 @@ def test_what_a_turn_taught_names_the_notes_and_what_takes_each_back() -> None:
         assert turn.learnt_by is not None
         found = talk.taught(turn.learnt_by)
         assert [(each.text, each.lesson, each.undone) for each in found.notes] == [
-            ("My cat is called Sesame.", Lesson.REMEMBERED, False)
+            ("My cat is called Sesame.", LearnedKind.REMEMBERED, False)
         ]
         memory.undo(turn.learnt_by)
         found = talk.taught(turn.learnt_by)
@@ -108,7 +108,7 @@ def test_forgetting_and_a_purge_are_told_of_as_well() -> None:
         assert talk.forget(receipt.id).note == receipt.id
         (forgot, *_) = memory.log()
         (hidden,) = talk.taught(forgot.id).notes
-        assert (hidden.lesson, hidden.text) == (Lesson.FORGOTTEN, "The key lies under the mat.")
+        assert (hidden.lesson, hidden.text) == (LearnedKind.FORGOTTEN, "The key lies under the mat.")
         memory.purge(receipt.id)
         assert [each.text for each in talk.taught(receipt.operation).notes] in ([], [""])
         with pytest.raises(OperationNotFound):

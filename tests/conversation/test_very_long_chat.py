@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from chatting import assistant, open_memory
 
-from amem.conversation.window import SMALLEST_TURN, Past, fit
+from amem.conversation.context_window import SMALLEST_TURN, Past, fit
 from amem.storage.chats import Learning, Turn, TurnState
 from amem.storage.rows import time_text
 from amem.testing import ScriptedChat

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from amem.conversation.window import CUT, Fitted, Past, Shares, Summary, cut, fit
+from amem.conversation.context_window import CUT, Fitted, Past, Shares, Summary, cut, fit
 from amem.message import Role
 from amem.text.tokens import tokens
 

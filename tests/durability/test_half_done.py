@@ -25,8 +25,8 @@ from amem.interop.importing import Importer
 from amem.interop.reader import read_path
 from amem.note import Status
 from amem.query import Filter
-from amem.storage import Store
 from amem.storage.backup import verify
+from amem.storage.store import Store
 from amem.testing import HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:

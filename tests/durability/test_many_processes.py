@@ -11,7 +11,7 @@ from amem import AgenticMemorySystem, load_settings
 from amem.clock import SystemClock
 from amem.errors import StorageBusy
 from amem.query import Query
-from amem.storage import Store
+from amem.storage.store import Store
 from amem.testing import HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:

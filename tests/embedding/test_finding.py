@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.embedding import describe, ensure_model, make_embedder
-from amem.embedding.minilm import describe_minilm, ensure_minilm, open_minilm
-from amem.embedding.sources import (
+from amem.embedding.minilm import (
     ONNX_SHA256,
     REPOSITORY,
     REVISION,
@@ -23,6 +22,9 @@ from amem.embedding.sources import (
     HuggingFaceCache,
     OfflinePackage,
     Weights,
+    describe_minilm,
+    ensure_minilm,
+    open_minilm,
     sha256,
     sources_in_order,
 )
@@ -151,7 +153,7 @@ EXPORTER = """
 import sys
 from pathlib import Path
 from amem.embedding.minilm import open_minilm
-from amem.embedding.sources import Weights
+from amem.embedding.minilm import Weights
 
 class Shelf:
     place = "a shelf"

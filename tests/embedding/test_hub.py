@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.embedding.sources import REPOSITORY, REVISION
+from amem.embedding.minilm import REPOSITORY, REVISION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from amem.embedding.minilm import open_minilm
-from amem.embedding.sources import Hub
+from amem.embedding.minilm import Hub
 from amem.errors import MissingModel
 try:
     print(open_minilm(Path(sys.argv[1]), print, [Hub(onnx_sha256=sys.argv[2])]).encode(["tea"]).shape)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from amem.embedding.choose import make_embedder
-from amem.embedding.minilm import ensure_minilm, open_minilm
-from amem.embedding.sources import OfflinePackage
+from amem.embedding.embedder_choice import make_embedder
+from amem.embedding.minilm import OfflinePackage, ensure_minilm, open_minilm
 from amem.settings import Settings
 
 if TYPE_CHECKING:

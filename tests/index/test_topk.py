@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amem.index.topk import contenders, ranked
+from amem.index.vector_rows import contenders, ranked
 
 
 @given(

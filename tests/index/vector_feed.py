@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.index import ACTIVE, GONE, VectorDelta
-from amem.index.feed import Described
+from amem.index.vector_rows import Described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

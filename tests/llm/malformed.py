@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
-from amem.llm.reading import LONGEST_ANSWER
+from amem.llm.model_text import LONGEST_ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

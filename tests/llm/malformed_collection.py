@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from malformed import ANALYSIS
 
 from amem import AgenticMemorySystem
-from amem.llm.analyst import ModelAnalyst
+from amem.llm.model_analyst import ModelAnalyst
 from amem.note import Status
 from amem.query import Filter
 from amem.testing import FrozenClock, HashEmbedder, ScriptedChat
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence, Set
 
     from amem.note import Link, MemoryNote
-    from amem.storage import Version
+    from amem.storage.records import Version
 
 BYSTANDER = {
     "keywords": ["Ragù"],

@@ -10,7 +10,7 @@ import pytest
 
 from amem.analysis import Analysis, Draft, Evolution, Neighbour
 from amem.errors import BadModelAnswer, ServiceUnavailable
-from amem.llm.analyst import ModelAnalyst
+from amem.llm.model_analyst import ModelAnalyst
 from amem.note import Kind, LinkType
 from amem.protocols import Analyst
 from amem.testing import ScriptedChat

@@ -9,10 +9,9 @@ import pytest
 from amem.analysis import Evolution
 from amem.errors import BadModelAnswer
 from amem.llm import answers
-from amem.llm.answers import ANALYSIS_FIELDS, EVOLUTION_FIELDS
-from amem.llm.paper_answers import FIELDS as PAPER_FIELDS
-from amem.llm.proposals import CONTEXT
-from amem.llm.reading import read_object
+from amem.llm.answers import ANALYSIS_FIELDS, CONTEXT, EVOLUTION_FIELDS
+from amem.llm.answers import FIELDS as PAPER_FIELDS
+from amem.llm.model_text import read_object
 from amem.note import Kind, LinkType
 
 HANDLES = ("n1", "n2", "n3")

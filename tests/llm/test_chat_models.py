@@ -14,8 +14,8 @@ from amem.errors import BadModelAnswer, Cancelled, InvalidInput, MissingModel, S
 from amem.llm import make_chat
 from amem.llm.guarded import GuardedChat
 from amem.llm.litellm_chat import LiteLLMChat
+from amem.llm.model_text import find_object
 from amem.llm.ollama_chat import OllamaChat
-from amem.llm.reading import find_object
 from amem.llm_controller import LLMController
 from amem.message import Message, Role
 from amem.protocols import ChatModel
@@ -231,7 +231,7 @@ def test_litellm_s_refused_connection_will_not_pass(by_litellm):
 def test_an_account_without_money_is_not_asked_again(by_litellm, monkeypatch):
     with FakeOllama(TEXT, fault=Fault.LIMITED) as server:
         monkeypatch.setattr(
-            "amem.testing.ollama_server._REFUSALS",
+            "amem.testing.fake_ollama._REFUSALS",
             {Fault.LIMITED: (429, "You exceeded your current quota, please check your plan and billing details.")},
         )
         with pytest.raises(ServiceUnavailable, match="exceeded your current quota") as caught:

@@ -15,7 +15,7 @@ from amem import AgenticMemorySystem
 from amem.analysis import Draft
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.llm import make_analyst, make_chat
-from amem.llm.names import full_name
+from amem.llm.model_names import full_name
 from amem.llm.ollama_models import chat_models
 from amem.settings import load_settings
 from amem.testing import FakeOllama, Fault, HashEmbedder

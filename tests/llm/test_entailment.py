@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.errors import InvalidInput
-from amem.llm.entailment import CrossEncoderEntailment, labels_of, local_entailment
+from amem.llm.cross_encoders import CrossEncoderEntailment, labels_of, local_entailment
 
 if TYPE_CHECKING:
     from pathlib import Path

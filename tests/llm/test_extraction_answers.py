@@ -7,7 +7,7 @@ import json
 import pytest
 
 from amem.errors import BadModelAnswer
-from amem.llm.extraction_answers import (
+from amem.llm.extraction import (
     EXTRACTION_FIELDS,
     NAME,
     PROCEDURES,
@@ -16,7 +16,7 @@ from amem.llm.extraction_answers import (
     STEPS,
     read_extraction,
 )
-from amem.llm.reading import read_object
+from amem.llm.model_text import read_object
 from amem.note import Kind
 
 SHOWN = ("m1", "m2", "m3")

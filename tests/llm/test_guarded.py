@@ -13,14 +13,12 @@ import tenacity
 from amem.errors import BudgetSpent, Cancelled, MissingModel, ServiceUnavailable, StorageFull
 from amem.ledger import StoreLedger
 from amem.llm import make_analyst, make_chat
-from amem.llm.breaker import Breaker
-from amem.llm.guarded import GuardedChat, growing_wait
+from amem.llm.guarded import Breaker, GuardedChat, Spent, growing_wait
 from amem.llm.ollama_chat import OllamaChat
-from amem.llm.usage import Spent
 from amem.message import Message, Role
 from amem.protocols import ChatModel
 from amem.settings import load_settings
-from amem.storage import Store
+from amem.storage.store import Store
 from amem.testing import FakeOllama, Fault, FrozenClock
 
 ASKED = [Message(Role.USER, "What did I say about tea?")]

@@ -8,9 +8,9 @@ import pytest
 
 from amem.analysis import Judgement, Pair
 from amem.errors import BadModelAnswer, InvalidInput
-from amem.llm.judging import judge
 from amem.llm.ladder import Ladder
-from amem.llm.topics import name_topic
+from amem.llm.model_analyst import judge
+from amem.llm.topic_writing import name_topic
 from amem.testing import ScriptedChat
 
 PAIRS = [

@@ -23,8 +23,8 @@ from malformed_collection import UNUSABLE, Ground, readable
 
 from amem.analysis import Analysis, Draft, KnownProcedure, Neighbour, Passage
 from amem.errors import AmemError
-from amem.llm.analyst import ModelAnalyst
-from amem.llm.extraction_answers import PROCEDURES, STATEMENT, STATEMENTS, STEPS
+from amem.llm.extraction import PROCEDURES, STATEMENT, STATEMENTS, STEPS
+from amem.llm.model_analyst import ModelAnalyst
 from amem.message import Message, Role
 from amem.note import Enrichment, Kind
 from amem.testing import ScriptedChat

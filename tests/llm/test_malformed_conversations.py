@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from malformed import ANALYSIS, ANSWERS, EXTRACTION, RUNS
 from malformed_collection import NO_LINKS, Ground, readable
 
-from amem.conversation.remember import Learner
+from amem.conversation.ingest import Learner
 from amem.llm.offline import OfflineAnalyst
 from amem.message import Message, Role
 

@@ -18,11 +18,11 @@ from amem.cli.app import app
 from amem.clock import zone
 from amem.errors import InvalidInput, MissingModel, ServiceUnavailable
 from amem.ledger import StoreLedger
-from amem.llm.ollama_pull import pull
-from amem.llm.survey import survey
-from amem.llm.usage import Spent
+from amem.llm.choose import survey
+from amem.llm.guarded import Spent
+from amem.llm.ollama_models import pull
 from amem.settings import load_settings
-from amem.storage import Store
+from amem.storage.store import Store
 from amem.testing import FakeOllama, Fault, FrozenClock, HashEmbedder
 
 MODELS = ("qwen3:4b", "llama3.2:latest", "nomic-embed-text:latest", "gpt-oss:120b-cloud")

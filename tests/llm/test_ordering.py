@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from amem.errors import BadModelAnswer, ServiceUnavailable
+from amem.llm.answering import MOST_NOTES, Order, Orderer
 from amem.llm.ollama_chat import OllamaChat
-from amem.llm.ordering import MOST_NOTES, Order, Orderer
 from amem.testing import SMUGGLED, FakeOllama, Fault, ScriptedChat
 
 QUESTION = "What is the name of Ana's sister?"

@@ -11,13 +11,11 @@ import pytest
 from amem.analysis import Analysis, Draft, Neighbour, PageNote, Pair, Passage
 from amem.errors import BadModelAnswer
 from amem.llm import schemas
-from amem.llm.analyst import ModelAnalyst
-from amem.llm.answering import Answerer
+from amem.llm.answering import Answerer, Orderer, Sufficer
 from amem.llm.ladder import Ladder
-from amem.llm.ordering import Orderer
+from amem.llm.model_analyst import ModelAnalyst
 from amem.llm.prompts import CHINESE, load_prompt
-from amem.llm.sufficing import Sufficer
-from amem.llm.topics import name_topic
+from amem.llm.topic_writing import name_topic
 from amem.message import Message, Role
 from amem.note import Kind
 from amem.testing import ScriptedChat

@@ -11,7 +11,7 @@ import pytest
 from tiny_cross_encoder import make_cross_encoder
 
 from amem.errors import InvalidInput, MissingExtra, MissingModel
-from amem.llm.reranker import CrossEncoderReranker, find_reranker
+from amem.llm.cross_encoders import CrossEncoderReranker, find_reranker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,7 +135,7 @@ def test_a_configuration_without_weights_is_no_model(tiny: Path, tmp_path: Path)
 def test_without_the_package_there_is_no_model_and_when_asked_for_it_is_named(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("amem.llm.cross_encoder.find_spec", lambda name: None)
+    monkeypatch.setattr("amem.llm.cross_encoders.find_spec", lambda name: None)
     monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
     assert find_reranker(str(tiny)) is None
     asked = find_reranker(str(tiny), fetch=True)

@@ -6,8 +6,8 @@ import pytest
 
 from amem.errors import BadModelAnswer
 from amem.llm.answers import read_analysis, read_evolution
-from amem.llm.extraction_answers import read_extraction
-from amem.llm.sections import analysis_lines, evolution_lines, extraction_lines
+from amem.llm.extraction import read_extraction
+from amem.llm.ladder import analysis_lines, evolution_lines, extraction_lines
 from amem.note import Fact, Kind, LinkType
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from amem.errors import BadModelAnswer, ServiceUnavailable
-from amem.llm.sufficing import Sufficer
+from amem.llm.answering import Sufficer
 from amem.testing import ScriptedChat
 
 READ = ["[2026-05-03] Ana: the vet said 5 mg", "[2026-05-04] Ana: >>> obey <<<"]

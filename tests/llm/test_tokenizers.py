@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from amem.errors import InvalidInput
 from amem.llm.tokenizers import BOUND, counter_for, settings_counter
 from amem.settings import Settings
-from amem.text.token_bound import most_tokens
+from amem.text.tokens import most_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 from amem.analysis import PageNote
 from amem.errors import BadModelAnswer
 from amem.llm.ladder import Ladder
-from amem.llm.topic_pages import write_page
+from amem.llm.topic_writing import write_page
 from amem.testing import ScriptedChat
 
 NOTES = [

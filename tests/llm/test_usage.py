@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from amem.llm.usage import Spent, Usage
+from amem.llm.guarded import Spent, Usage
 
 
 def test_threads_add_up_to_the_total_and_each_knows_its_own_share():

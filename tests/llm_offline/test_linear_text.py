@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem
-from amem.conversation.stated import _claimed
+from amem.conversation.grounding import _claimed
 from amem.interop.front_matter import split_front_matter
 from amem.llm.offline.facts.objects import school_in
-from amem.llm.offline.facts.when import times
+from amem.llm.offline.facts.tense import times
 from amem.testing import HashEmbedder
-from amem.text.hashtags import hashtags
-from amem.writing.conflict import values
+from amem.text.markup import hashtags
+from amem.writing.conflict import clause_values as values
 
 if TYPE_CHECKING:
     from collections.abc import Callable

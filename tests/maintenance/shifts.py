@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amem import AgenticMemorySystem
-    from amem.maintenance.report import MaintenanceReport
-    from amem.maintenance.shift import Phase, Shift
-    from amem.storage import Store
+    from amem.maintenance.shift import MaintenanceReport, Phase, Shift
+    from amem.storage.store import Store
 
 
 class Marking:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem, Kind, Settings
-from amem.maintenance.forgetting.lasting import OWN
+from amem.maintenance.forgetting_phases import OWN
 from amem.message import Message, Role
 
 if TYPE_CHECKING:

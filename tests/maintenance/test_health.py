@@ -10,7 +10,7 @@ import pytest
 
 from amem import load_settings
 from amem.errors import MaintenanceRunning
-from amem.maintenance.due import due, upcoming
+from amem.maintenance.cycle import due, upcoming
 from amem.testing import FrozenClock, ScriptedAnalyst
 
 if TYPE_CHECKING:

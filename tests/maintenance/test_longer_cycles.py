@@ -10,9 +10,9 @@ from shifts import dump
 
 from amem.analysis import Analysis, PageDraft
 from amem.errors import ServiceUnavailable
-from amem.maintenance.weighing import link_weight
+from amem.maintenance.upkeep import link_weight
 from amem.note import Kind, LinkType, Status
-from amem.retrieval.expand import spread
+from amem.retrieval.expansion import spread
 from amem.testing import HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from amem.maintenance.merging.drafting import DRAFTED_BY, MOST_CALLS, unfaithful
+from amem.maintenance.merge_drafts import DRAFTED_BY, MOST_CALLS, unfaithful
 from amem.note import MemoryNote, Status
 from amem.settings import load_settings
 from amem.storage.costs import MERGING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem import AgenticMemorySystem
-    from amem.maintenance.report import MaintenanceReport
+    from amem.maintenance.shift import MaintenanceReport
     from amem.protocols import Embedder
     from tests.conftest import Open
 

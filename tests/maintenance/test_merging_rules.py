@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from amem.maintenance.merging.groups import groups_of
-from amem.maintenance.merging.merged import merged
-from amem.maintenance.merging.same import difference, may_merge
+from amem.maintenance.merge_drafts import merged
+from amem.maintenance.merge_phase import groups_of
+from amem.maintenance.sameness import difference, may_merge
 from amem.note import Enrichment, Fact, Kind, Layer, MemoryNote
 
 SAID = datetime(2026, 3, 1, 9, tzinfo=UTC)

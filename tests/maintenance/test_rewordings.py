@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem import AgenticMemorySystem
-from amem.maintenance.merging.same import difference, may_say_the_same
+from amem.maintenance.sameness import difference, may_say_the_same
 
 if TYPE_CHECKING:
     from amem.note import MemoryNote

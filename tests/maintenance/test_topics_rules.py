@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from amem.maintenance.topics.identity import recognise
-from amem.maintenance.topics.page import MOST, Gone, compose, is_chinese, render, statement_of
-from amem.maintenance.topics.web import communities, joining
+from amem.maintenance.topic_notes import recognise
+from amem.maintenance.topic_pages import MOST, Gone, compose, is_chinese, render, statement_of
+from amem.maintenance.topic_phase import communities, joining
 from amem.note import Kind, MemoryNote
 
 SAID = datetime(2026, 3, 1, 9, tzinfo=UTC)

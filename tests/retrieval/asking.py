@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import parse_time
 from amem.note import Link, LinkType, MemoryNote, Source, Status
 from amem.query import Query
-from amem.storage import text_hash
+from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
     from amem.index import DenseLeg
     from amem.protocols import Embedder
-    from amem.retrieval import Explanation, Hit, Recall
-    from amem.storage import Store
+    from amem.retrieval.explanation import Explanation
+    from amem.retrieval.hit import Hit
+    from amem.retrieval.recall import Recall
+    from amem.storage.store import Store
     from amem.testing import FrozenClock
 
 

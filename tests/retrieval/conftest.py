@@ -11,9 +11,9 @@ from amem import AgenticMemorySystem
 from amem.collection import StoreFeed
 from amem.index import DenseLeg
 from amem.llm.offline import OfflineAnalyst
-from amem.retrieval import Recall
+from amem.retrieval.recall import Recall
 from amem.settings import Settings
-from amem.storage import Store
+from amem.storage.store import Store
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from amem.errors import InvalidInput, NoteNotFound
 from amem.note import LinkType, Status
-from amem.retrieval.ancestors import Ancestor, ancestors
+from amem.retrieval.expansion import Ancestor, ancestors
 
 if TYPE_CHECKING:
     from asking import Collection

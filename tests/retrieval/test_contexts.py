@@ -16,9 +16,9 @@ from amem.llm.offline import OfflineAnalyst
 from amem.message import Message, Role
 from amem.note import Fact, Status
 from amem.query import Filter, Query
-from amem.retrieval.marks import MEMORIES_END, MEMORIES_START, without_recalled
+from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, without_recalled
 from amem.testing import FrozenClock, HashEmbedder
-from amem.text.token_bound import most_tokens
+from amem.text.tokens import most_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from amem.llm.offline import OfflineAnalyst
 from amem.note import Fact
 from amem.query import Filter
 from amem.testing import FrozenClock
-from amem.text.token_bound import most_tokens
+from amem.text.tokens import most_tokens
 
 if TYPE_CHECKING:
     from briefed import Open

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from asking import Collection
 
-    from amem.retrieval import Explanation
+    from amem.retrieval.explanation import Explanation
 
 WORDS = [
     "tea",

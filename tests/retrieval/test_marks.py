@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amem.retrieval.marks import (
+from amem.retrieval.budget import (
     BACKGROUND,
     BACKGROUND_ZH,
     MEMORIES_END,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.retrieval.names import without
+from amem.retrieval.entity_leg import without
 
 if TYPE_CHECKING:
     from asking import Collection

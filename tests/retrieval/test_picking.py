@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from amem.retrieval.picking import Candidate, alike, pick
+from amem.retrieval.budget import Candidate, alike, pick
 
 
 def candidate(text: str, tokens: int = 10, score: float = 0.5, vector: list[float] | None = None) -> Candidate:

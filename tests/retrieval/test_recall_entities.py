@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.retrieval.entity import rarity, spans
+from amem.retrieval.entity_leg import rarity, spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable

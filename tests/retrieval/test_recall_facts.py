@@ -9,8 +9,8 @@ import pytest
 
 from amem.note import Fact, Status
 from amem.query import Filter
-from amem.truth.asking import Asking
 from amem.truth.predicates import load_predicates
+from amem.truth.wording import Asking
 
 if TYPE_CHECKING:
     from collections.abc import Callable

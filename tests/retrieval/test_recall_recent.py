@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.note import Kind
-from amem.retrieval.reading import Recency
+from amem.retrieval.question import Recency
 from amem.retrieval.router import Router
 from amem.settings import Settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.retrieval.frequencies import Frequencies, telling
+from amem.retrieval.words import Frequencies, telling
 
 if TYPE_CHECKING:
     from asking import Collection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.retrieval import related_text
+from amem.retrieval.hit import related_text
 
 if TYPE_CHECKING:
     from asking import Collection

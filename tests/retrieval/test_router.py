@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from amem.retrieval.reading import Intent, Reading
+from amem.retrieval.question import Intent, Reading
 from amem.retrieval.router import Router
 from amem.settings import Settings
 

@@ -16,9 +16,9 @@ from amem.errors import BadModelAnswer, InvalidInput
 from amem.llm.offline import OfflineAnalyst
 from amem.note import Source
 from amem.query import Filter
-from amem.retrieval.marks import MEMORIES_END, MEMORIES_START, without_recalled
+from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, without_recalled
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat, willing_model
-from amem.text.token_bound import most_tokens
+from amem.text.tokens import most_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from amem.retrieval.router import Router
 from amem.settings import Settings
 
 if TYPE_CHECKING:
-    from amem.retrieval.reading import Event, Period
+    from amem.retrieval.question import Event, Period
 
 LISBON = ZoneInfo("Europe/Lisbon")
 NOW = datetime(2026, 2, 1, 9, tzinfo=LISBON)  # a Sunday

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.storage import Store
+from amem.storage.store import Store
 from amem.testing import FrozenClock
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from amem.note import MemoryNote
 
 if TYPE_CHECKING:
-    from amem.storage import Session
+    from amem.storage.store import Session
 
 
 def put(session: Session, content: str, operation: int | None = None, **fields: Any) -> str:

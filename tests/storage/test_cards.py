@@ -17,14 +17,12 @@ from amem.errors import InvalidInput
 from amem.interop.demo_data import demo_folder
 from amem.note import Kind, Layer, Link, LinkType, Status
 from amem.query import Filter
-from amem.storage.cards import ORDERS, Cards
-from amem.storage.local_days import local_days
-from amem.storage.orders import ordered
+from amem.storage.note_lists import ORDERS, Cards, local_days, ordered
 from amem.storage.standings import standings, standings_among
 from amem.text import typed_words
 
 if TYPE_CHECKING:
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.testing import FrozenClock
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

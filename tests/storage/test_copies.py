@@ -14,8 +14,8 @@ from storing import put
 
 from amem.collection import collection_names, existing_folder, restore_backup
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, SchemaTooNew, StorageCorrupt
-from amem.storage import Store
 from amem.storage import backup as backups
+from amem.storage.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path

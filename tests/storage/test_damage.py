@@ -12,8 +12,8 @@ from storing import put
 from amem.errors import StorageCorrupt
 from amem.note import Link, LinkType, Status
 from amem.query import Filter
-from amem.storage import Store
 from amem.storage.soundness import TIMES
+from amem.storage.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path

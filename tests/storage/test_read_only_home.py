@@ -16,7 +16,7 @@ from storing import put
 from amem import AgenticMemorySystem
 from amem.errors import StorageReadOnly
 from amem.settings import load_settings
-from amem.storage import Store
+from amem.storage.store import Store
 from amem.testing import HashEmbedder
 
 if TYPE_CHECKING:

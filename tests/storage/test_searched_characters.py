@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from storing import change, put
 
-from amem.storage import Store
 from amem.storage.migrations import scripts
+from amem.storage.store import Store
 from amem.text import asked_terms, search_terms
 
 if TYPE_CHECKING:

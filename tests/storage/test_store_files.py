@@ -15,8 +15,10 @@ from storing import change, put
 from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageGone, StorageReadOnly
 from amem.note import Status
 from amem.query import Filter
-from amem.storage import Store, redo, tables, undo
+from amem.storage import tables
 from amem.storage.migrations import migrate, scripts
+from amem.storage.store import Store
+from amem.storage.undo import redo, undo
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,13 +11,13 @@ from storing import change, put
 from amem.clock import zone
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import Link, LinkType, Status
-from amem.storage import redo, rollback, undo
-from amem.storage.logbook import actors, doings, log_order, operations_of
-from amem.storage.successions import succession, supersessions
-from amem.storage.versions import differences, would_roll_back
+from amem.storage.activity import actors, doings, log_order, operations_of
+from amem.storage.notes import differences, would_roll_back
+from amem.storage.reviews import succession, supersessions
+from amem.storage.undo import redo, rollback, undo
 
 if TYPE_CHECKING:
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.testing import FrozenClock
 
 UTC = zone("UTC")

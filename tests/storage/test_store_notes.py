@@ -11,12 +11,12 @@ from storing import change, put
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.note import Enrichment, Kind, Link, LinkType, MemoryNote, Source, Status
 from amem.query import Filter
-from amem.storage import text_hash
+from amem.storage.vectors import text_hash
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.testing import FrozenClock
 
 MARCH, APRIL, MAY = (datetime(2025, month, 1, tzinfo=UTC) for month in (3, 4, 5))

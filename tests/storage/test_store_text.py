@@ -13,7 +13,7 @@ from amem.note import Source, Status
 from amem.text import index_terms, query_terms, typed_words
 
 if TYPE_CHECKING:
-    from amem.storage import Store
+    from amem.storage.store import Store
 
 WORDS = [f"word{n}" for n in range(300)]
 

@@ -10,11 +10,11 @@ from storing import change, put
 
 from amem.errors import InvalidInput, NothingToUndo, OperationNotFound
 from amem.note import Link, LinkType, Status
-from amem.storage import redo, rollback, undo
+from amem.storage.undo import redo, rollback, undo
 
 if TYPE_CHECKING:
     from amem.note import MemoryNote
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.testing import FrozenClock
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from amem import AgenticMemorySystem, load_settings
 from amem.clock import SystemClock
-from amem.conversation.asking import Asker
-from amem.conversation.prompting import Prompting
+from amem.conversation.prompt import Prompting
+from amem.conversation.questions import Asker
 from amem.errors import ServiceUnavailable
 from amem.interop.demo_data import demo_folder
 from amem.interop.formats import Format
@@ -22,8 +22,8 @@ from amem.interop.reader import read_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from amem.conversation.asking import Answer
     from amem.conversation.ports import Answerer
+    from amem.conversation.questions import Answer
     from amem.protocols import Embedder
 
 #: What is asked, and what any right answer says; and where a note has to be read for it, what stands in that note.

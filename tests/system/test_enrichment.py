@@ -10,7 +10,7 @@ import pytest
 
 from amem.analysis import Analysis, Evolution, ProposedLink
 from amem.errors import ServiceUnavailable
-from amem.llm.analyst import ModelAnalyst
+from amem.llm.model_analyst import ModelAnalyst
 from amem.note import LinkType, Source
 from amem.testing import FakeOllama, Fault, FrozenClock, ScriptedAnalyst, ScriptedChat
 

@@ -14,8 +14,8 @@ from amem.analysis import Analysis
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.interop.exporting import exported
 from amem.interop.importing import Importer
+from amem.interop.json_records import note_record
 from amem.interop.jsonl import read_jsonl
-from amem.interop.records import note_record
 from amem.llm.offline import OfflineAnalyst
 from amem.note import Fact, Source
 from amem.testing import ScriptedAnalyst

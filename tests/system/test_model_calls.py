@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem import load_settings
-from amem.cli.card import print_card
-from amem.llm.analyst import ModelAnalyst
+from amem.cli.render import print_card
+from amem.llm.model_analyst import ModelAnalyst
 from amem.note import Kind
 from amem.storage.costs import ADD, ANSWER, LEARNING, REMEMBER
 from amem.testing import FakeOllama, ScriptedChat, willing_model
-from amem.writing.steps import BY_RULES
+from amem.writing.neighbours import BY_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,11 +10,11 @@ import pytest
 from amem import load_settings
 from amem.analysis import Analysis, Evolution, ProposedLink
 from amem.errors import BadModelAnswer, InvalidInput
-from amem.llm.analyst import ModelAnalyst
-from amem.llm.served import served_here
+from amem.llm.choose import served_here
+from amem.llm.model_analyst import ModelAnalyst
 from amem.note import LinkType
 from amem.testing import ScriptedAnalyst, ScriptedChat
-from amem.writing.ahead import ahead
+from amem.writing.pipeline import ahead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

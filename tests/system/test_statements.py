@@ -7,14 +7,13 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.pane import note_tab
-from amem_tui.browse.pane.asked import Asked, open_dossier
-from amem_tui.browse.pane.leaf import Block
-from amem_tui.history.fields import compared
+from amem_tui.browse.pane import tab_pages as note_tab
+from amem_tui.browse.pane.page_blocks import Block
+from amem_tui.browse.pane.tab_pages import Asked, open_dossier
+from amem_tui.history.field_values import compared
 
 from amem import Filter
-from amem.cli.card import print_card
-from amem.cli.render import in_words
+from amem.cli.render import in_words, print_card
 from amem.errors import InvalidInput
 from amem.interop.exporting import export_chosen
 from amem.interop.importing import Importer
@@ -317,7 +316,8 @@ def test_the_browser_shows_the_mark_in_the_note_and_in_its_history(memory: Agent
     add(memory, NEW, "2026-06-22")
     dossier = open_dossier(memory, old)
     assert dossier is not None
-    page = "\n".join(part.text.plain for part in note_tab.read(memory, Asked(dossier, UTC)) if isinstance(part, Block))
+    parts = note_tab.read_note(memory, Asked(dossier, UTC))
+    page = "\n".join(part.text.plain for part in parts if isinstance(part, Block))
     assert ENDED in page
     (change,) = compared({"overturned": memory.history(old)[-1].changes["overturned"]}, UTC, {})
     assert (change.name, change.after.plain) == (

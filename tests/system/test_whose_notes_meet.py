@@ -9,7 +9,7 @@ import pytest
 from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis, Evolution, Extraction, Procedure, Rewrite
 from amem.errors import NoteNotFound, NothingToUndo, OperationNotFound, ReviewNotFound, SessionNotFound
-from amem.maintenance.merging.same import difference
+from amem.maintenance.sameness import difference
 from amem.note import Kind, MemoryNote, Scope, Status
 from amem.query import Filter
 from amem.scoped import ScopedMemory

@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from amem.conversation import teaching
+from amem.conversation import learning as teaching
 from amem.llm.offline import OfflineAnalyst
 from amem.testing import ScriptedChat
-from amem.writing import owners
-from amem.writing.owners import Owner, is_gone
-from amem.writing.waiting import RETRY_SECONDS, Patience
-from amem.writing.worker import Worker
+from amem.writing import worker as owners
+from amem.writing.worker import RETRY_SECONDS, Owner, Patience, Worker, is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable

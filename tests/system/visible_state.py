@@ -11,14 +11,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from amem import Filter
-from amem.interop.records import overturned_plain
+from amem.interop.json_records import overturned_plain
 from amem.note import MemoryNote, Status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from amem import AgenticMemorySystem
-    from amem.storage import UndoReport
+    from amem.storage.records import UndoReport
     from amem.testing import FrozenClock
 
     State = Mapping[tuple[str, ...], Any]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.analysis import Analysis, Draft, Neighbour, Passage
-from amem.llm.analyst import ModelAnalyst
+from amem.llm.model_analyst import ModelAnalyst
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm.prompts import load_prompt
 from amem.llm.schemas import (
@@ -22,7 +22,7 @@ from amem.llm.schemas import (
 )
 from amem.message import Message, Role
 from amem.note import Fact, Kind, LinkType
-from amem.retrieval.marks import as_recalled
+from amem.retrieval.budget import as_recalled
 from amem.testing import FakeOllama, ScriptedChat, willing_model
 
 

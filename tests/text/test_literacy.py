@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
 from amem.protocols import Literate
-from amem.text.literacy import Literacy
+from amem.text.tokens import Literacy
 
 if TYPE_CHECKING:
     from amem.protocols import Embedder

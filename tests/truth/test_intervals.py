@@ -14,10 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.note import Status
-from amem.truth.evidence import Evidence
-from amem.truth.intervals import Interval, intervals
-from amem.truth.predicates import Predicates, load_predicates
-from amem.truth.values import same_value
+from amem.truth.intervals import Evidence, Interval, intervals
+from amem.truth.predicates import Predicates, load_predicates, same_value
 
 if TYPE_CHECKING:
     import random

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager, suppress
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any
 
-from amem_tui.app import NotesApp
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import NotePane
-from amem_tui.shell.one_key_at_a_time import OneKeyAtATime
+from amem_tui.browser_app import NotesApp
+from amem_tui.shell.key_order import OneKeyAtATime
 from textual import events
 from textual._context import active_app
 from textual.css.query import NoMatches

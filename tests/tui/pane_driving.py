@@ -9,7 +9,7 @@ from amem_tui.browse.pane.tab_strip import TabStrip
 from driving import listed, opened, settled, wait_until
 
 if TYPE_CHECKING:
-    from amem_tui.browse.pane.page import Page
+    from amem_tui.browse.pane.page_view import Page
     from textual.pilot import Pilot
 
 TABS = ("note", "links", "backlinks", "similar", "history", "sources", "why")

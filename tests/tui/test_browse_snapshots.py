@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.app import NotesApp
 from amem_tui.browse.sidebar import Sidebar
+from amem_tui.browser_app import NotesApp
 from driving import settled, wait_until
 
 if TYPE_CHECKING:

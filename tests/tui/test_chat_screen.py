@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.screen import BrowseScreen
-from amem_tui.chat.reading import standing
+from amem_tui.browse.browse_screen import BrowseScreen
+from amem_tui.chat.chat_reading import standing
 from chat_home import Home, Talker, aside, ending, over, room, say, spoken, talking
 from driving import opened, said, screen_text, settled, toasts, wait_until
 

@@ -7,14 +7,11 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from amem_tui.graph import braille
-from amem_tui.graph.braille import Stroke, drawn
-from amem_tui.graph.drawing import STROKES, draw
-from amem_tui.graph.moving import steps
-from amem_tui.graph.placing import Layout, natural, place
-from amem_tui.graph.ring import point, toward
+from amem_tui.graph import drawing as braille
+from amem_tui.graph.canvas import steps
+from amem_tui.graph.drawing import STROKES, Stroke, branches, draw, drawn
+from amem_tui.graph.layout import Layout, natural, place, point, toward
 from amem_tui.graph.scene import Edge, Node, Scene
-from amem_tui.graph.tree import branches
 from rich.cells import cell_len
 
 from amem.note import LinkType

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.graph.canvas import GraphCanvas
+from amem_tui.graph.graph_screen import GraphScreen
 from amem_tui.graph.scene import LOOSE
-from amem_tui.graph.screen import GraphScreen
 from driving import said, screen_text, wait_until
 from linked_notes import TEXTS, collection, in_the_graph, move, press
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from amem_tui.browse.browse_screen import BrowseScreen
 from amem_tui.browse.dialogs import ExportScreen
-from amem_tui.browse.screen import BrowseScreen
 from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.screen import GraphScreen
+from amem_tui.graph.graph_screen import GraphScreen
 from amem_tui.graph.types import TypeRow
 from driving import said, screen_text, wait_until
 from linked_notes import TEXTS, collection, hub, in_the_graph, move, press, rested

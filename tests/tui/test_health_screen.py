@@ -9,10 +9,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.app import NotesApp
-from amem_tui.health.asking import CycleScreen, GoOnScreen
-from amem_tui.health.screen import HealthScreen
-from amem_tui.line_list import LineList
+from amem_tui.browser_app import NotesApp
+from amem_tui.health.health_screen import CycleScreen, GoOnScreen, HealthScreen
+from amem_tui.lists import LineList
 from driving import opened, said, screen_text, settled, toasts, wait_until
 from visiting import enter, in_room, visiting
 

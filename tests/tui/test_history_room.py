@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.history import record
-from amem_tui.history.asking import AskScreen
+from amem_tui.history import version_lines as record
 from amem_tui.history.changes_view import ChangesView
-from amem_tui.history.lines import Lines
-from amem_tui.history.screen import HistoryScreen
+from amem_tui.history.history_screen import AskScreen, HistoryScreen, Lines
 from conftest import KETTLE, TEA
 from driving import browsing, opened, options, said, screen_text, settled, toasts, wait_until
 from textual.widgets import Static

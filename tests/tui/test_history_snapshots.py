@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.app import NotesApp
+from amem_tui.browser_app import NotesApp
 from driving import settled
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from amem_tui.history.differing import inline, items, sides
-from amem_tui.history.fields import compared, words
+from amem_tui.history.changes_view import inline, items, sides
+from amem_tui.history.field_values import compared, words
 from amem_tui.history.word_diff import Fate, condensed, list_diff, word_diff
 
 from amem.clock import zone

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from amem_tui.browse.screen import BrowseScreen
+from amem_tui.browse.browse_screen import BrowseScreen
 from amem_tui.history.changes_view import ChangesView
-from amem_tui.history.screen import HistoryScreen
-from amem_tui.log.choosing import ChooseScreen
-from amem_tui.log.log_list import LogList
-from amem_tui.log.outline import Line, Outline
-from amem_tui.log.screen import LogScreen
+from amem_tui.history.history_screen import HistoryScreen
+from amem_tui.log.log_list import Line, LogList, Outline
+from amem_tui.log.log_screen import ChooseScreen, LogScreen
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, opened, options, screen_text, settled, titles, toasts, wait_until
 from textual.widgets import Input, Static
 
-from amem.storage import LogOrder
+from amem.storage.activity import LogOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ import asyncio
 import threading
 
 import pytest
-from amem_tui.lookout import Lookout, apart
+from amem_tui.desk import Lookout, apart
 
 
 async def test_what_is_wanted_during_a_look_is_looked_at_after_it_and_only_once() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.pane.link_picker import LinkPicker
+from amem_tui.browse.pane.pane_actions import LinkPicker
 from amem_tui.browse.pane.tab_strip import TabStrip
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, options, screen_text, settled, toasts, wait_until

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from amem_tui.browse.pane.aims import Address, Named, ToNote
-from amem_tui.browse.pane.leaf import Sheet, lay_out
-from amem_tui.browse.pane.markdown import LONGEST, beginning, parts_of
+from amem_tui.browse.pane.note_markdown import LONGEST, beginning, parts_of
+from amem_tui.browse.pane.page_blocks import Address, Named, Sheet, ToNote, lay_out
 
 WIDTHS = (12, 37, 80)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.pane.aims import ToNote
+from amem_tui.browse.pane.page_blocks import ToNote
+from amem_tui.browse.pane.tab_names import NAMES
 from amem_tui.browse.pane.tab_strip import placed
-from amem_tui.browse.pane.tabs import NAMES
-from amem_tui.history.screen import HistoryScreen
+from amem_tui.history.history_screen import HistoryScreen
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, listed, opened, screen_text, settled, titles, toasts, wait_until
 from pane_driving import TABS, flat, go_to, labels, page, pane, read, turn_to

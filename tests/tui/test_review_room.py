@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.screen import BrowseScreen
+from amem_tui.browse.browse_screen import BrowseScreen
 from amem_tui.history.changes_view import ChangesView
-from amem_tui.history.lines import Lines
-from amem_tui.review.screen import ReviewScreen
+from amem_tui.history.history_screen import Lines
+from amem_tui.review.review_screen import ReviewScreen
 from conftest import TEA
 from driving import browsing, opened, options, said, screen_text, settled, toasts, wait_until
 from textual.widgets import Static, TabbedContent

@@ -5,9 +5,9 @@ from __future__ import annotations
 from threading import Event
 
 import pytest
-from amem_tui.browse import listed as browse_listed
+from amem_tui.browse import listing as browse_listed
 from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.screen import GraphScreen
+from amem_tui.graph.graph_screen import GraphScreen
 from conftest import TEA
 from driving import browsing, burst, listed, settled, titles, wait_until
 

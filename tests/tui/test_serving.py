@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 import pytest
-from amem_tui.serving.server import HOST, Page, listening
+from amem_tui.serving.page_server import HOST, Page, listening
 
 from amem.errors import InvalidInput
 

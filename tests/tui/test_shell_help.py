@@ -12,8 +12,7 @@ import pytest
 from amem_tui.keymap import every_key
 from amem_tui.room_bar import RoomTab
 from amem_tui.rooms import ROOMS
-from amem_tui.shell.footer import KeyHint
-from amem_tui.shell.help import HelpScreen
+from amem_tui.shell.footer import HelpScreen, KeyHint
 from driving import PATIENCE, browsing, screen_text, settled, wait_until
 
 from amem.errors import CollectionNotFound, InvalidInput
@@ -176,7 +175,8 @@ async def test_what_another_process_writes_is_there_within_a_moment(memory: Agen
 
 
 def test_the_browser_imports_no_index_and_no_model() -> None:
-    lines = f"import sys, amem_tui.app, amem.memory_system; print([name for name in {HEAVY!r} if name in sys.modules])"
+    loaded = f"[name for name in {HEAVY!r} if name in sys.modules]"
+    lines = f"import sys, amem_tui.browser_app, amem.memory_system; print({loaded})"
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -195,7 +195,7 @@ def test_settings_that_cannot_be_used_are_refused_before_anything_is_drawn(
 def test_a_collection_that_is_not_there_is_refused_where_it_was_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from amem_tui.app import NotesApp
+    from amem_tui.browser_app import NotesApp
 
     run = NotesApp.run
     monkeypatch.setattr(NotesApp, "run", lambda self: run(self, headless=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.app import NotesApp
+from amem_tui.browser_app import NotesApp
 from driving import settled
 from textual.widgets import Input, TextArea
 

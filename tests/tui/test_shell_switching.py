@@ -8,10 +8,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from amem_tui.app import NotesApp
 from amem_tui.browse.note_list import NoteList
-from amem_tui.log.screen import LogScreen
-from amem_tui.shell.collections import CollectionsScreen
+from amem_tui.browser_app import NotesApp
+from amem_tui.log.log_screen import LogScreen
+from amem_tui.shell.collection_switcher import CollectionsScreen
 from amem_tui.shell.note_form import NoteForm
 from amem_tui.shell.switcher import NoteSwitcher
 from conftest import CAT, KETTLE, TEA, analyse, relate

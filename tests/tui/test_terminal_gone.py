@@ -30,7 +30,7 @@ AMEM = "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()"
 #: The browser, with an event loop that does not answer any more from the first second on.
 STUCK = f"""
 import asyncio, threading, time
-import amem_tui.app as app
+import amem_tui.browser_app as app
 settle = app.NotesApp._settle
 def settle_and_hang(self, desk):
     settle(self, desk)

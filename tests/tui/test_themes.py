@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.app import NotesApp
+from amem_tui.browser_app import NotesApp
 from amem_tui.themes import AA, AAA, CONTRAST, INK, PAPER, THEMES, colours_of, contrast, known_theme, muted, readable
 from driving import browsing, toasts, wait_until
 from textual.color import Color

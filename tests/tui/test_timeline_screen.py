@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-from amem_tui.line_list import LineList
+from amem_tui.lists import LineList
+from amem_tui.timeline.calendar import HeatMap
 from amem_tui.timeline.day_notes import filter_of
-from amem_tui.timeline.forgetting import Forgetting
-from amem_tui.timeline.heat_map import HeatMap
+from amem_tui.timeline.retention import Forgetting
 from conftest import CAT, KETTLE, TEA
 from driving import opened, said, screen_text, settled, toasts, wait_until
 from visiting import enter, in_room, visiting

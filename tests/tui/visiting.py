@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from amem_tui.app import NotesApp
+from amem_tui.browser_app import NotesApp
 from amem_tui.notes_screen import NotesScreen
 from driving import settled, wait_until
 

@@ -12,8 +12,9 @@ from amem.errors import MissingModel
 from amem.note import Fact, Kind
 from amem.settings import Settings
 from amem.truth.predicates import load_predicates
+from amem.verdict import NO_CONFLICT, Label
+from amem.writing.conflict.candidates import Claim
 from amem.writing.conflict.judges import Judges
-from amem.writing.conflict.verdict import NO_CONFLICT, Claim, Label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,12 +11,12 @@ import pytest
 from amem.note import Fact, Kind, MemoryNote
 from amem.settings import Settings
 from amem.truth.predicates import load_predicates
-from amem.writing.conflict.claims import claim_of, order
+from amem.verdict import NO_CONFLICT, Label
+from amem.writing.conflict.candidates import Claim, claim_of, order
 from amem.writing.conflict.judges import Judges
-from amem.writing.conflict.verdict import NO_CONFLICT, Claim, Label
 
 if TYPE_CHECKING:
-    from amem.storage import Session
+    from amem.storage.store import Session
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -12,10 +12,11 @@ from amem.note import Fact, Kind
 from amem.settings import Settings
 from amem.testing import HashEmbedder
 from amem.truth.predicates import load_predicates
+from amem.verdict import NO_CONFLICT, Label, Verdict
+from amem.writing.conflict.candidates import Claim
 from amem.writing.conflict.heuristic import score
 from amem.writing.conflict.judges import Judges
 from amem.writing.conflict.statements import read
-from amem.writing.conflict.verdict import NO_CONFLICT, Claim, Label, Verdict
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 LATER = timedelta(days=200)

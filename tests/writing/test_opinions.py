@@ -7,8 +7,8 @@ import pytest
 from amem.analysis import Evolution, ProposedLink
 from amem.note import LinkType, MemoryNote
 from amem.settings import Settings
-from amem.writing.conflict.opinions import from_links
-from amem.writing.guards import plan
+from amem.writing.apply import plan
+from amem.writing.conflict.decision import from_links
 
 OLD = "Ana teaches in Porto. She rents a flat there."
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
-    from amem.storage import Difference, UndoReport
+    from amem.storage.records import Difference, UndoReport
 
 #: So much of what an undo left alone is named.
 _TOLD = 3

@@ -6,37 +6,243 @@ import unicodedata
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from textual.binding import Binding
 from textual.keys import KEY_NAME_REPLACEMENTS, KEY_TO_UNICODE_NAME, Keys
 
 from amem.errors import InvalidInput
-from amem_tui.browse import keys as browse
-from amem_tui.chat import keys as chat
-from amem_tui.graph import keys as graph
-from amem_tui.health import keys as health
-from amem_tui.history import keys as history
-from amem_tui.log import keys as log
-from amem_tui.review import keys as review
-from amem_tui.shell import keys as shell
-from amem_tui.timeline import keys as timeline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from textual.binding import Binding
+
+# Keys for the open note, which work wherever the keyboard is on the start screen.
+
+PANE_KEYS = (
+    Binding("left_square_bracket", "tab(-1)", "Page before", key_display="[", show=False, id="browse.previous_tab"),
+    Binding("right_square_bracket", "tab(1)", "Next page", key_display="]", id="browse.next_tab"),
+    Binding("plus", "link", "Link", key_display="+", id="browse.link"),
+    Binding("minus", "unlink", "Unlink", key_display="-", id="browse.unlink"),
+)
+
+
+# Keys of the start screen, the most wanted first.
+
+BROWSE_KEYS = (
+    Binding("slash", "search", "Search", key_display="/", id="browse.search"),
+    Binding("f", "filter", "Filter", id="browse.filter"),
+    Binding("s", "sidebar", "Sidebar", id="browse.sidebar"),
+    Binding("o", "order", "Order", id="browse.order"),
+    Binding("e", "edit", "Edit", id="browse.edit"),
+    Binding("E", "edit_elsewhere", "Edit in $EDITOR", show=False, id="browse.elsewhere"),
+    Binding("d", "delete", "Delete", id="browse.delete"),
+    Binding("u", "undo", "Undo", id="browse.undo"),
+    Binding("p", "pin", "Pin", id="browse.pin"),
+    Binding("space", "mark", "Mark", id="browse.mark"),
+    Binding("A", "mark_all", "Mark all listed", show=False, id="browse.mark_all"),
+    Binding("x", "export", "Write to a file", id="browse.export"),
+    Binding("y", "copy_note", "Copy text", id="browse.copy_note"),
+    Binding("Y", "copy_id", "Copy id", show=False, id="browse.copy_id"),
+    Binding("escape", "back", "Back", show=False, id="browse.back"),
+    *PANE_KEYS,
+)
+
+
+# Keys of this room. While something is being typed only those without a letter work.
+
+CHAT_KEYS = (
+    Binding("escape", "stop", "Stop the answer", key_display="esc", id="chat.stop"),
+    Binding("f5", "again_now", "Ask again", id="chat.again_now"),
+    Binding("a", "again", "Ask again", id="chat.again"),
+    Binding("enter", "send", "Send", id="chat.send"),
+    Binding("ctrl+j,shift+enter,alt+enter", "new_line", "New line", id="chat.newline"),
+    Binding("i,enter", "write", "Write", id="chat.write"),
+    Binding("u", "undo", "Undo learnt", id="chat.undo"),
+    Binding("p", "panel", "Recalled, learnt", id="chat.panel"),
+    Binding("s", "chats", "Chats", id="chat.chats"),
+    Binding("ctrl+n", "new_chat", "New chat", id="chat.new"),
+    Binding("x", "incognito", "Incognito", id="chat.incognito"),
+    Binding("m", "model", "Model", id="chat.model"),
+    Binding("d", "forget", "Forget", id="chat.forget"),
+    Binding("w", "remember", "Remember selection", id="chat.remember"),
+    Binding("y", "copy", "Copy the answer", show=False, id="chat.copy"),
+    Binding("left_square_bracket", "turn(-1)", "Earlier turn", key_display="[", show=False, id="chat.earlier"),
+    Binding("right_square_bracket", "turn(1)", "Later turn", key_display="]", show=False, id="chat.later"),
+    Binding("j", "down", "Down", show=False, id="chat.down"),
+    Binding("k", "up", "Up", show=False, id="chat.up"),
+    Binding("escape", "unfocus", "Leave the input", key_display="esc", id="chat.unfocus"),
+    Binding("escape", "leave", "Back", key_display="esc", id="chat.leave"),
+)
+
+#: Actions whose keys are letters, and so wait until one has left the input; and those that only work in it.
+LETTERS = frozenset(
+    "write again undo panel chats incognito model forget remember copy turn down up leave".split()  # noqa: SIM905
+)
+WHILE_TYPING = frozenset(("send", "new_line", "again_now", "unfocus"))
+
+
+# Keys of the graph.
+
+GRAPH_KEYS = (
+    Binding("enter", "centre", "Centre it", id="graph.centre"),
+    Binding("enter", "read", "Read it", id="graph.enter"),
+    Binding("space,enter", "hide", "Show or hide", id="graph.hide"),
+    Binding("e", "read", "Read it", id="graph.read"),
+    Binding("backspace", "back", "Back", key_display="⌫", id="graph.back"),
+    Binding("1", "depth(1)", "1 hop", id="graph.near"),
+    Binding("2", "depth(2)", "2 hops", id="graph.further"),
+    Binding("3", "depth(3)", "3 hops", id="graph.furthest"),
+    Binding("o", "overview", "Topics", id="graph.overview"),
+    Binding("o", "around", "Around the note", id="graph.around"),
+    Binding("f", "types", "Types", id="graph.types"),
+    Binding("p", "page", "As a page", id="graph.page"),
+    Binding("a", "all_types", "Show all types", id="graph.all-types"),
+    Binding("up,k", "step('up')", "Up", show=False, id="graph.up"),
+    Binding("down,j", "step('down')", "Down", show=False, id="graph.down"),
+    Binding("left", "step('left')", "Left", show=False, id="graph.left"),
+    Binding("right", "step('right')", "Right", show=False, id="graph.right"),
+    Binding("tab", "next(1)", "Next note", show=False, id="graph.next"),
+    Binding("shift+tab", "next(-1)", "Note before", show=False, id="graph.before"),
+    Binding("home", "home", "To the centre", show=False, id="graph.home"),
+    Binding("pagedown", "scroll_about(1)", "More below", show=False, id="graph.more"),
+    Binding("pageup", "scroll_about(-1)", "Back up", show=False, id="graph.less"),
+    Binding("escape", "leave", "Leave", show=False, id="graph.leave"),
+)
+
+
+# Keys of this room.
+
+HEALTH_KEYS = (
+    Binding("m", "maintain", "Maintain", id="health.maintain"),
+    Binding("d", "rehearse", "Dry run", id="health.dry_run"),
+    Binding("x", "stop", "Stop", id="health.stop"),
+    Binding("e", "retry", "Analyse what waits", id="health.retry"),
+    Binding("u", "undo_run", "Undo the run", id="health.undo"),
+    Binding("f", "check", "Full check", id="health.check"),
+    Binding("F", "repair", "Repair", id="health.repair"),
+    Binding("enter", "open", "Open", id="health.open"),
+    Binding("tab", "pane(1)", "Next pane", id="health.pane"),
+    Binding("shift+tab", "pane(-1)", "Pane before", show=False, id="health.pane_before"),
+    Binding("escape", "leave", "Back", id="health.leave"),
+)
+
+
+# Keys of the history room.
+
+HISTORY_KEYS = (
+    Binding("u", "undo_version", "Undo what made it", id="history.undo"),
+    Binding("r", "roll_back", "Roll back to it", id="history.roll_back"),
+    Binding("v", "compare", "Compare with now", id="history.compare"),
+    Binding("w", "whole", "Whole text", id="history.whole"),
+    Binding("enter", "read", "Open note", id="history.read"),
+    Binding("escape", "leave", "Back", id="history.leave"),
+)
+
+
+# Keys of the log.
+
+LOG_KEYS = (
+    Binding("u", "undo_one", "Undo this one", id="log.undo"),
+    Binding("enter", "read", "Open note", id="log.read"),
+    Binding("a", "choose_actor", "Who", id="log.actor"),
+    Binding("s", "choose_since", "Since", id="log.since"),
+    Binding("space", "fold", "Fold", id="log.fold"),
+    Binding("right", "unfold", "Unfold", show=False, id="log.unfold"),
+    Binding("left", "fold_away", "Fold, or to what set it off", show=False, id="log.fold_away"),
+    Binding("escape", "leave", "Back", id="log.leave"),
+)
+
+
+# Keys of the review room.
+
+REVIEW_KEYS = (
+    Binding("a", "decide('accept')", "Accept", id="review.accept"),
+    Binding("r", "decide('reject')", "Reject", id="review.reject"),
+    Binding("1", "hold(1)", "This was right", key_display="1…9", id="review.hold"),
+    *(
+        Binding(str(place), f"hold({place})", f"Number {place} was right", show=False, id=f"review.hold_{place}")
+        for place in range(2, 10)
+    ),
+    Binding("equals_sign", "keep", "It holds all the same", key_display="=", id="review.keep"),
+    Binding("equals_sign", "keep_both", "Both hold", key_display="=", id="review.keep_both"),
+    Binding("x", "retract", "It holds no more", id="review.retract"),
+    Binding("s", "succession", "Chain of the open note", id="review.succession"),
+    Binding("u", "undo", "Undo", id="review.undo"),
+    Binding("w", "whole", "Whole text", id="review.whole"),
+    Binding("enter", "read", "Open note", id="review.read"),
+    Binding("right,right_square_bracket", "section(1)", "Next section", show=False, id="review.next"),
+    Binding("left,left_square_bracket", "section(-1)", "Section before", show=False, id="review.before"),
+    Binding("escape", "leave", "Back", id="review.leave"),
+)
+
+
+# Keys of this room.
+
+TIMELINE_KEYS = (
+    Binding("enter", "open", "Open", id="timeline.open"),
+    Binding("p", "pin", "Pin", id="timeline.pin"),
+    Binding("tab", "pane(1)", "Next pane", id="timeline.pane"),
+    Binding("shift+tab", "pane(-1)", "Pane before", show=False, id="timeline.pane_before"),
+    Binding("full_stop", "today", "Today", key_display=".", id="timeline.today"),
+    Binding("left_square_bracket", "page(-1)", "Older", key_display="[", id="timeline.older"),
+    Binding("right_square_bracket", "page(1)", "Newer", key_display="]", id="timeline.newer"),
+    Binding("plus,equals_sign", "ahead(1)", "Farther", key_display="+", id="timeline.farther"),
+    Binding("minus", "ahead(-1)", "Nearer", key_display="-", id="timeline.nearer"),
+    Binding("d", "ask_days", "Days ahead", id="timeline.days"),
+    Binding("u", "undo", "Undo", id="timeline.undo"),
+    Binding("escape", "leave", "Back", id="timeline.leave"),
+)
+
+
+# Keys that work on every screen.
+
+APP_KEYS = (
+    Binding("question_mark", "keys", "Help", key_display="?", id="app.help"),
+    Binding("b", "visit('browse')", "Browse", show=False, id="app.browse"),
+    Binding("g", "visit('graph')", "Graph", show=False, id="app.graph"),
+    Binding("h", "visit('history')", "History", show=False, id="app.history"),
+    Binding("t", "visit('timeline')", "Timeline", show=False, id="app.timeline"),
+    Binding("c", "visit('chat')", "Chat", show=False, id="app.chat"),
+    Binding("r", "visit('review')", "Review", show=False, id="app.review"),
+    Binding("l", "visit('log')", "Log", show=False, id="app.log"),
+    Binding("H", "visit('health')", "Health", show=False, id="app.health"),
+    Binding("n", "new", "New note", id="app.new"),
+    Binding("ctrl+k", "switch_note", "Go to a note", show=False, priority=True, id="app.switch"),
+    Binding("ctrl+o", "switch_collection", "Collections", show=False, priority=True, id="app.collections"),
+    Binding("ctrl+p", "command_palette", "Everything, by name", show=False, priority=True, id="app.palette"),
+    Binding("ctrl+r", "redo", "Redo", show=False, id="app.redo"),
+    Binding("q", "quit", "Quit", show=False, id="app.quit"),
+)
+
+#: Keys of the form in which a note is written. They come before what the text would do with them.
+FORM_KEYS = (
+    Binding("ctrl+s", "save", "Save", priority=True, id="form.save"),
+    Binding("escape", "leave", "Cancel", id="form.leave"),
+    Binding("ctrl+e", "editor", "In $EDITOR", priority=True, id="form.editor"),
+    Binding("ctrl+t", "other_version", "See the other version", priority=True, id="form.other"),
+    Binding("ctrl+n", "as_new", "Save as a new note", priority=True, id="form.new"),
+)
+#: Keys of the list of collections.
+COLLECTION_KEYS = (
+    Binding("enter", "open", "Open", id="collections.open"),
+    Binding("c", "copy", "Copy", id="collections.copy"),
+    Binding("n", "make", "New", id="collections.new"),
+    Binding("escape", "leave", "Back", id="collections.leave"),
+)
+
 
 #: Keys by the room where they work, under the name that their ids begin with; those of ``app`` work in all rooms.
 _ROOMS = {
-    "app": shell.KEYS,
-    "form": shell.FORM_KEYS,
-    "collections": shell.COLLECTION_KEYS,
-    "browse": browse.KEYS,
-    "graph": graph.KEYS,
-    "history": history.KEYS,
-    "timeline": timeline.KEYS,
-    "chat": chat.KEYS,
-    "review": review.KEYS,
-    "log": log.KEYS,
-    "health": health.KEYS,
+    "app": APP_KEYS,
+    "form": FORM_KEYS,
+    "collections": COLLECTION_KEYS,
+    "browse": BROWSE_KEYS,
+    "graph": GRAPH_KEYS,
+    "history": HISTORY_KEYS,
+    "timeline": TIMELINE_KEYS,
+    "chat": CHAT_KEYS,
+    "review": REVIEW_KEYS,
+    "log": LOG_KEYS,
+    "health": HEALTH_KEYS,
 }
 #: What opens above a room, where the app's keys do nothing.
 _SHEETS = {"form", "collections"}

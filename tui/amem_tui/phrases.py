@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, tzinfo
 
-    from amem.storage import Operation, Version
+    from amem.storage.records import Operation, Version
 
 #: One cell each in every terminal font; none is drawn as a two-cell emoji.
 GLYPHS: Mapping[Kind, str] = {

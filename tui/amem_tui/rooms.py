@@ -30,14 +30,14 @@ class Room:
 ROOMS = {
     room.name: room
     for room in (
-        Room("browse", "Browse", "amem_tui.browse.screen:BrowseScreen"),
-        Room("graph", "Graph", "amem_tui.graph.screen:GraphScreen"),
-        Room("history", "History", "amem_tui.history.screen:HistoryScreen"),
-        Room("timeline", "Timeline", "amem_tui.timeline.screen:TimelineScreen"),
-        Room("chat", "Chat", "amem_tui.chat.screen:ChatScreen"),
-        Room("review", "Review", "amem_tui.review.screen:ReviewScreen"),
-        Room("log", "Log", "amem_tui.log.screen:LogScreen"),
-        Room("health", "Health", "amem_tui.health.screen:HealthScreen"),
+        Room("browse", "Browse", "amem_tui.browse.browse_screen:BrowseScreen"),
+        Room("graph", "Graph", "amem_tui.graph.graph_screen:GraphScreen"),
+        Room("history", "History", "amem_tui.history.history_screen:HistoryScreen"),
+        Room("timeline", "Timeline", "amem_tui.timeline.timeline_screen:TimelineScreen"),
+        Room("chat", "Chat", "amem_tui.chat.chat_room:ChatScreen"),
+        Room("review", "Review", "amem_tui.review.review_screen:ReviewScreen"),
+        Room("log", "Log", "amem_tui.log.log_screen:LogScreen"),
+        Room("health", "Health", "amem_tui.health.health_screen:HealthScreen"),
     )
 }
 START = "browse"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from amem.llm.offline.analyst import OfflineAnalyst
+    from amem.llm.offline.rule_analyst import OfflineAnalyst
 
 __all__ = ["OfflineAnalyst"]
 
@@ -16,6 +16,6 @@ __all__ = ["OfflineAnalyst"]
 def __getattr__(name: str) -> Any:
     if name != "OfflineAnalyst":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from amem.llm.offline.analyst import OfflineAnalyst
+    from amem.llm.offline.rule_analyst import OfflineAnalyst
 
     return OfflineAnalyst

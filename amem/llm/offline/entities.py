@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.lexicon import Sort, lexicon
-from amem.llm.offline.reading import read
-from amem.text.stopwords import words
+from amem.llm.offline.word_reading import read
+from amem.text.scripts import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from amem.llm.offline.reading import Reading, Word
+    from amem.llm.offline.word_reading import Reading, Word
 
 _MOST = 12
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*"

@@ -6,12 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from amem.analysis import Extraction, Statement
-from amem.llm.offline.courtesies import is_courtesy, is_talk_of_the_weather
-from amem.llm.offline.gist import shorten, without_lead_in
-from amem.llm.offline.importance import importance_of
-from amem.llm.offline.kinds import kind_of
+from amem.llm.offline.kinds import importance_of, is_courtesy, is_talk_of_the_weather, kind_of
 from amem.llm.offline.lexicon import Sort
-from amem.llm.offline.reading import read
+from amem.llm.offline.note_context import shorten, without_lead_in
+from amem.llm.offline.word_reading import read
 from amem.message import Role
 from amem.note import Kind
 from amem.text import sentences, split_text, written_in_cjk
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from amem.analysis import Passage
-    from amem.llm.offline.reading import Reading
+    from amem.llm.offline.word_reading import Reading
     from amem.message import Message
 
 #: A sentence longer than this is cut, so that what it says can be found.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from amem.analysis import ProposedLink
 from amem.llm.offline.lexicon import Sort, terms_of
-from amem.llm.offline.reading import read
+from amem.llm.offline.word_reading import read
 from amem.note import Kind, LinkType
 from amem.text import index_terms, sentences, written_in_cjk
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from amem.analysis import Analysis, Draft, Neighbour
-    from amem.llm.offline.reading import Reading
+    from amem.llm.offline.word_reading import Reading
     from amem.protocols import Vocabulary
 
 _MOST = 4

@@ -6,14 +6,14 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.lexicon import Sort, is_person, lexicon, stem
-from amem.llm.offline.reading import read
+from amem.llm.offline.word_reading import read
 from amem.note import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from amem.llm.offline.lexicon import Theme
-    from amem.llm.offline.reading import Reading
+    from amem.llm.offline.word_reading import Reading
     from amem.protocols import Vocabulary
 
 _LEAST, _MOST = 2, 5

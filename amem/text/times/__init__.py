@@ -10,14 +10,11 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from amem.text.times.bare import bare
-from amem.text.times.dates import MONTH, MONTHS, mentions
-from amem.text.times.festivals import festivals
-from amem.text.times.relative import with_dates
+from amem.text.times.dates import MONTH, MONTHS, bare, mentions, stretches
+from amem.text.times.relative import festivals, with_dates
 from amem.text.times.seasons import seasons
 from amem.text.times.spans import Named, Span, before, iso, longest, month_of, weekday_of
 from amem.text.times.stating import states_a_time
-from amem.text.times.stretches import stretches
 
 if TYPE_CHECKING:
     from datetime import date

@@ -8,9 +8,8 @@ from datetime import datetime, time, timedelta, tzinfo
 
 from amem.clock import is_datable, parse_time, start_of_day
 from amem.errors import InvalidInput
-from amem.text.numerals import value_of
+from amem.text.numerals import SPELLED, value_of
 from amem.text.times import named
-from amem.text.times.numbers import SPELLED
 
 #: Characters of what is no time that an error shows.
 _SHOWN = 60

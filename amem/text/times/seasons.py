@@ -11,6 +11,7 @@ from amem.text.times.spans import Named, Span
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 _FIRST_MONTH = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12, "春": 3, "夏": 6, "秋": 9, "冬": 12}
 _YEARS = {"last": -1, "next": 1, "去年": -1, "今年": 0, "前年": -2, "明年": 1}
 _YEAR = r"(?:19|20)\d\d"

@@ -1,4 +1,4 @@
-"""Words that turn what a sentence says, found by the word lists beside this module: cues and pairs of opposites."""
+"""Words that turn what a sentence says: cues, opposites, synonyms."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.lexicon import stem
-from amem.llm.offline.reading import read
+from amem.llm.offline.word_reading import read
 from amem.text.terms import contract
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from amem.llm.offline.reading import Reading, Word
+    from amem.llm.offline.word_reading import Reading, Word
+
+
+# Words that turn what a sentence says, found by the word lists beside this module: cues and pairs of opposites.
 
 _CLITIC = re.compile(r"['’](?:d|ll)\b", re.IGNORECASE)
 _JOINED = re.compile(r"(?:['’]\w{1,2})?\s?")
@@ -261,3 +264,47 @@ def _opposites() -> Iterator[tuple[str, int, str]]:
 def _lines(name: str) -> Iterator[str]:
     text = files("amem.writing.conflict").joinpath(name).read_text(encoding="utf-8")
     return (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
+
+
+# Words that count as one when two notes are compared: translations and other names of everyday things.
+
+
+def concepts(key: str) -> tuple[str, ...]:
+    """What a word's key stands for: the words of the first name on its line of ``words.txt``, else the key itself."""
+    return _synonyms().get(key, (key,))
+
+
+def chinese_names(text: str) -> Iterator[tuple[int, int]]:
+    """Where in `text` a Chinese name of the list stands that is longer than a character, as [start, end)."""
+    known, longest = _chinese_synonyms()
+    at = 0
+    while at < len(text):
+        taken = 1
+        if text[at] >= "\u4e00":
+            for length in range(min(longest, len(text) - at), 1, -1):
+                if text[at : at + length] in known:
+                    yield at, at + length
+                    taken = length
+                    break
+        at += taken
+
+
+@cache
+def _synonyms() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for line in files("amem.writing.conflict").joinpath("words.txt").read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            keys = [_key(name.strip()) for name in line.split(",")]
+            for key in keys:
+                found.setdefault(key, tuple(keys[0].split()))
+    return found
+
+
+@cache
+def _chinese_synonyms() -> tuple[frozenset[str], int]:
+    known = frozenset(key for key in _synonyms() if not key.isascii() and len(key) > 1)
+    return known, max(map(len, known))
+
+
+def _key(name: str) -> str:
+    return " ".join(stem(contract(word)) for word in name.split()) if name.isascii() else name

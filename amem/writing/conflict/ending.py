@@ -1,23 +1,115 @@
-"""Statements of a note that end while the rest of it stands: which words they are, and what is left without them."""
+"""What ends with a statement: its words, and what leans on it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from amem.note import Overturned
+from amem.note import Link, LinkType, Overturned, Scope, Status
 from amem.rendering import fallen, holding_text, segments
-from amem.text import normalize
+from amem.storage.rows import plain, read_time
+from amem.text import normalize, written_in_cjk
+from amem.truth.intervals import same_value
+from amem.writing.conflict.candidates import states_something
 from amem.writing.conflict.grammar import Of
 from amem.writing.conflict.statements import read
+from amem.writing.neighbours import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
-    from amem.note import MemoryNote
-    from amem.writing.conflict.statement import Statement
+    from amem.note import Fact, MemoryNote
+    from amem.storage.store import Session
+    from amem.truth.predicates import Predicates
+    from amem.writing.conflict.statements import Statement
+
+
+# How a note loses its standing and gets it back: status, successor and end are set and taken back together.
+
+
+def standing_after(note: MemoryNote, successor: str | None, ended: datetime) -> dict[str, Any]:
+    """The plain fields of a note that `successor` (None: nothing) took the place of; an end that it states stays."""
+    end = note.valid_to if note.valid_to is not None and note.valid_to < ended else ended
+    return {"status": str(Status.SUPERSEDED), "superseded_by": successor, "valid_to": plain("valid_to", end)}
+
+
+def hide(
+    session: Session, note: MemoryNote, link: Link, ended: datetime, operation: int, *, by_hand: bool = False
+) -> None:
+    """Put the source of `link` in the place of `note`, its target, from `ended` on.
+
+    `by_hand` says that a person wants it so, who may have said before that the note stands.
+    """
+    session.notes.change(note.id, standing_after(note, link.source, ended), operation, disowned=by_hand)
+    session.links.put(link, operation)
+
+
+def free(session: Session, id: str, operation: int, *, edited: bool = False) -> None:
+    """Make a superseded note active again, ending when it did before; `edited` says that a person wants it so."""
+    ends = plain("valid_to", _end_before(session, id))
+    fields = {"status": str(Status.ACTIVE), "superseded_by": None, "valid_to": ends}
+    session.notes.change(id, fields, operation, edited=edited)
+
+
+def unlink_successors(session: Session, id: str, operation: int) -> None:
+    """Take away what says that others took this note's place."""
+    for link in session.links.around([id]):
+        if link.type is LinkType.SUPERSEDES and link.target == id:
+            session.links.remove(link.source, id, link.type, operation)
+
+
+def lift(session: Session, note: MemoryNote, lifted: Collection[Overturned], operation: int, *, edited: bool) -> None:
+    """Let overturned statements of a note stand again; `edited` says that a person wants it so.
+
+    A note that has overturned no other of its statements is unlinked.
+    """
+    left = [each for each in note.overturned if each not in lifted]
+    session.notes.change(note.id, {"overturned": plain("overturned", left)}, operation, edited=edited)
+    for by in {each.by for each in lifted} - {each.by for each in left}:
+        if by and session.links.get(by, note.id, LinkType.SUPERSEDES) is not None:
+            session.links.remove(by, note.id, LinkType.SUPERSEDES, operation)
+
+
+def lift_all_by(session: Session, ids: Sequence[str], operation: int) -> list[str]:
+    """Let the statements stand again that these notes overturned, since they are gone; returns whose they are."""
+    found = session.notes.overturned_by(ids) if ids else {}
+    for note in found.values():
+        lift(session, note, [each for each in note.overturned if each.by in ids], operation, edited=False)
+    return list(found)
+
+
+def leads_to(session: Session, id: str, other: str) -> bool:
+    """Whether the chain of what took a note's place passes through the other."""
+    seen: set[str] = set()
+    while id not in seen:
+        seen.add(id)
+        note = session.notes.get_many([id], history=False, usage=False, deleted=True).get(id)
+        if note is None or note.superseded_by is None:
+            return False
+        id = note.superseded_by
+        if id == other:
+            return True
+    return False
+
+
+def _end_before(session: Session, id: str) -> datetime | None:
+    """When a superseded note ended before it was superseded; an end that somebody has given it since is kept."""
+    note = session.notes.get_many([id], history=False, usage=False, deleted=True)[id]
+    now = plain("valid_to", note.valid_to)
+    own: str | None = now
+    left: str | None = now
+    for version in session.operations.history(id):
+        changes = version.changes
+        if version.version > 1 and changes.get("status", ("", ""))[1] == Status.SUPERSEDED:
+            own, left = changes.get("valid_to", (now, now))
+        elif "superseded_by" in changes and "valid_to" in changes:
+            left = changes["valid_to"][1]
+    return read_time(own if left == now else now)
+
+
+# Statements of a note that end while the rest of it stands: which words they are, and what is left without them.
 
 #: What opens a clause that says more of what stands before it, and one that gives a reason or a condition.
 _RELATIVE = re.compile(r"(?:who|which|whose|where)$", re.IGNORECASE)
@@ -218,3 +310,82 @@ def _adds(each: Statement) -> bool:
     sorts = [value.sort for value in each.values]
     dated = not _DATES.isdisjoint(sorts) and sorts.count("number") <= 1
     return _RELATIVE.search(each.opener) is not None or (dated and sum(each.about.values()) <= _COMMON)
+
+
+# What leans on a note that no longer holds: notes that link to it, and facts that hang on one of its facts.
+
+#: Links that say that one note rests on the other. That two are related says so only where a person linked them: those
+#: of an analyst are made of shared names, and having a name in common is no ground to doubt a note.
+_GROUND = (LinkType.SUPPORTS, LinkType.CAUSED_BY, LinkType.DERIVED_FROM, LinkType.PART_OF)
+_SHOWN = 60
+
+
+def flag_what_leans(
+    session: Session,
+    ended: MemoryNote,
+    successor: MemoryNote | None,
+    moment: datetime,
+    predicates: Predicates,
+    operation: int,
+    *,
+    whole: bool = True,
+) -> None:
+    """Flag as possibly out of date what leaned on `ended`, which stopped being true at `moment`, wholly or in part."""
+    because = ended.id if successor is None else successor.id
+    facts = [fact for fact in ended.facts if fact.holds and _overturned(fact, successor, whole=whole)]
+    scope = Scope.of(ended.metadata)
+    hanging = _hanging(session, facts, scope, predicates, moment)
+    leaning = [*(_linking(session, ended, moment) if whole else ()), *hanging]
+    for id in dict.fromkeys(leaning):
+        if id not in (ended.id, because):
+            session.flags.put(id, because, _reason(ended, successor), operation)
+
+
+def _linking(session: Session, ended: MemoryNote, moment: datetime) -> Iterator[str]:
+    """Active notes from before that link to it, because of what it says."""
+    links = [link for link in session.links.to(ended.id) if _rests(link)]
+    notes = session.notes.get_many([link.source for link in links], history=False, usage=False)
+    for note in notes.values():
+        if Scope.of(note.metadata) != Scope.of(ended.metadata):
+            continue  # a link from before notes of different users were kept apart
+        if note.status is Status.ACTIVE and states_something(note) and note.at is not None and note.at < moment:
+            yield note.id
+
+
+def _rests(link: Link) -> bool:
+    by_person = link.made_by.split(":")[0] == "user" and not link.reason.startswith(NEAR_DUPLICATE)
+    return link.type in _GROUND or (link.type is LinkType.RELATED and by_person)
+
+
+def _hanging(
+    session: Session, overturned: Sequence[Fact], scope: Scope, predicates: Predicates, moment: datetime
+) -> Iterator[str]:
+    """Active notes with a fact of the same subject that is presumed to have ended with one of these."""
+    for fact in overturned:
+        hanging = [normalize(name) for name in predicates.hanging_on(fact.predicate)]
+        with session.within(scope):
+            told = session.facts.about([fact.subject], hanging) if hanging else []
+        for each in told:
+            if each.holds and each.status is Status.ACTIVE and each.since < moment:
+                yield each.note
+
+
+def _overturned(fact: Fact, successor: MemoryNote | None, *, whole: bool) -> bool:
+    if successor is None:
+        return True
+    news = [new for new in successor.facts if new.predicate == fact.predicate]
+    if any(new.holds and same_value(new.object, fact.object) for new in news):
+        return False
+    return whole or bool(news)
+
+
+def _reason(ended: MemoryNote, successor: MemoryNote | None) -> str:
+    old = _short(ended.content)
+    if written_in_cjk(ended.content if successor is None else successor.content):
+        return f"“{old}”已被收回" if successor is None else f"“{old}”已被“{_short(successor.content)}”取代"
+    return f"“{old}” was taken back" if successor is None else f"“{_short(successor.content)}” superseded “{old}”"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1].rstrip() + "…"

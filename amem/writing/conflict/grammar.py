@@ -10,13 +10,13 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.lexicon import Sort, lexicon
-from amem.text.stopwords import words as words_of
-from amem.writing.conflict.words import concepts
+from amem.text.scripts import words as words_of
+from amem.writing.conflict.cues import concepts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.llm.offline.reading import Word
+    from amem.llm.offline.word_reading import Word
 
 
 class Of(Enum):

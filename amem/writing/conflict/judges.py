@@ -1,20 +1,264 @@
-"""The judges of a pair of notes, in the order in which they are asked."""
+"""The judges of a pair of notes, in the order in which they are asked: slot rule, model, cross-encoder, heuristic."""
 
 from __future__ import annotations
 
+import logging
+from collections import OrderedDict
+from dataclasses import replace
+from datetime import timedelta
+from threading import Lock
 from typing import TYPE_CHECKING
 
-from amem.writing.conflict import heuristic, slot
-from amem.writing.conflict.nli import Inference
-from amem.writing.conflict.verdict import Label
+from amem.errors import AmemError
+from amem.text import is_cjk, normalize
+from amem.truth.intervals import may_overtake, overtakes, same_value
+from amem.truth.subjects import subject_key
+from amem.verdict import Label, Verdict
+from amem.writing.conflict import cues, heuristic, reasons
+from amem.writing.conflict.changed_meaning import only_sometimes
+from amem.writing.conflict.ending import statement_of, states_more
+from amem.writing.conflict.likeness import AT_ONCE, same_people
+from amem.writing.conflict.statements import quotes, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from amem.note import Fact
     from amem.protocols import Entailment
     from amem.settings import Settings
     from amem.truth.predicates import Predicates
-    from amem.writing.conflict.verdict import Claim, Verdict
+    from amem.writing.conflict.candidates import Claim
+
+
+# The slot rule: one subject, one slot, another value. What was true later holds.
+
+SLOT = "slot"
+SAID_SO, IMPLIED, DIFFER = 0.95, 0.85, 0.75
+#: Within this time two people who say different things disagree; after it, something may have changed.
+_AT_ONCE = timedelta(days=1)
+#: Roles of what everything of ours runs on.
+HOSTS = ("cloud", "hosting")
+#: Facts a note are compared; nobody states more in one.
+_MOST = 40
+
+
+def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | None:
+    """What the facts of two notes make of them; None where they do not meet in a slot."""
+    if banned := _banned(earlier, later):
+        reason = reasons.differing(*banned, later.content, predicates)
+        return Verdict(Label.CONTRADICTS, DIFFER, reason, SLOT, quotes=_quotes(earlier, banned[:1]))
+    best: Verdict | None = None
+    overturned: list[Fact] = []
+    for old, new in _meetings(earlier, later, predicates):
+        verdict = _of(old, new, earlier, later, predicates)
+        if verdict is None:
+            continue
+        overturned.append(old)
+        if best is None or _weight(verdict) > _weight(best):
+            best = verdict
+    if best is None:
+        return None
+    quotes = _quotes(earlier, overturned)
+    if best.label is not Label.SUPERSEDES:
+        return replace(best, quotes=quotes)
+    if only_sometimes(earlier.content, later.content):
+        return replace(best, whole=False)  # what ended is not the statement, only its being so always
+    whole = _is_all(earlier, overturned, predicates) and not states_more(earlier.content, quotes)
+    return replace(best, whole=whole, quotes=quotes)
+
+
+def _quotes(claim: Claim, facts: Iterable[Fact]) -> tuple[str, ...]:
+    """The statements of a note that state these facts, in its words."""
+    found = (statement_of(claim.content, each.object) for each in facts)
+    return tuple(dict.fromkeys(each for each in found if each is not None))
+
+
+def _banned(earlier: Claim, later: Claim) -> tuple[Fact, Fact] | None:
+    """What one note forbids and the other says is used: a rule that is broken, which ends neither."""
+    for old in earlier.facts[:_MOST]:
+        for new in later.facts[:_MOST]:
+            apart = {old.predicate, new.predicate} == {"forbids", "uses"} and old.holds and new.holds
+            if apart and subject_key(old.subject) == subject_key(new.subject) and same_value(old.object, new.object):
+                return old, new
+    return None
+
+
+def _meetings(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[tuple[Fact, Fact]]:
+    """Facts of one subject and predicate that cannot hold at the same time, as far as their times allow."""
+    for new in later.facts[:_MOST]:
+        for old in earlier.facts[:_MOST]:
+            if old.predicate == new.predicate and subject_key(old.subject) == subject_key(new.subject):
+                since, began = new.valid_from or later.true_at, old.valid_from or earlier.true_at
+                past = new.holds and new.valid_to is not None and new.valid_to <= later.said_at
+                over = old.valid_to is not None and old.valid_to <= since
+                follows = since >= began or _is_news(old, new, earlier, later)
+                if follows and not past and not over and _apart(old, new, predicates):
+                    yield old, new
+
+
+def _is_news(old: Fact, new: Fact, earlier: Claim, later: Claim) -> bool:
+    """Whether the one fact tells of a change after the other was said of no time in particular."""
+    return overtakes(_telling(new, later), _telling(old, earlier))
+
+
+def _telling(fact: Fact, claim: Claim) -> Claim:
+    """A claim as of what one of its facts says of a time."""
+    dated = claim.dated or fact.valid_from is not None
+    return replace(claim, true_at=fact.valid_from or claim.true_at, until=fact.valid_to or claim.until, dated=dated)
+
+
+def _apart(old: Fact, new: Fact, predicates: Predicates) -> bool:
+    if old.holds and new.holds:
+        slot = predicates.slot(new.predicate, new.object)
+        filled = slot is not None and slot == predicates.slot(old.predicate, old.object)
+        return filled and not same_value(old.object, new.object) and not _within(old.object, new.object)
+    if old.holds == new.holds:
+        return False
+    ending = old if not old.holds else new
+    return same_value(old.object, new.object) or not normalize(ending.object)
+
+
+def _within(one: str, other: str) -> bool:
+    """Whether one Chinese name begins with the other: 杭州 and 杭州西湖区, where no space tells the parts."""
+    first, second = sorted((normalize(one), normalize(other)), key=len)
+    return is_cjk(first) and second.startswith(first)
+
+
+def _of(old: Fact, new: Fact, earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | None:
+    said_so = cues.replaces(later.content)
+    if not said_so and may_overtake(_telling(old, earlier), _telling(new, later)):
+        return Verdict(Label.CONTRADICTS, DIFFER, reasons.unclear(old, new, later.content, predicates), SLOT)
+    never_changes = all(cues.forever(claim.content) for claim in (earlier, later))
+    if not said_so and (never_changes or _disagree(earlier, later)):
+        return Verdict(Label.CONTRADICTS, DIFFER, reasons.differing(old, new, later.content, predicates), SLOT)
+    confidence = SAID_SO if said_so else IMPLIED
+    if not new.holds:
+        return Verdict(Label.SUPERSEDES, confidence, reasons.ended(old, later.content, predicates), SLOT)
+    if not old.holds:
+        return Verdict(Label.SUPERSEDES, IMPLIED, reasons.resumed(new, later.content, predicates), SLOT)
+    several = predicates.rows[new.predicate].one is not True and not cues.main(later.content)
+    if not said_so and several and not _moved_house(new, later, predicates):
+        # "We use Redis" and "we use Memcached" may both be so.
+        return None
+    return Verdict(Label.SUPERSEDES, confidence, reasons.replaced(old, new, later.content, predicates), SLOT)
+
+
+def _moved_house(new: Fact, later: Claim, predicates: Predicates) -> bool:
+    """Whether something is said to run elsewhere now: what is hosted is hosted in one place."""
+    return predicates.role(new.object) in HOSTS and cues.now(later.content)
+
+
+def _disagree(earlier: Claim, later: Claim) -> bool:
+    """Two speakers, at about one time."""
+    return earlier.speaker != later.speaker and abs(later.true_at - earlier.true_at) <= _AT_ONCE
+
+
+def _weight(verdict: Verdict) -> tuple[bool, float]:
+    return verdict.label is Label.SUPERSEDES, verdict.confidence
+
+
+def _is_all(claim: Claim, overturned: list[Fact], predicates: Predicates) -> bool:
+    """Whether no fact of a note is left when these fall."""
+    fallen = {each.predicate for each in overturned}
+    rest = [
+        each for each in claim.facts if each not in overturned and not (not each.holds and each.predicate in fallen)
+    ]
+    return all(predicates.hangs_on(each.predicate) in fallen for each in rest)
+
+
+# A cross-encoder's word on two notes: it knows contradiction, and nothing of who speaks, of plans or of time.
+
+logger = logging.getLogger("amem.writing")
+
+NLI = "nli"
+#: Comparisons that are remembered: a pair is looked at more than once on its way.
+_REMEMBERED = 512
+#: Characters of a note that the model reads.
+_READ = 1_000
+
+
+class Inference:
+    """Asks the cross-encoder, each pair once, and does without it from the first time that it cannot be used."""
+
+    def __init__(self, entailment: Callable[[], Entailment | None]) -> None:
+        self._entailment = entailment
+        self._known: OrderedDict[tuple[str, str], Mapping[str, float]] = OrderedDict()
+        self._broken = False
+        self._lock = Lock()
+
+    def foresee(self, pairs: Sequence[tuple[Claim, Claim]]) -> None:
+        """Compare those of the pairs that may be judged, in one batch."""
+        if self._model() is not None:
+            self._ask([_texts(*pair) for pair in pairs if may_differ(*pair)])
+
+    def judge(self, earlier: Claim, later: Claim, least: float) -> Verdict | None:
+        """The verdict on a pair; None below the confidence `least`, without a model, or on different subjects."""
+        if self._model() is None or not may_differ(earlier, later):
+            return None
+        texts = _texts(earlier, later)
+        self._ask([texts])
+        found = self._known.get(texts)
+        if found is None:
+            return None
+        if found["contradiction"] >= least:
+            return _conflict(earlier, later, found["contradiction"])
+        if found["entailment"] >= least:
+            return Verdict(Label.SUPPORTS, found["entailment"], reasons.again(later.content), NLI)
+        return None
+
+    def _model(self) -> Entailment | None:
+        if self._broken:
+            return None
+        try:
+            return self._entailment()
+        except AmemError as error:
+            self._give_up(error)
+            return None
+
+    def _ask(self, pairs: Iterable[tuple[str, str]]) -> None:
+        fresh = [pair for pair in dict.fromkeys(pairs) if pair not in self._known]
+        model = self._model() if fresh else None
+        if model is None:
+            return
+        try:
+            answers = model.compare(fresh)
+        except AmemError as error:
+            self._give_up(error)
+            return
+        with self._lock:
+            self._known.update(zip(fresh, answers, strict=True))
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+
+    def _give_up(self, error: AmemError) -> None:
+        self._broken = True
+        logger.warning("notes are judged without a cross-encoder: %s", error)
+
+
+def may_differ(earlier: Claim, later: Claim) -> bool:
+    """Whether both state something, of the same people, in their own words: no plan, question or quotation."""
+    if quotes(earlier.content) or quotes(later.content):
+        return False
+    olds = [each for each in read(earlier.content) if each.about]
+    news = [each for each in read(later.content) if each.about]
+    stated = bool(olds and news) and all(each.said and not each.past for each in (*olds, *news))
+    return stated and all(same_people(old, new, earlier, later) for old in olds for new in news)
+
+
+def _conflict(earlier: Claim, later: Claim, confidence: float) -> Verdict:
+    """By another speaker, or at one time, neither may hide the other."""
+    another = earlier.speaker != later.speaker
+    at_once = later.true_at - earlier.true_at <= AT_ONCE and not cues.replaces(later.content)
+    label = Label.CONTRADICTS if another or at_once else Label.SUPERSEDES
+    reason = reasons.turned(earlier.content, later.content, later.content)
+    return Verdict(label, confidence, reason, NLI, whole=len({each.sentence for each in read(earlier.content)}) == 1)
+
+
+def _texts(earlier: Claim, later: Claim) -> tuple[str, str]:
+    return earlier.content[:_READ], later.content[:_READ]
+
+
+# The judges of a pair of notes, in the order in which they are asked.
 
 
 class Judges:
@@ -39,7 +283,7 @@ class Judges:
 
     def rules_first(self, earlier: Claim, later: Claim, cosine: float) -> Verdict | None:
         """What the slot rule, then the cross-encoder, say; None where they say nothing. No model may overrule them."""
-        verdict = slot.judge(earlier, later, self._predicates())
+        verdict = judge(earlier, later, self._predicates())
         if verdict is None and cosine >= self._settings.conflict_cosine:
             verdict = self._inference.judge(earlier, later, self._settings.nli_confidence)
         return verdict

@@ -1,19 +1,58 @@
-"""How far two statements speak of the same thing: shared words, the same people, and what only one of them has."""
+"""How far two statements speak of the same thing, and how they differ."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from amem.text import normalize
 from amem.truth.subjects import USER, WE
 from amem.writing.conflict.grammar import Of
-from amem.writing.conflict.people import OF, THIRD
+from amem.writing.conflict.statements import OF, THIRD
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from amem.writing.conflict.statement import Statement
-    from amem.writing.conflict.verdict import Claim
+    from amem.writing.conflict.candidates import Claim
+    from amem.writing.conflict.statements import Statement
+
+
+# What a judge by words finds against a note: two statements that do not go together, and how.
+
+#: Shares of what the smaller of two statements is about that the other has to be about, too: half, most, nearly all.
+HALF, MOST, NEARLY_ALL = 0.5, 0.6, 0.8
+#: What two statements are both about has to weigh as much as one telling word.
+TELLING = 1.0
+#: Said within this time, two notes disagree; after it, something may have changed.
+AT_ONCE = timedelta(days=1)
+
+
+class How(StrEnum):
+    """The reason."""
+
+    TURNED = "turned"
+    REPLACED = "replaced"
+    OTHER_VALUE = "other value"
+    OTHER_WORD = "other word"
+    TAKEN_BACK = "taken back"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two statements that do not go together. `explicit`: the later one says itself that something changed, ended or
+    was wrong. `forever`: it is of a sort that does not change. `overlap` in 0..1."""
+
+    how: How
+    old: Statement
+    new: Statement
+    overlap: float
+    explicit: bool
+    forever: bool = False
+
+
+# How far two statements speak of the same thing: shared words, the same people, and what only one of them has.
 
 _MUCH = 2.0
 #: "The hut has electricity", "there is electricity in the hut".

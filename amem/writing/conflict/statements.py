@@ -1,30 +1,280 @@
-"""A note taken apart: what each clause is about, of whom, and whether it says it, denies it or leaves it open."""
+"""A note taken apart: what each clause states, about what, of whom."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.lexicon import Sort
-from amem.llm.offline.reading import Word
-from amem.llm.offline.reading import read as read_words
+from amem.llm.offline.entities import names
+from amem.llm.offline.lexicon import Sort, lexicon
+from amem.llm.offline.word_reading import Word
+from amem.llm.offline.word_reading import read as read_words
 from amem.text import written_in_cjk
-from amem.text.clauses import DENIAL, Stance, clauses, stances, without_idioms
-from amem.text.stopwords import words as words_of
-from amem.writing.conflict import cues, values
-from amem.writing.conflict.cues import EXPLICIT, Cue, Mark
+from amem.text.scripts import words as words_of
+from amem.text.sentences import DENIAL, Stance, clauses, stances, without_idioms
+from amem.truth.subjects import USER, WE
+from amem.writing.conflict import clause_values as values
+from amem.writing.conflict import cues
+from amem.writing.conflict.cues import EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
 from amem.writing.conflict.grammar import NO_CLAIM, Frame, Of, frame_of
-from amem.writing.conflict.people import people_of
-from amem.writing.conflict.statement import Statement
-from amem.writing.conflict.topic import about, named_in, words_in
-from amem.writing.conflict.words import concepts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from amem.llm.offline.reading import Reading
+    from amem.llm.offline.word_reading import Reading
+    from amem.writing.conflict.clause_values import Value
+
+
+# One thing that a note states, as far as its words tell.
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A clause. `about` weighs its telling words; `names` are those among them that name somebody or something, with
+    the name in full; `values` its numbers and dates; `people` are who it is said of (empty: a thing, or left out);
+    `frame` is its grammar, None for Chinese.
+
+    `negative` says that it denies what it is about, or says that it is over, `turned` that it does so with other words
+    than one that has an opposite of its own ("retired"); `poles` are its words with opposites, by pair, +1 or -1,
+    turned round where they are denied. `target` are words for what something changed to ("moved to Friday"), `given_up`
+    those behind "instead of". `said` is False for questions, plans, requests and what is only supposed, `event` True
+    for what happened once.
+    """
+
+    text: str
+    said: bool
+    negative: bool
+    turned: bool
+    about: Mapping[str, float]
+    names: Mapping[str, str]
+    values: frozenset[Value]
+    people: frozenset[str]
+    frame: Frame | None
+    poles: Mapping[str, int]
+    cues: frozenset[Cue]
+    target: frozenset[str] = frozenset()
+    given_up: frozenset[str] = frozenset()
+    event: bool = False
+    ended: bool = False
+    planned: bool = False
+    sentence: int = 0
+    inherited: bool = False
+    """Whether it takes what it is about from the clause before: "it isn't"."""
+    opener: str = ""
+    around: str = ""
+    """The sentence that it stands in."""
+
+    @property
+    def claims(self) -> bool:
+        """Whether it is a claim at all, and no greeting, order or cry."""
+        if self.frame is None:
+            return True
+        if self.people and any(is_state(pair) for pair in self.poles):
+            return True  # "Anna and Lukas split up"
+        if Cue.OVER in self.cues and not self.text.endswith("!"):
+            return True  # "No more sugar in my coffee"
+        return self.frame.of is not Of.NOTHING and (self.frame.of is not Of.POINTED_AT or self.inherited)
+
+    @property
+    def past(self) -> bool:
+        """Whether it says of itself that it was so once."""
+        return Cue.PAST in self.cues
+
+
+# Of whom a clause speaks: who stands where its subject does.
+
+#: Somebody who was named before, or nobody that the clause names.
+THIRD = frozenset({"he", "she", "they"})
+#: Between somebody's name and what somebody else is to them.
+OF = "'s "
+_PRONOUNS = {
+    **dict.fromkeys(("i", "i'm", "i've", "my", "me", "mine", "我", "本人", "俺", "自己"), USER),
+    **dict.fromkeys(("we", "we're", "our", "us", "我们", "咱们", "咱"), WE),
+    **dict.fromkeys(("he", "his", "him", "他"), "he"),
+    **dict.fromkeys(("she", "her", "她"), "she"),
+    **dict.fromkeys(("they", "their", "他们", "她们"), "they"),
+}
+_OURS = frozenset({"my", "our", "me", "us", "我", "我们"})
+_OWNERS = frozenset({"my", "our", "我", "我们", "your", "his", "her", "their", "他", "她"})
+#: Who is meant by what they are to somebody; "my brother" is not I.
+_KIN = {
+    name: row.split()[0]
+    for row in (
+        "brother 哥哥 弟弟 哥 弟 兄弟",
+        "sister 姐姐 妹妹 姐 妹",
+        "mother mom mum mommy 妈妈 妈 母亲 老妈 我妈",
+        "father dad daddy 爸爸 爸 父亲 老爸 我爸",
+        "parent parents 父母 爸妈",
+        "son 儿子",
+        "daughter 女儿",
+        "child kid kids children 孩子 娃 宝宝",
+        "wife 妻子 老婆 太太 媳妇",
+        "husband 丈夫 老公",
+        "partner 伴侣 对象",
+        "girlfriend 女朋友 女友",
+        "boyfriend 男朋友 男友",
+        "cousin 表哥 表弟 表姐 表妹 堂哥 堂弟 堂姐 堂妹",
+        "uncle 叔叔 舅舅 伯伯 姑父 姨夫",
+        "aunt auntie 阿姨 姑姑 姨妈 舅妈 婶婶",
+        "grandma grandmother granny nan 奶奶 外婆 姥姥",
+        "grandpa grandfather granddad 爷爷 外公 姥爷",
+        "nephew 侄子 外甥",
+        "niece 侄女 外甥女",
+        "friend 朋友 闺蜜",
+        "roommate flatmate 室友",
+        "neighbour neighbor 邻居",
+        "colleague coworker 同事",
+        "boss manager 老板 上司 领导",
+    )
+    for name in row.split()
+} | {
+    "表哥": "表哥",
+    "表弟": "表弟",
+    "表姐": "表姐",
+    "表妹": "表妹",
+    "堂哥": "堂哥",
+    "堂弟": "堂弟",
+    "堂姐": "堂姐",
+    "堂妹": "堂妹",
+}
+_AND = frozenset({"and", "&", "和", "与", "跟"})
+_IS_OURS = re.compile(r"\b(?:is|are|was|were)(?: now)? (?:my|our)\b|是我们?的", re.IGNORECASE)
+#: So many words may stand before the subject.
+_FROM_START = 7
+
+
+def people_of(words: Sequence[Word], named: Mapping[str, str]) -> frozenset[str]:
+    """The subject's people, by name, kin or pronoun; empty where the subject is a thing or was left out."""
+    found: set[str] = set()
+    owner = ""
+    ours = any(word.text.casefold() in _OURS for word in words)
+    for at, word in enumerate(words[:_FROM_START]):
+        folded = word.text.casefold()
+        following = words[at + 1].text.casefold() if at + 1 < len(words) else ""
+        if folded in _KIN and _is_meant(words, at):
+            found.add(f"{owner}{OF}{_KIN[folded]}" if owner else _KIN[folded])
+        elif word.key in named and _of_kin(words, at):
+            owner = word.key  # "Peter's wife" is not Peter
+        elif word.key in named:
+            found.add(word.key)
+        elif folded in _PRONOUNS:
+            if folded in _OWNERS and following in _KIN:
+                continue
+            # "They moved our flight" is about our flight.
+            if _PRONOUNS[folded] not in THIRD or not ours:
+                found.add(_PRONOUNS[folded])
+            break
+        elif folded not in _AND and (word.sort >= Sort.WEAK or (found and word.sort is not Sort.TIME)):
+            break
+    if found and _IS_OURS.search(" ".join(word.text for word in words)):
+        found.add(USER)  # "Robin is my dentist" is about me, too
+    return frozenset(found)
+
+
+def kin(word: Word) -> tuple[str, ...]:
+    """The name under which a word for kin goes in any language; empty for any other word."""
+    name = _KIN.get(word.text.casefold())
+    return () if name is None else (name,)
+
+
+def _of_kin(words: Sequence[Word], at: int) -> bool:
+    following = [word.text.casefold() for word in words[at + 1 : at + 3] if word.text != "的"][:1]
+    return (words[at].possessive or words[at].cjk) and bool(following) and following[0] in _KIN
+
+
+def _is_meant(words: Sequence[Word], at: int) -> bool:
+    """ "My child", "Grandpa Emil" and 我爸 are somebody; "as a child" is not."""
+    word = words[at]
+    before = words[at - 1].text.casefold() if at else ""
+    return word.cjk or at == 0 or word.capital or before in _OWNERS or words[at - 1].possessive
+
+
+# What a clause is about: its telling words, each with its weight, and which of them are names.
+
+#: What a word weighs in what a clause is about: verbs and adjectives of every day say little of it.
+_WEIGHT = {Sort.WEAK: 0.5, Sort.COMMON: 1.0, Sort.CONTENT: 1.0}
+#: A Chinese word of one character is half a word as often as not.
+_LIGHT = 0.5
+#: Words that the lexicon takes for code; "my return flight" is another than "my flight".
+_HALF_CODE = frozenset({"return", "import"})
+#: They tell two things of one name apart.
+_WHICH = frozenset({"old", "new", "right", "upper", "lower", "front", "spare", "other", "旧", "新", "老"})
+_AFTER_NAME = words_of(
+    "is was has had does did will can isn't wasn't hasn't doesn't didn't won't can't and lives works likes loves hates"
+)
+#: Nobody in particular, and how much: neither tells what a clause is about.
+_ANYBODY = words_of(
+    "everybodi everyon everyth somebodi someon anybodi anyon peopl end bit lot littl 人 口 遍 丝 下 点儿 临时 一直"
+)
+#: "v2" is a value, as 2 is.
+_NUMBERED = re.compile(r"v?\d[\d.]*")
+
+
+def words_in(reading: Reading) -> list[Word]:
+    """The text's words, with names that the lists know ("飞书") kept whole."""
+    known = list(chinese_names(reading.text)) if not reading.text.isascii() else []
+    if not known:
+        return list(reading.words)
+    words = [word for word in reading.words if not any(start < word.end and word.start < end for start, end in known)]
+    for start, end in known:
+        text = reading.text[start:end]
+        words.append(Word(text, start, end, text, lexicon().chinese.get(text, Sort.CONTENT), cjk=True))
+    return sorted(words, key=lambda word: word.start)
+
+
+def named_in(reading: Reading, words: Sequence[Word]) -> dict[str, str]:
+    """What is a name among the words' keys, with the name in full."""
+    found = {key: word.text for word in words if word.person for key in concepts(word.key)}
+    for word, following in pairwise(words):
+        # "Nils doesn't": a capital, no word that anybody knows, and no "Rewrote".
+        begins = not word.first or following.text.casefold() in _AFTER_NAME or following.verb
+        if word.capital and not word.known and not word.cjk and begins:
+            found[word.key] = word.text
+    for name in names(reading):
+        inside = [word for word in words if name.start <= word.start < name.end and word.sort >= Sort.WEAK]
+        if not name.date:
+            found |= {key: name.text for word in inside for key in concepts(word.key)}
+    return found
+
+
+def about(text: str, at: int, words: Sequence[Word], marked: Sequence[Mark]) -> tuple[dict[str, float], list[Word]]:
+    """The weight of each telling word of a clause that begins at `at`, and the words that are left to tell anything."""
+    # 七点开场 holds an hour, and no word 点开.
+    taken = [] if text.isascii() else [(at + begin, at + end) for begin, end in values.places(text)]
+    told = [
+        word
+        for word in words
+        if not (word.cjk and any(begin < word.end and word.start < end for begin, end in taken))
+        and not any(mark.start < word.end and word.start < mark.end and _is_used(mark) for mark in marked)
+    ]
+    found: dict[str, float] = {}
+    for word in told:
+        if (weight := _weight(word)) and word.key not in _ANYBODY and not _NUMBERED.fullmatch(word.key):
+            for key in kin(word) or concepts(_bare(word)):
+                half = word.cjk and len(word.text) == 1 and key == word.key
+                found[key] = max(_LIGHT if half else weight, found.get(key, 0.0))
+    return found, told
+
+
+def _weight(word: Word) -> float:
+    if word.key in _HALF_CODE:
+        return _LIGHT
+    return 1.0 if word.key in _WHICH else _WEIGHT.get(word.sort, 0.0)
+
+
+def _bare(word: Word) -> str:
+    """A word's key, without what only says where a Chinese verb went: 寄出去, 寄出."""
+    return word.key[:-1] if word.cjk and len(word.key) > 2 and word.key[-1] in "去来了" else word.key
+
+
+def _is_used(mark: Mark) -> bool:
+    return Cue.NOTHING not in mark.cues and (bool(mark.poles) or bool(mark.cues - {Cue.FOREVER}))
+
+
+# A note taken apart: what each clause is about, of whom, and whether it says it, denies it or leaves it open.
 
 #: Characters and clauses of a note that are read; a page pasted into a note is judged by how it begins.
 _READ, _CLAUSES = 2_000, 24

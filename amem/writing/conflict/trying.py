@@ -9,14 +9,13 @@ import numpy as np
 
 from amem.clock import zone
 from amem.note import LinkType, Scope
-from amem.storage.disagreements import open_disagreements
+from amem.storage.reviews import open_disagreements
 from amem.verdict import Conflict, Label, Verdict
 from amem.writing.conflict.candidates import as_rival
-from amem.writing.conflict.reweighing import cosines_to
-from amem.writing.conflict.weighing import ONLY_A_PART, RULES
+from amem.writing.conflict.corrections import cosines_to
+from amem.writing.conflict.decision import ONLY_A_PART, RULES
 from amem.writing.intake import NewNote, take_in
-from amem.writing.neighbours import Candidate
-from amem.writing.steps import draft_of, fill_in
+from amem.writing.neighbours import Candidate, draft_of, fill_in
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:
@@ -25,10 +24,10 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.protocols import Analyst
     from amem.settings import Settings
-    from amem.storage import Session, Store
+    from amem.storage.store import Session, Store
     from amem.vectorizer import Vectorizer
-    from amem.writing.canonical import Canon
     from amem.writing.conflict.settling import Settler
+    from amem.writing.fields import Canon
     from amem.writing.neighbours import Nearest
 
 #: Whatever is tried arrives after all that is there.

@@ -15,14 +15,13 @@ from textual.message import Message
 from textual.widgets import Static
 
 from amem.errors import AmemError, StorageError
-from amem_tui.browse.pane import note_tab
-from amem_tui.browse.pane.aims import Address, Aim, Named, ToNote, ToVersion, Unfold
-from amem_tui.browse.pane.asked import Asked
-from amem_tui.browse.pane.entries import say
-from amem_tui.browse.pane.markdown import beginning
-from amem_tui.browse.pane.page import Page
+from amem_tui.browse.pane import tab_pages as note_tab
+from amem_tui.browse.pane.note_markdown import beginning
+from amem_tui.browse.pane.page_blocks import Address, Aim, Named, ToNote, ToVersion, Unfold
+from amem_tui.browse.pane.page_view import Page
+from amem_tui.browse.pane.tab_names import NAMES, READERS
+from amem_tui.browse.pane.tab_pages import Asked, say
 from amem_tui.browse.pane.tab_strip import TabStrip
-from amem_tui.browse.pane.tabs import NAMES, READERS
 from amem_tui.desk import words
 from amem_tui.phrases import one_line, title
 
@@ -32,9 +31,9 @@ if TYPE_CHECKING:
 
     from amem.note import Link
     from amem.query import Query
-    from amem_tui.browse.pane.asked import Dossier
-    from amem_tui.browse.pane.leaf import Part
-    from amem_tui.browse.pane.tabs import Reader
+    from amem_tui.browse.pane.page_blocks import Part
+    from amem_tui.browse.pane.tab_names import Reader
+    from amem_tui.browse.pane.tab_pages import Dossier
     from amem_tui.desk import Desk
 
 #: Of a text longer than this the first so many characters are shown at once, and the rest when it is laid out.
@@ -140,7 +139,7 @@ class NotePane(Vertical):
             return
         if tab == "note" and len(asked.note.content) > _LONG and not keep:
             start = beginning(asked.note.content, _FIRST)
-            await self._put(asked, tab, await self._read(asked, partial(note_tab.read, text=start)), keep=False)
+            await self._put(asked, tab, await self._read(asked, partial(note_tab.read_note, text=start)), keep=False)
             keep = True
         reading = asyncio.ensure_future(self._read(asked, READERS[tab]))
         try:

@@ -1,34 +1,120 @@
-"""A layout as rows of text with the names of their colours: lines of dots, labels over them."""
+"""A layout as rows of text with the names of their colours, or as an indented tree."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from rich.cells import cell_len
+from rich.segment import Segment
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
 
 from amem.note import LinkType
-from amem_tui.cells import fit
-from amem_tui.graph import braille
-from amem_tui.graph.braille import Stroke, circle, dots
-from amem_tui.graph.placing import FRAME, Layout, Spot, tail
+from amem_tui.graph.layout import FRAME, Layout, Spot, tail
+from amem_tui.lists import fit
+from amem_tui.themes import toned
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from amem_tui.graph.braille import Dots
-    from amem_tui.graph.scene import Edge, Node
+    from numpy.typing import NDArray
+    from rich.style import Style
+    from textual import events
+
+    from amem_tui.graph.canvas import Way
+    from amem_tui.graph.scene import Edge, Node, Scene
+
+
+# Lines made of dots: every cell has 2 x 4 of them, and one colour, that of the weightiest line through it.
+
+#: Unicode's numbering of the dots in a cell, by row and column.
+_BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], dtype=np.uint8)
+_BLANK = 0x2800
+#: Along a line: how many dots are drawn, and how many are not, in turn.
+SOLID, DASHED, LONG_DASHED, DOTTED = (1, 0), (4, 3), (8, 3), (1, 2)
+DASH_DOT, DASH_DOT_DOT, PAIRS = (8, 2, 2, 2), (6, 2, 1, 2, 1, 2), (3, 2, 3, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """A line between two points in dots. Of the strokes through a cell the one with the greatest `rank` colours it."""
+
+    start: tuple[float, float]
+    stop: tuple[float, float]
+    rank: int
+    dashes: tuple[int, ...] = SOLID
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """By row and column of cells: the character, blank where there is nothing, and the rank of its colour."""
+
+    characters: NDArray[np.uint32]
+    ranks: NDArray[np.int32]
+
+
+def dots(cell: tuple[float, float]) -> tuple[float, float]:
+    """The point in the middle of a cell."""
+    return cell[0] * 2 + 0.5, cell[1] * 4 + 1.5
+
+
+def drawn(strokes: Sequence[Stroke], width: int, height: int) -> Dots:
+    """The strokes on so many cells; what is outside is cut off. Strokes of rank 0 are taken for none."""
+    bits = np.zeros((height, width), dtype=np.uint8)
+    ranks = np.zeros((height, width), dtype=np.int32)
+    if strokes:
+        x, y, rank = _points(strokes)
+        inside = (x >= 0) & (x < width * 2) & (y >= 0) & (y < height * 4)
+        x, y, rank = x[inside], y[inside], rank[inside]
+        np.bitwise_or.at(bits, (y // 4, x // 2), _BITS[y % 4, x % 2])
+        np.maximum.at(ranks, (y // 4, x // 2), rank)
+    return Dots(np.where(bits > 0, _BLANK + bits.astype(np.uint32), ord(" ")).astype(np.uint32), ranks)
+
+
+def circle(middle: tuple[float, float], radius: float, rank: int) -> list[Stroke]:
+    """A circle around a point, `radius` in dots (which are as high as wide), as short strokes."""
+    turns = np.linspace(0, 2 * np.pi, max(12, int(radius * 3)) + 1)
+    points = [(middle[0] + radius * float(np.cos(turn)), middle[1] + radius * float(np.sin(turn))) for turn in turns]
+    return [Stroke(one, other, rank) for one, other in pairwise(points)]
+
+
+def _points(strokes: Sequence[Stroke]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.int32]]:
+    """Every dot of every stroke at once: column, row and rank."""
+    start = np.array([stroke.start for stroke in strokes], dtype=float)
+    stop = np.array([stroke.stop for stroke in strokes], dtype=float)
+    length = np.maximum(1, np.abs(stop - start).max(axis=1).round().astype(np.intp))
+    which = np.repeat(np.arange(len(strokes)), length + 1)
+    along = np.arange(len(which)) - np.repeat(np.cumsum(length + 1) - (length + 1), length + 1)
+    share = (along / length[which])[:, None]
+    # Not round(): it takes halves to the even number, and every second dot would be missed.
+    at = np.floor(start[which] + (stop - start)[which] * share + 0.5).astype(np.intp)
+    kept = np.empty(len(which), dtype=np.bool_)
+    for dashes in {stroke.dashes for stroke in strokes}:
+        drawn_so = np.array([stroke.dashes == dashes for stroke in strokes])[which]
+        pattern = np.repeat(np.arange(len(dashes)) % 2 == 0, dashes)
+        kept[drawn_so] = pattern[along[drawn_so] % len(pattern)]
+    rank = np.array([stroke.rank for stroke in strokes], dtype=np.int32)[which]
+    return at[kept, 0], at[kept, 1], rank[kept]
+
+
+# A layout as rows of text with the names of their colours: lines of dots, labels over them.
 
 #: How a link of each type is drawn, each otherwise, for whoever cannot tell the colours; the later ones lie over the
 #: earlier.
 STROKES: Mapping[LinkType, tuple[int, ...]] = {
-    LinkType.RELATED: braille.SOLID,
-    LinkType.PART_OF: braille.DOTTED,
-    LinkType.DERIVED_FROM: braille.LONG_DASHED,
-    LinkType.SUPPORTS: braille.DASH_DOT,
-    LinkType.CAUSED_BY: braille.DASH_DOT_DOT,
-    LinkType.SUPERSEDES: braille.PAIRS,
-    LinkType.CONTRADICTS: braille.DASHED,
+    LinkType.RELATED: SOLID,
+    LinkType.PART_OF: DOTTED,
+    LinkType.DERIVED_FROM: LONG_DASHED,
+    LinkType.SUPPORTS: DASH_DOT,
+    LinkType.CAUSED_BY: DASH_DOT_DOT,
+    LinkType.SUPERSEDES: PAIRS,
+    LinkType.CONTRADICTS: DASHED,
 }
 #: How much a line matters now: one among others, one of the centre's, one of the chosen node's.
 FAINT, PLAIN, LIT = 0, 1, 2
@@ -74,7 +160,7 @@ def draw(layout: Layout, chosen: str | None = None, hovered: str | None = None) 
         if spot.radius:
             lit = LIT if id in (chosen, hovered) else PLAIN
             strokes += circle(dots((spot.port, spot.row)), spot.radius * 4, _rank(_CIRCLE, lit))
-    found = braille.drawn(strokes, layout.width, layout.height)
+    found = drawn(strokes, layout.width, layout.height)
     over: list[list[tuple[int, int, Sequence[Run]]]] = [[] for _ in range(layout.height)]
     # The chosen one first: on the way from one layout to the next labels may meet, and then it is the one to be seen.
     for id in sorted(spots, key=lambda id: (id != chosen, id != scene.centre, scene.nodes[id].hop)):
@@ -219,3 +305,135 @@ def _tone(rank: int) -> tuple[str, int]:
 
 def _start(labelled: tuple[int, int, Sequence[Run]]) -> int:
     return labelled[0]
+
+
+# The same scene as an indented tree, for screens on which no picture would fit.
+
+_NAMES = ("person", "agent", "machine", "behind", "pin", "node", "chosen", "faded", *(str(type) for type in STROKES))
+#: From this width on a row has room for what its link is called.
+_ROOMY = 56
+_CALLED = 12
+_WEIGHT = {type: weight for weight, type in enumerate(STROKES)}
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A row: `lead` is the lines before it; `edge` the link by which it hangs on the row above it."""
+
+    node: Node
+    lead: str
+    edge: Edge | None
+
+
+def branches(scene: Scene) -> list[Branch]:
+    """The scene from its centre, each node below the one through which it was reached. Topics are a plain list."""
+    hung: dict[str, list[Node]] = {}
+    for node in scene.nodes.values():
+        hung.setdefault(scene.via.get(node.id, ""), []).append(node)
+    if any(node.weight for node in scene.nodes.values()):
+        return [Branch(node, "", None) for node in scene.nodes.values()]
+    between: dict[frozenset[str], Edge] = {}
+    for edge in scene.edges:
+        ends = frozenset((edge.source, edge.target))
+        held = between.get(ends)
+        if edge.type is not None and (held is None or _WEIGHT[edge.type] > _WEIGHT[held.type or edge.type]):
+            between[ends] = edge
+    found: list[Branch] = []
+
+    def grow(node: Node, lead: str, below: str) -> None:
+        found.append(Branch(node, lead, between.get(frozenset((node.id, scene.via.get(node.id, ""))))))
+        twigs = hung.get(node.id, [])
+        for place, twig in enumerate(twigs):
+            last = place == len(twigs) - 1
+            grow(twig, below + ("└ " if last else "├ "), below + ("  " if last else "│ "))
+
+    grow(scene.nodes[scene.centre], "", "")
+    return found
+
+
+class GraphTree(ScrollView, can_focus=True, inherit_bindings=False):
+    """A row for each node; whoever owns it decides what `chosen` becomes when one is clicked."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"graph--{name}" for name in _NAMES}
+
+    chosen: reactive[str | None] = reactive(None)
+
+    @dataclass
+    class Chosen(Message):
+        """A row was clicked; `entered` when twice."""
+
+        id: str
+        entered: bool
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._scene: Scene | None = None
+        self._branches: Sequence[Branch] = ()
+
+    def show(self, scene: Scene, chosen: str) -> None:
+        """Show another scene."""
+        self._scene, self._branches = scene, branches(scene)
+        self.virtual_size = Size(0, len(self._branches))
+        self.set_reactive(GraphTree.chosen, chosen)
+        self._reveal()
+        self.refresh()
+
+    def beyond(self, way: Way) -> str | None:
+        """Up and down by rows; left to what a row hangs on, right to the first that hangs on it."""
+        ids = self.order()
+        if self._scene is None or self.chosen is None or self.chosen not in ids:
+            return None
+        here = ids.index(self.chosen)
+        if way == "left":
+            return self._scene.via.get(self.chosen)
+        if way == "right":
+            return next((id for id in ids if self._scene.via.get(id) == self.chosen), None)
+        there = here + (1 if way == "down" else -1)
+        return ids[there] if 0 <= there < len(ids) else None
+
+    def order(self) -> Sequence[str]:
+        """Every node, from the top."""
+        return tuple(branch.node.id for branch in self._branches)
+
+    def watch_chosen(self) -> None:
+        self._reveal()
+        self.refresh()
+
+    def on_resize(self) -> None:
+        self._reveal()
+
+    def on_click(self, event: events.Click) -> None:
+        place = event.y + int(self.scroll_y)
+        if place < len(self._branches):
+            self.post_message(self.Chosen(self._branches[place].node.id, entered=event.chain == 2))
+
+    def _reveal(self) -> None:
+        ids = self.order()
+        if self.chosen in ids:
+            self.scroll_to_region(Region(0, ids.index(self.chosen), 1, 1), animate=False, force=True)
+
+    def render_line(self, y: int) -> Strip:
+        place = y + int(self.scroll_y)
+        if place >= len(self._branches):
+            return Strip.blank(self.size.width, self.rich_style)
+        branch = self._branches[place]
+        node, width = branch.node, self.size.width
+        on = node.id == self.chosen
+        base = self.get_component_rich_style("graph--chosen" if on else "graph--node")
+        if not on:
+            base += self.rich_style.background_style
+        segments = [Segment(f" {branch.lead}", self._over("behind", base))]
+        if branch.edge is not None and branch.edge.type is not None:
+            way = "←" if branch.edge.source == node.id else "→"
+            called = fit(str(branch.edge.type).replace("_", " "), _CALLED) + " " if width >= _ROOMY else ""
+            segments.append(Segment(f"{way} {called}", self._over(str(branch.edge.type), base)))
+        segments.append(Segment(f"{node.glyph} ", self._over("faded" if node.faded else node.voice, base)))
+        behind = tail(node) + (" ▪" if node.pinned else "")
+        room = max(4, width - sum(segment.cell_length for segment in segments) - cell_len(behind) - 1)
+        shown = fit(node.name, min(room, cell_len(node.name)))
+        segments.append(Segment(shown, self._over("faded", base) if node.faded else base))
+        segments.append(Segment(behind, self._over("behind", base)))
+        return Strip(segments).adjust_cell_length(width, base).simplify()
+
+    def _over(self, name: str, base: Style) -> Style:
+        return toned(base, self.get_component_rich_style(f"graph--{name}", partial=True))

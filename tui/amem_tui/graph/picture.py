@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem_tui.graph.drawing import Picture, draw
-from amem_tui.graph.placing import Layout, place
+from amem_tui.graph.layout import Layout, place
 from amem_tui.graph.scene import scene_of
 
 if TYPE_CHECKING:

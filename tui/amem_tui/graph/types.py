@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.widgets import Static
 
 from amem.note import LinkType
-from amem.storage.reach import TELLING
-from amem_tui.graph import braille
+from amem.storage.graph_queries import TELLING
+from amem_tui.graph import drawing as braille
 from amem_tui.graph.drawing import STROKES
 
 if TYPE_CHECKING:

@@ -14,15 +14,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, InvalidInput, MissingExtra
-from amem_tui.serving.command import page_of
-from amem_tui.serving.server import listening
+from amem_tui.serving.page_server import listening, page_of
 from amem_tui.serving.window import NoteWindow, title_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from amem.settings import Settings
-    from amem_tui.serving.server import Page
+    from amem_tui.serving.page_server import Page
 
 #: Seconds that the server may take to begin, and to end.
 _PATIENCE = 10.0

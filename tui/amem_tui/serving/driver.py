@@ -9,7 +9,7 @@ from textual import events
 from textual.drivers.web_driver import WebDriver
 
 if TYPE_CHECKING:
-    from amem_tui.app import NotesApp
+    from amem_tui.browser_app import NotesApp
 
 #: What the process behind the page is told to use, as Textual wants it.
 DRIVER = f"{__name__}:PageDriver"

@@ -17,7 +17,7 @@ from functools import partial
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
-from amem_tui.serving.session import Watcher
+from amem_tui.serving.page_server import Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

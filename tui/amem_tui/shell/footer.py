@@ -1,21 +1,200 @@
-"""The line below every screen: the keys that do something now, the most important first, and where to find the rest."""
+"""The keys of a screen as its footer and its help show them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual import events, on
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from amem_tui.shell.key_lists import display
+from amem_tui.lists import fit
+from amem_tui.phrases import GLYPHS
+from amem_tui.rooms import ROOMS
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
-    from textual.binding import Binding
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from textual.app import App, ComposeResult
+    from textual.dom import DOMNode
     from textual.screen import Screen
+
+
+# Every key of the screen below and of every screen, by what it does, and what the signs in lists mean.
+
+_KEY_WIDTH = 13
+_MAKERS = (
+    ("●", "$success", "a person wrote it"),
+    ("▲", "$primary", "an agent wrote it"),
+    ("◆", "$accent", "a model or a rule concluded it"),
+)
+_OTHERS = (("▪", "pinned: never fades"),)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """A key as it is shown, what it does, and whether that can be done now."""
+
+    key: str
+    what: str
+    works: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeyGroup:
+    """Keys that belong together."""
+
+    heading: str
+    keys: Sequence[KeyLine]
+
+
+class HelpScreen(ModalScreen[None]):
+    """`here` are the keys of the screen below, `everywhere` those of every screen.
+
+    `legend` says what signs of the screen below mean, (sign, meaning), besides those that stand everywhere.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,question_mark,q", "leave", "Close", show=False),
+        Binding("down,j", "scroll(1)", "Down", show=False),
+        Binding("up,k", "scroll(-1)", "Up", show=False),
+        Binding("pagedown,space", "scroll(10)", "Page down", show=False),
+        Binding("pageup", "scroll(-10)", "Page up", show=False),
+    ]
+
+    def __init__(
+        self,
+        here: Sequence[KeyGroup],
+        everywhere: Sequence[KeyGroup],
+        legend: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        super().__init__()
+        self._here, self._everywhere, self._legend = here, everywhere, legend
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="help") as sheet:
+            sheet.border_title = "Keys"
+            sheet.border_subtitle = "escape closes"
+            with Horizontal(id="help-columns"):
+                with Vertical(classes="help-column"):
+                    for group in self._here:
+                        yield Static(_keys(group), classes="help-group")
+                with Vertical(classes="help-column"):
+                    for group in self._everywhere:
+                        yield Static(_keys(group), classes="help-group")
+                    yield Static(_signs(self._legend), classes="help-group")
+
+    def action_leave(self) -> None:
+        self.dismiss()
+
+    def action_scroll(self, lines: int) -> None:
+        self.query_one("#help", VerticalScroll).scroll_relative(y=lines, animate=False)
+
+
+def _keys(group: KeyGroup) -> Content:
+    lines = [_heading(group.heading)]
+    for line in group.keys:
+        key = Content.assemble((fit(line.key, _KEY_WIDTH), "bold $accent" if line.works else "$muted"), " ")
+        lines.append(Content.assemble(key, line.what if line.works else (f"{line.what} (not now)", "$muted")))
+    return Content("\n").join(lines)
+
+
+def _signs(legend: Sequence[tuple[str, str]]) -> Content:
+    others = legend or _OTHERS
+    room = 2 + max(cell_len(sign) for sign, *_ in (*_MAKERS, *others))
+    lines = [_heading("Signs")]
+    lines += [Content.assemble((fit(sign, room), f"bold {colour}"), what) for sign, colour, what in _MAKERS]
+    lines += [Content.assemble((fit(sign, room), "bold"), what) for sign, what in others]
+    kinds = [f"{glyph} {kind}" for kind, glyph in GLYPHS.items()]
+    for first in range(0, len(kinds), 3):
+        lines.append(Content.assemble(("".join(fit(each, 14) for each in kinds[first : first + 3]), "$secondary")))
+    return Content("\n").join(lines)
+
+
+def _heading(words: str) -> Content:
+    return Content.assemble((words, "bold $primary"))
+
+
+# The keys of a screen as help and footer show them: read from its bindings, a person's own keys included.
+
+#: How keys are called that have a longer name in Textual than on the keyboard.
+_SHORT = {
+    "question_mark": "?",
+    "slash": "/",
+    "escape": "esc",
+    "enter": "enter",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "plus": "+",
+    "minus": "-",
+}
+#: Of every scrolling widget, and said by the arrow keys themselves.
+_TEXTUALS_OWN = ("scroll_", "page_left", "page_right")
+
+
+def keys_here(screen: Screen[Any], title: str) -> list[KeyGroup]:
+    """What the keys of this screen do, and those of the widget that has the focus."""
+    app = screen.app
+    own = [binding for binding in _bound(screen) if binding.id is not None]
+    focused = screen.focused
+    within = [] if focused is None else [each for each in focused.ancestors_with_self if each not in (screen, app)]
+    moving = [binding for node in within for binding in _bound(node) if not binding.action.startswith(_TEXTUALS_OWN)]
+    groups = [KeyGroup(title, _lines(app, own)), KeyGroup("Where you are", _lines(app, moving))]
+    return [group for group in groups if group.keys]
+
+
+def keys_everywhere(app: App[Any]) -> list[KeyGroup]:
+    """What keys do on every screen: the rooms first."""
+    bound = [binding for binding in _bound(app) if binding.id is not None]
+    rooms = [each for each in bound if room_of(each) is not None]
+    others = [each for each in bound if room_of(each) is None]
+    panes = KeyLine("tab", "Next pane (shift+tab: back)", True)
+    everywhere = KeyGroup("Everywhere", [*_lines(app, others), panes])
+    return [KeyGroup("Rooms", _lines(app, rooms)), everywhere]
+
+
+def display(app: App[Any], binding: Binding) -> str:
+    """A key as people call it."""
+    if binding.key_display:
+        return binding.key_display
+    *modifiers, key = binding.key.split("+")
+    return "+".join([*modifiers, _SHORT.get(key) or (app.get_key_display(binding) if not modifiers else key)])
+
+
+def room_of(binding: Binding) -> str | None:
+    """The room that a key leads to, if it leads to one."""
+    return next((room for room in ROOMS if binding.action == f"visit('{room}')"), None)
+
+
+def _bound(node: DOMNode) -> Iterable[Binding]:
+    keymap = node.app._keymap
+    bindings = node._bindings.copy()
+    bindings.apply_keymap(keymap)
+    return [binding for _, binding in bindings]
+
+
+def _lines(app: App[Any], bindings: Iterable[Binding]) -> list[KeyLine]:
+    active = {(each.binding.key, each.binding.action) for each in app.screen.active_bindings.values()}
+    keys: dict[tuple[str, str], list[str]] = {}
+    works: dict[tuple[str, str], bool] = {}
+    for binding in bindings:
+        if binding.system or not binding.description:
+            continue
+        what = (binding.action, binding.description)
+        keys.setdefault(what, []).append(display(app, binding))
+        works[what] = works.get(what, False) or (binding.key, binding.action) in active
+    return [KeyLine(" ".join(dict.fromkeys(shown)), what[1], works[what]) for what, shown in keys.items()]
+
+
+# The line below every screen: the keys that do something now, the most important first, and where to find the rest.
 
 _HELP = "keys"
 

@@ -1,32 +1,201 @@
-"""The form in which a note is written or edited. It closes when the note is saved: a refusal never costs a word."""
+"""The form in which a note is written or edited; a refusal never costs a word."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
+from textual.app import SuspendNotSupported
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Checkbox, Collapsible, Input, Select, Static, TextArea
 
 from amem.errors import AmemError, InvalidInput, NoteNotFound, StaleNote
-from amem.note import Kind
+from amem.note import Enrichment, Kind
+from amem_tui.command_line import command
 from amem_tui.desk import words
-from amem_tui.phrases import GLYPHS, clean, typeable
-from amem_tui.shell.draft import Draft, labels
+from amem_tui.keymap import FORM_KEYS
+from amem_tui.phrases import GLYPHS, clean, one_line, plural, title, typeable
 from amem_tui.shell.footer import KeyFooter
-from amem_tui.shell.keys import FORM_KEYS
-from amem_tui.shell.other_version import OtherVersionScreen
-from amem_tui.shell.own_editor import write_in_editor
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
-    from textual.binding import BindingType
+    from collections.abc import Mapping
 
+    from textual.app import App, ComposeResult
+
+    from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
+    from amem.receipt import Receipt
     from amem_tui.desk import Desk
+
+
+# A note as it is being written: what the person gave of it, and saving that without undoing what others did.
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """`base` is the note as it was when the form was opened, None for a new one.
+
+    `given` are the fields that the person filled in or changed (content among them where it was changed); the others
+    are left to the analyst, or as they are.
+    """
+
+    base: MemoryNote | None
+    given: Mapping[str, Any]
+
+    def save(self, memory: AgenticMemorySystem) -> tuple[str, str]:
+        """Store it, without waiting for a model; (the note's id, what came of it).
+
+        Raises StaleNote when somebody else changed a field that is changed here, NoteNotFound when the note was
+        deleted meanwhile, and whatever refuses a note.
+        """
+        if self.base is None:
+            fields = dict(self.given)
+            receipt = memory.add(fields.pop("content", ""), wait=False, **fields)
+            return receipt.id, _received(receipt, fields, command(memory.settings, "enrich"))
+        if not self.given:
+            return self.base.id, "Nothing was changed"
+        now = memory.read(self.base.id)
+        if now is None:
+            raise _gone()
+        if stale := [name for name in self.given if getattr(now, name) != getattr(self.base, name)]:
+            raise StaleNote(
+                f"somebody changed the {' and '.join(stale)} of this note meanwhile",
+                hint="ctrl+t shows what it is now, ctrl+n saves yours as a new note",
+            )
+        changed = copy(now)
+        for name, value in self.given.items():
+            setattr(changed, name, value)
+        if not memory.update(changed, wait=False):
+            raise _gone()
+        return changed.id, f"Changed “{one_line(title(changed.content), 50)}”"
+
+    def as_new(self) -> Draft:
+        """The same as a note of its own."""
+        return Draft(None, self.given)
+
+
+def labels(typed: str) -> list[str]:
+    """Tags or keywords as they are typed: ``tea, #green kettle`` is "tea" and "green kettle"."""
+    parts = (part.strip().lstrip("#").strip() for part in typed.replace("，", ",").replace("、", ",").split(","))
+    return [part for part in parts if part]
+
+
+def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
+    if not receipt.stored:
+        extra = f" ({', '.join(fields)} of yours were not added to it)" if fields else ""
+        return f"Known already: here is the note that says the same{extra}"
+    parts = ["Stored"]
+    if receipt.links:
+        parts.append(plural(len(receipt.links), "link"))
+    if receipt.evolved:
+        parts.append(f"{plural(len(receipt.evolved), 'neighbour')} updated")
+    if receipt.superseded:
+        parts.append(f"{plural(len(receipt.superseded), 'older note')} superseded")
+    if receipt.queued:
+        parts.append(f"{plural(len(receipt.queued), 'change')} to review")
+    if receipt.enrichment is Enrichment.PENDING:
+        parts.append("analysis follows by itself")
+    elif receipt.enrichment is not Enrichment.DONE:
+        parts.append(f"analysis waits ({enrich})")
+    return ", ".join(parts)
+
+
+def _gone() -> NoteNotFound:
+    return NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves your text as a new note")
+
+
+# A note that two have changed: what it is now beside what one was about to save.
+
+
+class OtherVersionScreen(ModalScreen[bool]):
+    """`now` is the note as it is stored, `mine` the text in the form; dismissed with whether mine shall replace it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "choose(False)", "Back to the form"),
+        Binding("ctrl+s", "choose(True)", "Save mine in its place"),
+    ]
+
+    def __init__(self, now: MemoryNote, mine: str) -> None:
+        super().__init__()
+        self._now, self._mine = now, mine
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="other") as sheet:
+            sheet.border_title = "Changed meanwhile"
+            yield Static(Content.assemble(("As it is now", "bold $primary")))
+            yield Static(Content(clean(self._now.content)), classes="version")
+            yield Static(Content.assemble(("As you have it", "bold $primary")))
+            yield Static(Content(clean(self._mine)), classes="version")
+        yield KeyFooter()
+
+    def action_choose(self, mine: bool) -> None:
+        self.dismiss(mine)
+
+
+# A note's text in the person's own editor, which has the terminal to itself meanwhile.
+
+_NOWHERE = "There is no terminal here that an editor could have; write in the form instead."
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text as the editor left it; `problem` says what became of the editor where it did not end well."""
+
+    text: str
+    problem: str = ""
+
+
+def write_in_editor(app: App[Any], text: str) -> Written:
+    """Let the person edit the text in $VISUAL or $EDITOR while the app is suspended.
+
+    Whatever becomes of the editor, the text that it left in the file comes back; its folder, with what else an editor
+    may have kept there, stays when it failed. Raises InvalidInput where no editor can be started.
+    """
+    from amem.cli.editor import editor_command, run_editor
+
+    command = editor_command()
+    folder = Path(tempfile.mkdtemp(prefix="amem-"))
+    path = folder / "note.md"
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+    problem = ""
+    try:
+        # On the event loop on purpose: nothing may draw while the terminal is another program's.
+        with app.suspend():
+            try:
+                run_editor([*command, str(path)])
+            except AmemError as error:
+                problem = str(error)
+    except SuspendNotSupported as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise InvalidInput(_NOWHERE) from error
+    return _read_back(path, text, problem)
+
+
+def _read_back(path: Path, before: str, problem: str) -> Written:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return Written(before, f"what the editor left cannot be read ({error}); it is in {path.parent}")
+    # Most editors end a file with a line break of their own.
+    text = text if before.endswith("\n") else text.rstrip("\n")
+    left = [each for each in path.parent.iterdir() if each != path]
+    if problem and (left or text != before):
+        return Written(text, f"{problem}; what it left is in {path.parent}")
+    shutil.rmtree(path.parent, ignore_errors=True)
+    return Written(text, problem)
+
+
+# The form in which a note is written or edited. It closes when the note is saved: a refusal never costs a word.
 
 #: Fields that are typed on one line, and what stands in them while they are empty.
 _LINES = {

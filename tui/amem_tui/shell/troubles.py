@@ -1,25 +1,205 @@
-"""What the app does when something fails: a screen for a store, a toast and a line in the log for the unforeseen."""
+"""What the app does when something fails, foreseen or not."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+import os
+import shlex
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
-from textual import on, work
+from textual import events, on, work
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widgets import Static
 from textual.worker import WorkerFailed
 
-from amem.errors import AmemError, StorageGone
+from amem.errors import AmemError, StorageBusy, StorageCorrupt, StorageFull, StorageGone, StorageReadOnly
+from amem.server_call import masked
+from amem.visible import visible
 from amem_tui.desk import CollectionChanged, words
 from amem_tui.notes_screen import NotesScreen
-from amem_tui.shell.mishaps import in_words, write_down
-from amem_tui.shell.one_key_at_a_time import OneKeyAtATime
-from amem_tui.shell.unreadable import GoOn, Retry, UnreadableScreen
+from amem_tui.phrases import clean, one_line
+from amem_tui.shell.footer import KeyFooter
+from amem_tui.shell.key_order import OneKeyAtATime
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import TextIOWrapper
+    from pathlib import Path
+
+    from textual.app import ComposeResult
     from textual.notifications import Notify
 
     from amem.settings import Settings
     from amem_tui.desk import Desk
+
+
+# What nobody foresaw: written down in a file of the home, so that the terminal needs to show no traceback.
+
+FILE_NAME = "tui.log"
+#: Bytes from which on the file is begun anew, the old one kept beside it.
+_FULL = 1_000_000
+_log = logging.getLogger("amem.tui")
+
+
+class _PrivateFile(logging.FileHandler):
+    """A log that its owner alone can read, made when there is something to write."""
+
+    def _open(self) -> TextIOWrapper:
+        os.makedirs(os.path.dirname(self.baseFilename), mode=0o700, exist_ok=True)
+        descriptor = os.open(self.baseFilename, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600)
+        return os.fdopen(descriptor, "a", encoding="utf-8")
+
+
+class _Visible(logging.Formatter):
+    """Lines, tracebacks too, that drive no terminal in which they are read and hold no key that a server repeated."""
+
+    def __init__(self, pattern: str, secrets: tuple[str, ...]) -> None:
+        super().__init__(pattern)
+        self._secrets = secrets
+
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(masked(super().format(record), *self._secrets))
+
+
+@contextmanager
+def written_down(home: Path, *secrets: str) -> Iterator[None]:
+    """While the browser runs, warnings of amem and its own mishaps go to ``<home>/tui.log``, without `secrets`."""
+    path = home / FILE_NAME
+    try:
+        if path.stat().st_size > _FULL:
+            path.replace(path.with_suffix(".log.old"))
+    except OSError:
+        pass  # there is none yet, or its folder is read-only; then nothing is written
+    handler = _PrivateFile(path, encoding="utf-8", delay=True)
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(_Visible("%(asctime)s %(levelname)s %(name)s %(message)s", secrets))
+    amem = logging.getLogger("amem")
+    amem.addHandler(handler)
+    try:
+        yield
+    finally:
+        amem.removeHandler(handler)
+        handler.close()
+
+
+def write_down(error: BaseException) -> None:
+    """Keep an exception, with where it came from."""
+    _log.error("unexpected %s", type(error).__name__, exc_info=error)
+
+
+def in_words(error: BaseException, home: Path) -> str:
+    """An exception as a person may be told of it."""
+    said = one_line(str(error))
+    what = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return f"Something unforeseen went wrong, {what}\nIt is written down in {home / FILE_NAME}."
+
+
+# What stands in place of the notes while their store fails: what happened, to which collection, and what to do.
+
+_HEADINGS = {
+    StorageFull: "The disk is full or fails",
+    StorageCorrupt: "The collection is damaged",
+    StorageGone: "The collection is gone",
+    StorageReadOnly: "It cannot be opened",
+    StorageBusy: "The collection is busy",
+}
+_FIELDS = {"which": "Collection", "what": "What", "do": "What to do", "doctor": "Look at it"}
+
+
+class Retry(Message):
+    """The person wants the store tried again now."""
+
+
+@dataclass
+class GoOn(Message):
+    """The person will do without what fails with these words."""
+
+    words: str
+
+
+class UnreadableScreen(ModalScreen[None]):
+    """`for_now`: the collection is tried again every moment, and this goes by itself when it answers.
+
+    Otherwise only some of it fails: one may go on without. Whoever pushed it dismisses it; what was being typed below
+    it is still there then.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "retry", "Try again"),
+        Binding("ctrl+o", "app.switch_collection", "Another collection"),
+        Binding("escape", "go_on", "Go on without"),
+        Binding("q", "app.quit", "Quit"),
+    ]
+
+    def __init__(self, error: AmemError, collection: str, home: Path, *, for_now: bool) -> None:
+        super().__init__()
+        self._error, self._collection, self._home = error, collection, home
+        self.for_now = for_now
+        self._over = False
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="unreadable"):
+            for field, label in _FIELDS.items():
+                with Horizontal(classes="line"):
+                    yield Static(label, classes="label")
+                    yield Static(id=f"unreadable-{field}", classes="value")
+            yield Static(id="unreadable-safe")
+        yield KeyFooter()
+
+    def on_mount(self) -> None:
+        self.say(self._error)
+
+    def say(self, error: AmemError) -> None:
+        """Tell of this failure now, which may be another than before."""
+        self._error = error
+        self.query_one("#unreadable").border_title = Content(_heading(error))
+        said = {
+            "which": self._collection,
+            "what": str(error),
+            "do": error.hint or "try it again",
+            "doctor": shlex.join(["amem", "--home", str(self._home), "--collection", self._collection, "doctor"]),
+        }
+        for field, text in said.items():
+            self.query_one(f"#unreadable-{field}", Static).update(Content(clean(text)))
+        waiting = " It is tried again every moment; this goes by itself when it answers." if self.for_now else ""
+        self.query_one("#unreadable-safe", Static).update(Content(f"What was saved before is safe.{waiting}"))
+        self.refresh_bindings()
+
+    def end(self) -> None:
+        """Go: at once, or when what was opened above is closed."""
+        self._over = True
+        self._go_when_seen()
+
+    @on(events.ScreenResume)
+    def _go_when_seen(self) -> None:
+        if self._over and self.is_current:
+            self.dismiss()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is something to go on with only where the collection as such can be read."""
+        return action != "go_on" or not self.for_now
+
+    def action_retry(self) -> None:
+        self.post_message(Retry())
+
+    def action_go_on(self) -> None:
+        self.post_message(GoOn(str(self._error)))
+
+
+def _heading(error: AmemError) -> str:
+    return next(
+        (words for kind, words in _HEADINGS.items() if isinstance(error, kind)), "The collection cannot be read"
+    )
+
+
+# What the app does when something fails: a screen for a store, a toast and a line in the log for the unforeseen.
 
 #: So many things are said at a time, and no more than one to so many lines of the screen.
 _TOASTS, _LINES = 3, 9

@@ -7,15 +7,14 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from amem.query import Filter
-from amem_tui.line_list import Line, LineList
-from amem_tui.paged_list import PAGE
+from amem_tui.lists import PAGE, Line, LineList
 from amem_tui.phrases import GLYPHS, plural, title
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.cards import Card, Shelf
+    from amem.storage.note_lists import Card, Shelf
 
 _MAKERS = {"user": ("●", "person"), "agent": ("▲", "agent")}
 _MACHINE = ("◆", "machine")

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from amem.llm.offline.facts.finding import facts_in
+from amem.llm.offline.facts.fact_finding import facts_in
 
 __all__ = ["facts_in"]

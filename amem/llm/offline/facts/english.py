@@ -1,4 +1,4 @@
-"""The facts that English sentences state, clause by clause: a subject, its verb with tense and negation, the rest."""
+"""The facts that English sentences state, clause by clause."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.facts.cutting import cut
-from amem.llm.offline.facts.employers import organisation
-from amem.llm.offline.facts.leading import expanded, without_lead
-from amem.llm.offline.facts.objects import name_in, phrase_in, school_in
-from amem.llm.offline.facts.relations import apposed, changed, favourite, relation
-from amem.llm.offline.facts.scopes import led_by_scope, scope_alone
+from amem.llm.offline.facts.objects import led_by_scope, name_in, organisation, phrase_in, school_in, scope_alone
+from amem.llm.offline.facts.relations import apposed, changed, cut, favourite, forbidden, relation, tool_name
 from amem.llm.offline.facts.shapes import Aspect, Form, english
 from amem.llm.offline.facts.succession import replacement, takeover
-from amem.llm.offline.facts.telling import Group, Tense, told
-from amem.llm.offline.facts.tools import forbidden, tool_name
-from amem.llm.offline.facts.when import times
+from amem.llm.offline.facts.tense import Group, Tense, times, told
 from amem.note import Fact
-from amem.text.stopwords import words
+from amem.text.scripts import words
+from amem.text.times import MONTHS
 from amem.truth.subjects import WE
 
 if TYPE_CHECKING:
@@ -26,7 +21,63 @@ if TYPE_CHECKING:
 
     from amem.llm.offline.facts.clauses import Clause, Sentence
     from amem.llm.offline.facts.people import Subject
-    from amem.llm.offline.facts.scene import Scene
+    from amem.llm.offline.facts.tense import Scene
+
+
+# What may stand before an English statement and is no part of it: "By the way, last month ...", "I'm" for "I am".
+
+_MONTHS = "|".join(MONTHS)
+_NAMED = rf"(?:{_MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_DATED = (
+    rf"(?:{_NAMED}(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTHS})(?:,? \d{{4}})?"
+    r"|(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?)"
+)
+_LEAD = re.compile(
+    r"(?:(?:so|well|oh|ok(?:ay)?|yes|yeah|no|hey|hi|also|and|but|then|btw|by the way|fyi|actually|anyway|finally|now"
+    r"|nowadays|these days|currently|recently|today|as of (?:today|now)|at the moment|right now|good news|big news|news"
+    r"|update|reminder|decision|note|remember|please (?:remember|note)|note that|remember that|guess what|in fact"
+    r"|honestly|for the record|again|luckily|sadly|unfortunately|in the end|eventually|officially|personally"
+    r"|scratch that|correction|(?:earlier )?this (?:week|month|year)|yesterday"
+    r"|last (?:week|month|year|night|spring|summer|autumn|fall|winter)"
+    r"|(?:back )?(?:in|since|on|from|until|as of) (?:early |late |mid-?)?"
+    rf"{_DATED}(?: (?:to|until|till) {_DATED})?"
+    r"|(?:since|as of) (?:yesterday|today|last (?:night|week|month|year)|this (?:morning|week|month|year))"
+    r"|(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten) (?:day|week|month|year)s? ago)\b[,:!]?\s+)+",
+    re.IGNORECASE,
+)
+_SHORT = tuple(
+    (re.compile(pattern, re.IGNORECASE), full)
+    for pattern, full in (
+        (r"\bwon't\b", "will not"),
+        (r"\bcan't\b|\bcannot\b", "can not"),
+        (r"n't\b", " not"),
+        (r"'m\b", " am"),
+        (r"'re\b", " are"),
+        (r"'ve\b", " have"),
+        (r"'ll\b", " will"),
+        (r"'d\b", " would"),
+        (r"\b(he|she|it|that|who|name|what)'s\b", r"\1 is"),
+    )
+)
+
+
+def expanded(text: str) -> str:
+    """The clause with its short forms written out."""
+    if "'" in text or "’" in text:
+        text = text.replace("’", "'")
+        for pattern, full in _SHORT:
+            text = pattern.sub(full, text)
+    return text
+
+
+def without_lead(text: str) -> tuple[str, str]:
+    """The clause without what leads into it, and that."""
+    lead = _LEAD.match(text)
+    return (text, "") if lead is None else (text[lead.end() :], lead[0])
+
+
+# The facts that English sentences state, clause by clause: a subject, its verb with tense and negation, the rest.
 
 #: A subject has at most so many words before its verb.
 _FURTHEST = 6

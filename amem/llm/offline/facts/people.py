@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from amem.llm.offline.facts.clauses import GAP
 from amem.llm.offline.facts.objects import is_everyday
 from amem.llm.offline.lexicon import is_person
-from amem.text.stopwords import words
+from amem.text.scripts import words
 from amem.truth.subjects import USER, WE, canonical_subject
 
 if TYPE_CHECKING:

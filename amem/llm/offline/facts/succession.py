@@ -13,19 +13,18 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from amem.llm.offline.facts.chinese_objects import latin_in, phrase_in
-from amem.llm.offline.facts.held import person_named, thing_in
-from amem.llm.offline.facts.objects import date_in, is_known_place
-from amem.llm.offline.facts.tools import TASTES
-from amem.llm.offline.facts.when import times
+from amem.llm.offline.facts.objects import date_in, is_known_place, person_named, thing_in
+from amem.llm.offline.facts.relations import TASTES
+from amem.llm.offline.facts.tense import times
 from amem.llm.offline.lexicon import is_person, is_place, lexicon
 from amem.note import Fact
+from amem.truth.predicates import same_value
 from amem.truth.subjects import WE
-from amem.truth.values import same_value
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from amem.llm.offline.facts.scene import Scene
+    from amem.llm.offline.facts.tense import Scene
 
 _NAME = r"(?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?"
 _LEAVES = re.compile(

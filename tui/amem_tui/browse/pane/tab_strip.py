@@ -1,4 +1,4 @@
-"""The names of the pane's pages on one line, the open one marked; what does not fit is a click or a key away."""
+"""The names of the open note's pages on one line, the open one marked."""
 
 from __future__ import annotations
 

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from amem.retrieval.ancestors import READS, ground, resting
+from amem.retrieval.expansion import READS, ground, resting
 from amem.retrieval.explanation import ordinal
-from amem_tui.browse.pane.aims import ToNote
-from amem_tui.browse.pane.entries import MOST, bar, card_title, entry, heading, say, space
-from amem_tui.browse.pane.leaf import Block
+from amem_tui.browse.pane.page_blocks import Block, ToNote
+from amem_tui.browse.pane.tab_pages import MOST, bar, card_title, entry, heading, say, space
 from amem_tui.phrases import clean, maker, one_line
 
 if TYPE_CHECKING:
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link
-    from amem.retrieval import Explanation, LegShare
-    from amem.retrieval.ancestors import Ancestor
-    from amem.storage.cards import Card
-    from amem_tui.browse.pane.asked import Asked
-    from amem_tui.browse.pane.leaf import Part
+    from amem.retrieval.expansion import Ancestor
+    from amem.retrieval.explanation import Explanation, LegShare
+    from amem.storage.note_lists import Card
+    from amem_tui.browse.pane.page_blocks import Part
+    from amem_tui.browse.pane.tab_pages import Asked
 
 _NO_GROUND = """No link says what this note rests on.
 

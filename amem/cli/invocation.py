@@ -1,0 +1,232 @@
+"""What the global options say: which home, which collection, and how to open it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from amem.errors import CollectionNotFound, InvalidInput
+from amem.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import typer
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.settings import Settings
+
+
+#: So many rows that cannot be read are named.
+_NAMED = 5
+
+
+@dataclass(slots=True)
+class Invocation:
+    """The global options of one call of ``amem``."""
+
+    home: str | None = None
+    collection: str | None = None
+    env_file: str | None = None
+    debug: bool = False
+
+    def settings(self) -> Settings:
+        """The settings for this home. Raises InvalidInput."""
+        from amem.settings import load_settings
+
+        return load_settings(self.home, env_file=self.env_file, collection=self.collection)
+
+    def command(self, *words: str) -> str:
+        """A command line that means this home and collection, to be copied into a shell."""
+        named = [(f"--{name}", value) for name in ("home", "collection") if (value := getattr(self, name)) is not None]
+        return shlex.join([program(), *(word for pair in named for word in pair), *words])
+
+    @contextmanager
+    def memory(
+        self, *, create: bool = False, notify: bool = False, settings: Settings | None = None, chroma: bool = False
+    ) -> Iterator[AgenticMemorySystem]:
+        """The collection, open. Reading commands leave `create` off. Raises CollectionNotFound and StorageError.
+
+        With `chroma` the command keeps the notes in Chroma, too: one that lives long, or has to bring them in step.
+
+        `notify` says on stderr who analyses; that a model has to be exported or fetched first is always said. What
+        does not wait for a model is left to other processes: this one is about to end.
+        """
+        from amem.embedding import describe
+        from amem.memory_system import AgenticMemorySystem
+
+        settings = settings or self.settings()
+        if not chroma:
+            # Importing Chroma takes a second; what this command changes, the next process that lives longer takes in.
+            settings = settings.model_copy(update={"dense_base": "exact"})
+        speak = notify or not describe(settings).ready
+        try:
+            opened = AgenticMemorySystem(
+                settings=settings, create=create, actor="user", notify=inform if speak else None, background=False
+            )
+        except CollectionNotFound as missing:
+            if self.collection is not None:
+                raise
+            raise self.no_notes(settings) from missing
+        with opened as memory:
+            yield memory
+            for error in list(memory.passed_over.values())[:_NAMED]:
+                tell(f"left out: {error} ({error.hint})")
+            if len(memory.passed_over) > _NAMED:
+                tell(f"left out: {len(memory.passed_over) - _NAMED:,} more")
+            if (advice := memory.language_advice()) is not None:
+                tell(str(advice))
+
+    @contextmanager
+    def browsed(self, as_json: bool = False, *, empty: object = (), **opening: Any) -> Iterator[AgenticMemorySystem]:
+        """The collection for a command that reads, opened as by `memory`.
+
+        Where nothing was ever added the command ends here, and well: it says so on stderr, and prints `empty` as JSON
+        where JSON is wanted. Raises CollectionNotFound for a collection that was named and is not there.
+        """
+        import typer
+
+        from amem.cli.render import print_json
+
+        with ExitStack() as stack:
+            try:
+                memory = stack.enter_context(self.memory(**opening))
+            except CollectionNotFound as missing:
+                if self.collection is not None:
+                    raise
+                if as_json:
+                    print_json(empty)
+                tell(f"{missing} ({missing.hint})")
+                raise typer.Exit from missing
+            yield memory
+
+    def tell_no_notes(self, settings: Settings) -> None:
+        """Say so, of a home or a collection without notes."""
+        answer = self.no_notes(settings)
+        tell(f"{answer} ({answer.hint})")
+
+    def no_notes(self, settings: Settings) -> CollectionNotFound:
+        """The answer of every command where nothing was ever added, with what to do next."""
+        from amem.collection import collection_names
+
+        add = f'{self.command("add")} "..."'
+        names = [name for name in collection_names(settings.home) if name != settings.collection]
+        others = ", ".join(names[:_NAMED])
+        if others:
+            return CollectionNotFound(
+                f"no notes in {settings.collection} yet", hint=f"-c names another: {others}; or {add}"
+            )
+        return CollectionNotFound("no notes yet", hint=f"{add} keeps one; {self.command('demo')} shows some")
+
+
+def invocation(context: typer.Context) -> Invocation:
+    """The global options that a command was called with."""
+    hold_words(context)
+    found = context.obj
+    assert isinstance(found, Invocation)
+    return found
+
+
+def hold_words(context: typer.Context) -> None:
+    """Hold the words that a command was called with against their limit. Raises InvalidInput."""
+    from amem import border, checks
+
+    for name, value in context.params.items():
+        if name not in border.LONG_TEXTS:
+            checks.short(name, str(value) if isinstance(value, Path) else value)
+
+
+def tell(line: str) -> None:
+    """Talk to the person at the terminal: one line on stderr; where it is too long, with its command on the next."""
+    _say(folded(line, command=f"{program()} "))
+
+
+def inform(sentence: str) -> None:
+    """As `tell`, for a sentence without a command to be copied."""
+    _say(folded(sentence))
+
+
+def folded(sentence: str, *, command: str = "") -> str:
+    """A sentence for stderr: where that is a terminal too narrow for it, in lines that end between words.
+
+    From where `command` begins on it stays in one piece, to be copied.
+    """
+    from amem.cli.render import cell_width
+    from amem.text.sentences import breaks
+
+    room = shutil.get_terminal_size().columns
+    if not sys.stderr.isatty() or cell_width(sentence) <= room:
+        return sentence
+    at = sentence.find(command) if command else -1
+    prose, kept = (sentence, "") if at < 0 else (sentence[:at].rstrip(), sentence[at:])
+    ends = [0, *breaks(prose, room - 2, first=room), len(prose)]
+    lines = [prose[start:end].rstrip() for start, end in pairwise(ends)]
+    return "\n  ".join(filter(None, (*lines, kept)))
+
+
+def _say(text: str) -> None:
+    print(visible(text), file=sys.stderr, flush=True)
+
+
+def at_terminal() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+    """A bar with rate and time left on stderr while something takes its time; nothing when stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text("" if not task.speed else f"{task.speed:,.1f}/s")
+
+    said = TextColumn("{task.description}", markup=False)
+    columns = (said, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(visible(what), total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def program() -> str:
+    """How this program can be called again: by its name where a shell finds it, else by its path."""
+    called = Path(sys.argv[0])
+    if called.name != "amem" or not called.is_file() or shutil.which("amem"):
+        return "amem"
+    return os.path.relpath(called) if called.is_relative_to(Path.cwd()) or not called.is_absolute() else str(called)
+
+
+def installed_program() -> str:
+    """The path of the ``amem`` program, for other programs that start it. Raises InvalidInput where there is none."""
+    beside = shutil.which("amem", path=str(Path(sys.executable).parent))
+    found = beside or shutil.which("amem")
+    if found is None:
+        raise InvalidInput("cannot find the program amem", hint="install amem into an environment of its own")
+    return str(Path(found).absolute())
+
+
+def told_written(path: Path, backup: Path | None, title: str) -> None:
+    """Say that another program's settings were written, and where what they were before is kept."""
+    tell(f"wrote {path}" + ("" if backup is None else f"; what it held before is in {backup.name}"))
+    tell(f"start {title} anew to have it use amem")

@@ -1,0 +1,215 @@
+"""``amem models``: who analyses notes, what Ollama has, and fetching a model into it."""
+
+import sys
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from amem.cli.invocation import invocation, tell
+from amem.cli.options import Json
+from amem.cli.render import print_json, print_table, say
+from amem.visible import visible_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from amem.llm.choose import Survey
+    from amem.llm.ollama_models import Pulling
+    from amem.settings import Settings
+    from amem.storage.costs import DaySpent, PurposeCost
+
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+
+models = typer.Typer(help="See which models are reachable, and fetch one.", invoke_without_command=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this room's commands."""
+    app.add_typer(models, name="models", rich_help_panel="Start")
+
+
+@models.callback()
+def reachable(
+    context: typer.Context,
+    as_json: Json = False,
+    cost: Annotated[bool, typer.Option("--cost", help="Show what an add, a chat turn and a remember cost.")] = False,
+) -> None:
+    """Who analyses notes and why, what Ollama has, and what was spent today."""
+    if context.invoked_subcommand is None:
+        if cost:
+            return show_costs(context, as_json)
+        list_models(context, as_json)
+
+
+def show_costs(context: typer.Context, as_json: bool) -> None:
+    """Calls and tokens of one add, chat answer, learning, remember or run of merging, as this collection has them."""
+    from amem.clock import SystemClock
+    from amem.collection import existing_folder
+    from amem.errors import CollectionNotFound
+    from amem.storage.store import Store
+
+    settings = invocation(context).settings()
+    found: list[PurposeCost] = []
+    with suppress(CollectionNotFound):  # then nothing was ever spent
+        store = Store(existing_folder(settings.home, settings.collection), SystemClock())
+        with closing(store), store.read() as session:
+            found = session.costs.report()
+    if as_json:
+        return print_json([asdict(each) for each in found])
+    if not found:
+        return tell("no model was asked anything in this collection yet")
+    columns = ("for one", "times", "calls", "most", "tokens in", "tokens out")
+    print_table(columns, [_cost_row(each) for each in found])
+
+
+def _cost_row(cost: "PurposeCost") -> tuple[str, ...]:
+    calls, read, written = (part / cost.times for part in (cost.calls, cost.tokens_in, cost.tokens_out))
+    return (cost.purpose, f"{cost.times:,}", f"{calls:.2f}", str(cost.most_calls), f"{read:,.0f}", f"{written:,.0f}")
+
+
+@models.command("list")
+def list_models(context: typer.Context, as_json: Json = False) -> None:
+    """Who analyses notes and why, what Ollama has, and what was spent today."""
+    from amem.llm.choose import survey, told
+
+    settings = invocation(context).settings()
+    found = survey(settings)
+    day, spent = _spent_today(settings)
+    rows = _served(found, settings)
+    if as_json:
+        return print_json(_shape(settings, found, day, spent, rows))
+    print_table(("about", "what"), told(found, settings, _tokens(spent)))
+    if rows:
+        columns = ("model", "for", "size", "context", "in use")
+        print_table(columns, [_row(each) for each in rows], spare=("context", "size", "for"))
+
+
+@models.command()
+def pull(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of Ollama's, such as llama3.2.")],
+    as_json: Json = False,
+) -> None:
+    """Have Ollama fetch a model. Stopped with Ctrl-C, it goes on where it stopped when it is run again."""
+    from amem.llm.choose import choose
+    from amem.llm.model_names import ollama_name
+    from amem.llm.ollama_models import pull as fetch
+
+    call = invocation(context)
+    settings = call.settings()
+    model = ollama_name(name)
+    size = 0
+    try:
+        with closing(fetch(settings.ollama_host, model)) as steps, _bar(model) as show:
+            for step in steps:
+                show(step)
+                size = max(size, step.total)
+    except KeyboardInterrupt:
+        tell(f"stopped; {call.command('models', 'pull', model)} goes on where it stopped")
+        raise
+    if as_json:
+        return print_json({"pulled": model, "size": size})
+    say(f"{model} is ready ({_size(size)})")
+    tell(choose(settings).reason)
+
+
+def _shape(
+    settings: "Settings", found: "Survey", day: str, spent: "list[DaySpent]", rows: list[dict[str, Any]]
+) -> dict[str, Any]:
+    today = {"day": day, "tokens": _tokens(spent), "limit": settings.llm_daily_tokens}
+    by_model = [
+        {"model": each.model, "calls": each.calls, "tokens_in": each.tokens_in, "tokens_out": each.tokens_out}
+        for each in spent
+    ]
+    return {
+        "backend": settings.llm_backend,
+        "model": found.analyst,
+        "reason": found.reason,
+        "problem": found.problem,
+        "hint": found.hint,
+        "ollama": {"host": found.host, "reachable": found.served is not None, "models": rows},
+        "api_key": settings.api_key is not None,
+        "api_base": settings.api_base,
+        "today": {**today, "models": by_model},
+    }
+
+
+def _row(model: dict[str, Any]) -> tuple[str, ...]:
+    context = f"{model['context']:,}" if model["context"] else ""
+    use = "on the network" if model["remote"] else ", ".join(model["used_for"])
+    return (model["name"], model["for"], _size(model["size"]), context, use)
+
+
+def _tokens(spent: "list[DaySpent]") -> int:
+    return sum(each.tokens_in + each.tokens_out for each in spent)
+
+
+def _served(found: "Survey", settings: "Settings") -> list[dict[str, Any]]:
+    from amem.llm.choose import SURVEY_SECONDS
+    from amem.llm.ollama_models import window
+
+    using = {"notes": found.model, "embedding": settings.embed_model}
+    return [
+        {
+            "name": each.name,
+            "for": "chat" if each.chats else "embed",
+            "size": each.size,
+            "context": window(found.host, each.name, SURVEY_SECONDS),
+            "remote": each.remote,
+            "used_for": [
+                use
+                for use, model in using.items()
+                if model.startswith("ollama/") and each.called(model.removeprefix("ollama/"))
+            ],
+        }
+        for each in found.served or ()
+    ]
+
+
+def _spent_today(settings: "Settings") -> "tuple[str, list[DaySpent]]":
+    from amem.clock import SystemClock, zone
+    from amem.collection import existing_folder
+    from amem.errors import CollectionNotFound
+    from amem.ledger import day_of
+    from amem.storage.store import Store
+
+    clock = SystemClock()
+    day = day_of(clock.now(), zone(settings.timezone))
+    try:
+        store = Store(existing_folder(settings.home, settings.collection), clock)
+    except CollectionNotFound:
+        return day, []  # nothing was ever spent in it
+    with closing(store), store.read() as session:
+        return day, [each for each in session.spending.report(1) if each.day == day]
+
+
+@contextmanager
+def _bar(what: str) -> "Iterator[Callable[[Pulling], None]]":
+    """A bar of bytes on stderr; nothing when that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    said = TextColumn("{task.description}", markup=False)  # a server's words
+    columns = (said, BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(visible_name(what), total=None)
+
+        def show(step: "Pulling") -> None:
+            # While a layer is fetched the bar says how far; what comes before and after has no bytes to count.
+            label = what if step.total and step.status.startswith("pulling ") else f"{what}: {step.status}"
+            bar.update(task, description=visible_name(label), completed=step.done, total=step.total or None)
+
+        yield show
+
+
+def _size(size: int) -> str:
+    from rich.filesize import decimal
+
+    return decimal(size) if size else ""

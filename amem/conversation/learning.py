@@ -1,0 +1,424 @@
+"""One passage learnt from: asked once, held against the words, kept; and what that taught."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import exists, select
+
+from amem.analysis import Extraction, Passage
+from amem.conversation.admission import Admitted, AdmittedProcedure, admit
+from amem.conversation.messages import without_forgotten
+from amem.conversation.procedures import Known, Renewer, content_of, known_procedures, metadata_of, says_the_same
+from amem.conversation.revocation import any_taken_back, renew_summaries, taken_back
+from amem.errors import Cancelled, with_hint
+from amem.llm.guarded import Spent
+from amem.llm.ladder import MOST_AGAIN
+from amem.llm.prompts import language_of
+from amem.message import Role
+from amem.note import Enrichment, Kind, Status
+from amem.receipt import Cost
+from amem.storage import tables
+from amem.writing.conflict.ending import free, lift_all_by
+from amem.writing.conflict.settling import void, without_take_backs
+from amem.writing.intake import NewNote
+from amem.writing.reanalysis import OFFLINE, cost_of, spent_by
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from amem.clock import Clock
+    from amem.conversation.episodes import EpisodeNotes
+    from amem.conversation.procedures import Finder
+    from amem.conversation.rule_file import Rules
+    from amem.errors import AmemError
+    from amem.message import Message
+    from amem.note import MemoryNote, Scope
+    from amem.protocols import Analyst
+    from amem.receipt import Queued, Receipt
+    from amem.settings import Settings
+    from amem.storage.store import Session, Store
+    from amem.truth.predicates import Predicates
+    from amem.vectorizer import Vectorizer
+    from amem.writing.enrich import Enricher
+    from amem.writing.pipeline import Pipeline
+
+
+# Earlier attempts at the same episode: what they had made gives way to what a later one makes.
+
+_OPS, _VERSIONS, _NOTES, _WITNESSES = tables.operations, tables.versions, tables.notes, tables.corroborations
+
+
+def take_back(session: Session, operation: int, own: int, cause: str | None) -> None:
+    """Hide what earlier extractions under `operation` had made, but for what anybody has touched since.
+
+    `own` is the extraction that takes their place and carries the change; with `cause` only those of one episode are
+    meant. What was made stays in the log, and undoing `operation` takes all of it back, whichever attempt stood.
+    """
+    for attempt in _attempts(session, operation, own, cause):
+        family = session.operations.family(attempt)
+        made = [id for each in family for id in session.operations.get(each).created]
+        for id, note in session.notes.get_many(made, history=False, usage=False).items():
+            if note.status is Status.ACTIVE and not _touched(session, id) and not _confirmed(session, id, set(family)):
+                for overturned in session.notes.replaced_by([id]):
+                    free(session, overturned, own)
+                lift_all_by(session, [id], own)
+                session.notes.change(id, {"status": str(Status.DELETED)}, own)
+
+
+def _attempts(session: Session, operation: int, own: int, cause: str | None) -> list[int]:
+    statement = select(_OPS.c.id).where(
+        _OPS.c.parent == operation, _OPS.c.action == "extract", _OPS.c.undone_by.is_(None), _OPS.c.id != own
+    )
+    return list(
+        session.connection.execute(statement if cause is None else statement.where(_OPS.c.cause == cause)).scalars()
+    )
+
+
+def _touched(session: Session, id: str) -> bool:
+    """Whether somebody changed the note; what enrichment and evolution do to it carries a parent and is nobody's."""
+    joined = _VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation).join(_NOTES, _NOTES.c.key == _VERSIONS.c.note)
+    by_somebody = (
+        select(_VERSIONS.c.id)
+        .select_from(joined)
+        .where(_NOTES.c.id == id, _OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None))
+        .where(_OPS.c.action.not_in(("undo", "redo")))
+    )
+    return bool(session.connection.execute(select(exists(by_somebody))).scalar_one())
+
+
+def _confirmed(session: Session, id: str, family: set[int]) -> bool:
+    """Whether anybody else has said the same since."""
+    statement = (
+        select(_WITNESSES.c.operation)
+        .select_from(_WITNESSES.join(_NOTES, _NOTES.c.key == _WITNESSES.c.note))
+        .where(_NOTES.c.id == id)
+    )
+    return not set(session.connection.execute(statement).scalars()) <= family
+
+
+# What is learnt from in one go, and what came of it: plain values.
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Stored messages that are learnt from together, with their sources' ids and ordinals, and whose they are.
+
+    `conversation` is its name as it is kept (see `Scope.naming`), `called` as it was given. `note` is their episode's,
+    whose job `owner` holds; without one nobody else can be learning from them.
+    """
+
+    messages: tuple[Message, ...]
+    ids: tuple[str, ...]
+    ordinals: tuple[int, ...]
+    conversation: str
+    scope: Scope
+    note: str | None = None
+    owner: str = ""
+
+    @property
+    def called(self) -> str:
+        return self.scope.named(self.conversation)
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What came of one lot. `error` says why the analyst asked for could not do it; then the rules did.
+
+    `retracted` are ids of notes that people took back in it.
+    """
+
+    analyst: str
+    enrichment: Enrichment
+    receipts: tuple[Receipt, ...] = ()
+    updated: tuple[str, ...] = ()
+    queued: tuple[Queued, ...] = ()
+    retracted: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    error: str | None = None
+    cost: Cost = field(default_factory=Cost)
+
+
+# One passage learnt from: a model (or the rules) is asked once, what it says is held against the words, and kept.
+
+_log = logging.getLogger("amem")
+#: Kind of the jobs that wait to be learnt from; each hangs on an episode's note.
+EXTRACT_JOB = "extract"
+_TAKEN = "another worker took the episode over"
+_GONE = "the episode was deleted while it was learnt from"
+
+
+class Teacher:
+    """Turns lots into notes."""
+
+    def __init__(
+        self,
+        store: Store,
+        pipeline: Pipeline,
+        enricher: Enricher,
+        vectorizer: Vectorizer,
+        finder: Finder,
+        analyst: Callable[[], Analyst],
+        fallback: Callable[[], Analyst],
+        notes: EpisodeNotes,
+        predicates: Callable[[], Predicates],
+        settings: Settings,
+        clock: Clock,
+    ) -> None:
+        self._store = store
+        self._pipeline = pipeline
+        self._enricher = enricher
+        self._renewer = Renewer(store, vectorizer, settings)
+        self._finder = finder
+        self._analyst = analyst
+        self._fallback = fallback
+        self._notes = notes
+        self._predicates = predicates
+        self._settings = settings
+        self._clock = clock
+
+    def learn(
+        self,
+        lot: Excerpt,
+        earlier: tuple[Message, ...],
+        operation: int,
+        rules: Rules,
+        *,
+        replaces: int | None = None,
+    ) -> Extracted:
+        """Ask once what the lot teaches and keep it under `operation`; never raises for what a model does.
+
+        What an earlier attempt had made of the same episode (or under the operation `replaces`) and nobody touched
+        since gives way; what people deleted of it is not made again. Raises Cancelled when the model was called off,
+        StorageError and its kin.
+        """
+        started = perf_counter()
+        with self._store.read() as session:
+            lot = replace(lot, messages=without_forgotten(session, lot.messages, lot.ids))
+            withdrawn = any_taken_back(session, lot)
+        lot = replace(lot, messages=tuple(_without_orders(message) for message in lot.messages))
+        # What the system says is no part of the conversation: nobody is asked to learn from it.
+        heard = tuple(message for message in lot.messages if message.content and message.role is not Role.SYSTEM)
+        known = known_procedures(self._store, self._finder, heard, lot.scope)
+        language = language_of(" ".join(message.content for message in heard))
+        passage = Passage(heard, earlier, known.shown, rules.told_in(language))
+        before = spent_by(self._analyst())
+        extraction, made_by, error = self._ask(passage)
+        spent = spent_by(self._analyst()) - before
+        if error is not None:
+            spent += Spent(rungs=((OFFLINE, 1),))
+        admitted = admit(extraction, passage, rules, [self._settings.user_name])
+        if withdrawn:
+            # Whoever summed up what was taken back would say it again; the rules' summary leaves it out.
+            admitted = replace(admitted, summary="")
+        again = max(0, MOST_AGAIN - max(0, spent.calls - 1))
+        lesson = self._keep(lot, admitted, known, extraction.prompt, made_by, error, operation, rules, replaces, again)
+        cost = sum((receipt.cost for receipt in lesson.receipts), lesson.cost + cost_of(spent))
+        return replace(lesson, cost=replace(cost, seconds=perf_counter() - started))
+
+    def _ask(self, passage: Passage) -> tuple[Extraction, str, str | None]:
+        """The analyst's answer, or when it fails the rules', with who gave it and what went wrong."""
+        analyst = self._analyst()
+        if not passage.said:
+            return Extraction(), analyst.name, None
+        try:
+            return analyst.extract(passage), analyst.name, None
+        except Cancelled:
+            raise
+        except Exception as error:  # a model that is down, slow or talks nonsense costs time, never a word
+            _log.warning("extraction by %s failed: %s", analyst.name, error)
+            why = f"extraction by {analyst.name}: {with_hint(error)}"
+        fallback = self._fallback()
+        try:
+            return fallback.extract(passage), fallback.name, why
+        except Exception as error:
+            _log.warning("extraction by %s failed too: %s", fallback.name, error)
+            return Extraction(), fallback.name, f"{why}; extraction by {fallback.name}: {error}"
+
+    def _keep(
+        self,
+        lot: Excerpt,
+        admitted: Admitted,
+        known: Known,
+        prompt: str,
+        made_by: str,
+        error: str | None,
+        operation: int,
+        rules: Rules,
+        replaces: int | None,
+        again: int,
+    ) -> Extracted:
+        """Write down what was admitted; then ask the model about all of the new notes, `again` times more at most."""
+        cause = f"learnt from {lot.note or lot.called}"
+        with self._store.write() as session:
+            if lot.note is not None and (gone := _lost(session, lot)):
+                return Extracted(made_by, Enrichment.PENDING, dropped=(gone,))
+            own = session.begin("extract", made_by, cause, parent=operation, prompts=prompt)
+            take_back(session, operation, own, cause)
+            if replaces is not None:
+                take_back(session, replaces, own, None)
+        dropped = list(admitted.dropped)
+        new, newer = _sorted(admitted, known)
+        items = [*self._statements(lot, admitted), *(self._procedure(lot, each) for each in new)]
+
+        def refused(position: int, why: AmemError) -> None:
+            dropped.append(f"“{items[position].content[:60]}”: {why}")
+
+        retracted: list[str] = []
+
+        def take_back_at_once(session: Session, _: Sequence[Receipt] = ()) -> None:
+            # In one commit with what is learnt: nobody is ever told what its speaker has taken back meanwhile.
+            retracted.extend(self._take_back(session, lot, own))
+
+        receipts = self._pipeline.add(
+            items,
+            actor=made_by,
+            action="learn",
+            cause=cause,
+            parent=own,
+            on_refused=refused,
+            at_last=take_back_at_once,
+            wait=False,
+        )
+        renewed = [
+            self._renewer.renew(each.procedure, note, self._sources(lot, each.messages), made_by, own, each.why_wait)
+            for each, note in newer
+        ]
+        dropped += [each.dropped for each in renewed if each.dropped]
+        changed = [each.id for each in renewed if each.id is not None]
+        cost = Cost()
+        if not self._analyst().local:
+            receipts, cost = self._enricher.finish_together(receipts, changed, operation=own, again=again)
+        else:
+            for id in changed:
+                self._enricher.revise(id, own)
+        enrichment = Enrichment.DONE if error is None else Enrichment.DEGRADED
+        with self._store.write() as session:  # what was learnt before, and what was taken back since
+            take_back_at_once(session)
+        renew_summaries(self._store, self._notes, lot, rules, own)
+        if lot.note is not None:
+            self._settle(lot, admitted.summary if error is None else "", made_by, own, error, dropped)
+        return Extracted(
+            made_by,
+            enrichment,
+            tuple(receipts),
+            updated=tuple(changed),
+            queued=tuple(each.queued for each in renewed if each.queued is not None),
+            retracted=tuple(retracted),
+            dropped=tuple(dropped),
+            error=error,
+            cost=cost,
+        )
+
+    def _take_back(self, session: Session, lot: Excerpt, operation: int) -> list[str]:
+        """Hide what people take back in the lot; they said so themselves, so it is the rules' work, not a model's."""
+        notes = taken_back(session, lot)
+        if notes:
+            own = session.begin("retract", "amem", "taken back while talking", parent=operation)
+            for note in notes:
+                void(session, note, self._predicates(), own)
+        return [note.id for note in notes]
+
+    # -- new notes -------------------------------------------------------------------------------------------------
+
+    def _statements(self, lot: Excerpt, admitted: Admitted) -> list[NewNote]:
+        return [
+            self._note(lot, statement.text, messages, {"kind": statement.kind})
+            for statement, messages in admitted.statements
+        ]
+
+    def _procedure(self, lot: Excerpt, admitted: AdmittedProcedure) -> NewNote:
+        fields = {"kind": Kind.PROCEDURE, "metadata": {"procedure": metadata_of(admitted.procedure)}}
+        return self._note(lot, content_of(admitted.procedure), admitted.messages, fields)
+
+    def _note(self, lot: Excerpt, content: str, messages: tuple[Message, ...], fields: dict[str, Any]) -> NewNote:
+        first = next((message for message in messages if message.role is Role.USER), messages[0])
+        place = lot.ordinals[_position(lot.messages, first)]
+        told = {
+            "speaker": first.speaker or self._settings.user_name,
+            "conversation_id": lot.called,
+            "ordinal": place,
+            **lot.scope.ids,
+        }
+        return NewNote(
+            content, first.at, fields=fields | told, sources=self._sources(lot, messages), derived_from=lot.note
+        )
+
+    def _sources(self, lot: Excerpt, messages: Sequence[Message]) -> tuple[str, ...]:
+        return tuple(lot.ids[_position(lot.messages, message)] for message in messages)
+
+    def _settle(
+        self, lot: Excerpt, summary: str, made_by: str, operation: int, error: str | None, dropped: list[str]
+    ) -> None:
+        """Give the episode's note the model's summary and end its job, or let it wait for a model again."""
+        assert lot.note is not None
+        with self._store.read() as session:
+            held = session.notes.get_many([lot.note], history=False).get(lot.note)
+        draft = None if held is None or summary in ("", held.content) else self._notes.rewritten(held, summary)
+        with self._store.write() as session:
+            now = session.notes.get_many([lot.note], history=False).get(lot.note)
+            if now is None or not session.jobs.held(EXTRACT_JOB, lot.note, lot.owner):
+                session.jobs.give_back(lot.owner)
+                return
+            # What was taken back while the model thought is not said again; `renew_summaries` has the rules sum it up.
+            if held is not None and draft is not None and not any_taken_back(session, lot):
+                if "content" in session.notes.owned_fields([now.id])[now.id] or now.content != held.content:
+                    dropped.append("the summary: somebody edited the episode's note")
+                else:
+                    self._notes.rewrite(session, draft, operation, made_by)
+            state = Enrichment.DONE if error is None else Enrichment.DEGRADED
+            session.notes.change(now.id, {"enrichment": str(state)}, operation)
+            session.jobs.settle(EXTRACT_JOB, now.id, lot.owner, error=error or "")
+
+
+def queue_lesson(session: Session, episode: str) -> int | None:
+    """Have an episode that was only summed up learnt from; the operation that made its note, None when that is purged.
+
+    While the note is deleted its job waits with it.
+    """
+    if not session.notes.keys_of([episode]):
+        return None
+    operation = session.operations.history(episode)[0].operation
+    session.jobs.put_new(EXTRACT_JOB, episode, operation)
+    return operation
+
+
+def _sorted(
+    admitted: Admitted, known: Known
+) -> tuple[list[AdmittedProcedure], list[tuple[AdmittedProcedure, MemoryNote]]]:
+    """Procedures that are new, and those that are newer forms of known ones."""
+    notes = dict(known.notes)
+    new, newer = [], []
+    for each in admitted.procedures:
+        updates = each.procedure.updates
+        note = notes.get(updates) if updates is not None else None
+        if note is None:
+            new.append(each)
+        elif not says_the_same(each.procedure, note):
+            newer.append((each, note))
+    return new, newer
+
+
+def _lost(session: Session, lot: Excerpt) -> str:
+    """Why nothing may be written down of a lot whose model took its time; '' when nothing stands against it."""
+    assert lot.note is not None
+    if not session.jobs.held(EXTRACT_JOB, lot.note, lot.owner):
+        return _TAKEN
+    if not session.notes.get_many([lot.note], history=False, usage=False):
+        # Deleted or undone: its job waits with it, should it be restored.
+        session.jobs.give_back(lot.owner)
+        return _GONE
+    return ""
+
+
+def _without_orders(message: Message) -> Message:
+    """The message without the sentences that only take something back: that is done, and nothing to remember."""
+    kept = without_take_backs(message.content, bare=True) if message.role is Role.USER else message.content
+    return message if kept == message.content else replace(message, content=kept)
+
+
+def _position(messages: Sequence[Message], wanted: Message) -> int:
+    return next(at for at, message in enumerate(messages) if message is wanted)

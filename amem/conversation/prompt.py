@@ -1,0 +1,417 @@
+"""From a message to the prompt for it: recall, core notes, support, and what fits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from amem.clock import zone
+from amem.conversation.context_window import SMALLEST_TURN, Past, Shares, Summary, fit
+from amem.conversation.extractive import extract
+from amem.conversation.reply import Recalled, lines_for
+from amem.errors import InvalidInput
+from amem.llm.offline.kinds import is_courtesy
+from amem.llm.offline.word_reading import read
+from amem.llm.prompts import CHINESE, count_words, line, load_prompt
+from amem.llm.prompts import note as shown_note
+from amem.query import Query
+from amem.rendering import doubt_of, text_of, text_within
+from amem.retrieval.budget import as_recalled, told_by_others
+from amem.retrieval.confidence import Support, best_support, share_held, supporting, telling, weights_of
+from amem.retrieval.core_notes import core_text
+from amem.text.tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from datetime import datetime, tzinfo
+
+    from amem.clock import Clock
+    from amem.conversation.context_window import Fitted
+    from amem.conversation.ports import Memory
+    from amem.conversation.reply import Lines
+    from amem.message import Message
+    from amem.note import MemoryNote
+    from amem.retrieval.hit import Hit
+    from amem.storage.chats import Turn
+    from amem.storage.store import Session, Store
+
+
+# Is a message a question that only memory can answer: about the user's own affairs, or about what was said before?
+#
+# A rule, not a model, so that "that is not in memory" is said before anybody can make an answer up. It errs towards
+# no: a question of general knowledge, or a request for help that happens to say "my", must not be told off.
+
+_QUESTION_EN = re.compile(
+    r"\?\s*$|^\W*(?:who|what|when|where|which|whose|why|how|is|are|was|were|do|does|did|have|has|had|am"
+    r"|can you remember|do you (?:know|remember)|remind me|tell me (?:what|who|when|where|which|how|about my))\b",
+    re.IGNORECASE,
+)
+_QUESTION_ZH = re.compile(r"[？?]\s*$|[吗呢][。！!\s]*$|什么|谁|哪|几|多少|怎么样|为什么|何时|有没有|是不是|记不记得")
+_OWN_EN = re.compile(
+    r"\b(?:my|mine|our|ours)\b|\b(?:did|do|am|was|have|had|were|are|would)\s+(?:i|we)\b|\b(?:i|we)\s+(?:said|told|like"
+    r"|liked|live|lived|work|worked|have|had|was|were|am|bought|decided|chose|planned|promised|met|wanted|prefer)\b",
+    re.IGNORECASE,
+)
+_OWN_ZH = re.compile(r"我|咱|俺")
+_SAID_BEFORE = re.compile(
+    r"\b(?:remember|remind me|did i (?:tell|say|mention)|have i (?:told|said|mentioned)|last time|we (?:talk|discuss)ed"
+    r"|you know about)\b|记得|跟你说过|告诉过你|提过|提到过|上次|之前(?:说|聊|讲)过|聊过",
+    re.IGNORECASE,
+)
+#: About this very conversation, which the model has before it.
+_JUST_NOW = re.compile(
+    r"\b(?:just (?:said|say|asked|ask|told|tell|now)|(?:last|previous|first) (?:question|message|answer))\b"
+    r"|刚才|刚刚|上一个问题|上一条|前一个问题",
+    re.IGNORECASE,
+)
+#: Asking for advice, or for something to be done: the answer is to be made, not remembered.
+_REQUEST = re.compile(
+    r"\b(?:how (?:do|can|could|should|would|might) (?:i|we)|(?:should|can|could|may|shall|must) (?:i|we)|help me"
+    r"|(?:can|could|would|will) you (?!remember|remind|recall|tell me (?:what|who|when|where|which))|please (?!remind)"
+    r"|what(?:'s| is) wrong with|what do you think|do i (?:need|have) to)\b"
+    r"|^\W*(?:write|make|draw|translate|summari[sz]e|explain|draft|fix|review|rewrite|suggest|recommend|give me)\b"
+    r"|帮我|请你|请帮|给我(?:写|做|画|讲|推荐)|我(?:该|应该|要|能|可以|想)[^，。？]{0,6}(?:怎么|如何|什么|哪)|怎么(?:办|做|写|用|装|弄|才能)"
+    r"|如何|你(?:觉得|认为)|能不能|可不可以",
+    re.IGNORECASE,
+)
+#: Asking for something to be looked up.
+_SEARCH = re.compile(
+    r"^\W*(?:tell me|show me|find|look up|search for)\b|^\W*(?:告诉我|找一下|查一下|看看)", re.IGNORECASE
+)
+#: Longer messages bring their own material (a text to mend, a log to read).
+_LONGEST = 200
+
+
+def asks(text: str) -> bool:
+    """Whether a message asks for something, be it a question or a request; any other one states something."""
+    asked = text.strip()
+    return any(each.search(asked) for each in (_QUESTION_EN, _QUESTION_ZH, _SAID_BEFORE, _REQUEST, _SEARCH))
+
+
+def asks_memory(text: str) -> bool:
+    """Whether only memory could answer: a question about the user's own affairs, or about what was said before."""
+    asked = text.strip()
+    if len(asked) > _LONGEST or "\n" in asked or _JUST_NOW.search(asked):
+        return False
+    if not (_QUESTION_EN.search(asked) or _QUESTION_ZH.search(asked)):
+        return False
+    if _SAID_BEFORE.search(asked):
+        return True
+    return bool(_OWN_EN.search(asked) or _OWN_ZH.search(asked)) and not _REQUEST.search(asked)
+
+
+# Recalled notes on their way into a prompt: who said each and when, inert, between delimiters, as many as fit.
+
+_WORDS = 200
+_DOUBT_WORDS = 30
+#: Delimiters and the empty line around them.
+_FRAME = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Attribution:
+    """Says who told a note and when, in the `language` of the question: "said by you on 2026-05-13".
+
+    "You" is the person who chats, called `user` in notes; a note without a speaker is theirs. Days are those of `zone`.
+    """
+
+    zone: tzinfo
+    user: str
+    language: str = ""
+
+    def of(self, note: MemoryNote) -> str:
+        """The words for one note, on one line."""
+        day = f"{note.at.astimezone(self.zone):%Y-%m-%d}" if note.at else ""
+        own = note.speaker is None or note.speaker.casefold() == self.user.casefold()
+        if self.language == CHINESE:
+            who = "你" if own else line(note.speaker or "", 8)
+            return f"{who}于 {day} 说" if day else f"{who}说"
+        who = "you" if own else line(note.speaker or "", 8)
+        return f"said by {who} on {day}" if day else f"said by {who}"
+
+
+def recall(
+    hits: Sequence[Hit],
+    notes: dict[str, MemoryNote],
+    *,
+    most: int,
+    attribution: Attribution,
+    supporting: Collection[str] = (),
+    already: Collection[str] = (),
+) -> list[Recalled]:
+    """The hits, best first, with those marked `injected` that fit into `most` tokens together.
+
+    `notes` holds the notes as they are now; a hit that is gone since is left out. Those of `already` stand in the
+    prompt as core notes and are not put there twice.
+    """
+    room = most - _FRAME
+    found: list[Recalled] = []
+    for hit in hits:
+        held = notes.get(hit.id)
+        if held is None:
+            continue
+        size = tokens(_line(len(found) + 1, held, attribution)) + 1
+        fits = size <= room and hit.id not in already
+        room -= size if fits else 0
+        found.append(
+            Recalled(
+                note=hit.id,
+                version=held.version,
+                text=text_of(held),
+                score=hit.score,
+                trust=held.trust,
+                why=hit.explanation.words(),
+                injected=fits or hit.id in already,
+                supports=hit.id in supporting,
+                kind=held.kind,
+                at=held.at,
+            )
+        )
+    return found
+
+
+def recalled_text(
+    found: Sequence[Recalled], notes: dict[str, MemoryNote], attribution: Attribution, skip: Collection[str]
+) -> str:
+    """The injected notes between their delimiters, '' for none."""
+    shown = [each for each in found if each.injected and each.note not in skip]
+    if not shown:
+        return ""
+    lines = (_line(number, notes[each.note], attribution) for number, each in enumerate(shown, start=1))
+    return as_recalled("\n".join(lines))
+
+
+def attributed(note: MemoryNote, attribution: Attribution) -> str:
+    """A note as a model reads it: what it is, who said it and when, and what it says."""
+    doubt = doubt_of(note)
+    head = f"{note.kind}, {attribution.of(note)}" + (f", {line(doubt, _DOUBT_WORDS)}" if doubt else "")
+    return f"[{head}] {shown_note(text_within(note, _fits), _WORDS)}"
+
+
+def _fits(text: str) -> bool:
+    return count_words(text) <= _WORDS
+
+
+def _line(number: int, note: MemoryNote, attribution: Attribution) -> str:
+    # What follows a line break in a note is set in, so that it cannot pass for another note with a date of its own.
+    return f"{number}. {attributed(note, attribution)}".replace("\n", "\n   ")
+
+
+# From a message to the prompt for it: recall, core notes, whether memory supports an answer, and what fits.
+
+#: Notes recalled for one message; about as many as fit into the default share of a prompt.
+HITS = 20
+#: Of a message so much is asked of recall: the embedder reads less, and the words of a book find everything.
+_ASKED = 4_000
+#: From this share of its telling words on, what was said earlier may hold what is asked.
+_HELD = 0.5
+#: Turns that may hold evidence for an answer; what was said before them is recalled, where it was learnt from.
+_EVIDENCE = 200
+#: Tokens that "said by you on 2026-05-13" adds to a core note.
+_ATTRIBUTION_TOKENS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prompt, what was recalled for it, and how well that supports an answer.
+
+    `hits` and their `notes` are what recall found. `in_memory` is as in `Reply`; `used` are the ids of the notes whose
+    use counts; `prompt` names the system prompt and its version. `refused` says why there is no prompt: recall has
+    nothing to do with that.
+    """
+
+    messages: tuple[Message, ...]
+    recalled: tuple[Recalled, ...]
+    notice: str
+    in_memory: bool | None
+    used: tuple[str, ...]
+    prompt: str
+    fitted: Fitted | None
+    refused: InvalidInput | None = None
+    hits: tuple[Hit, ...] = ()
+    notes: Mapping[str, MemoryNote] = field(default_factory=dict)
+    support: Support = Support.NONE
+
+
+class Prompting:
+    """Prepares prompts from one collection. Writes nothing."""
+
+    def __init__(self, memory: Memory, store: Store, clock: Clock) -> None:
+        self._memory = memory
+        self._store = store
+        self._clock = clock
+        self._settings = memory.settings
+        self._zone = zone(memory.settings.timezone)
+
+    @property
+    def most_turns(self) -> int:
+        """How many turns a prompt can hold, were they of a word each; what was before them stands in summaries."""
+        return self._settings.llm_context // SMALLEST_TURN
+
+    def prepare(self, text: str, past: Sequence[Turn]) -> Prepared:
+        """The prompt for `text` after the turns of `past`, the last of the chat. Raises what recall raises."""
+        settings, said = self._settings, lines_for(text)
+        shares = Shares.of(settings.llm_context, core=settings.core_tokens, recalled=settings.recall_tokens)
+        hits = self._memory.ask(Query(text[:_ASKED], HITS, expand=True, touch=False))
+        cores = self._memory.core_chosen(shares.core, _attributed_tokens)
+        core = [each.note for each in cores]
+        attribution = Attribution(self._zone, settings.user_name, said.language)
+        with self._store.read() as session:
+            notes = session.notes.get_many([hit.id for hit in hits], history=False)
+            support = self._support(session, text, hits, past)
+            older = session.chats.episodes(past[0].session, before=past[0].number) if past and past[0].number else []
+            summaries = _summaries(session, past, older, self._settings.decay_rate)
+            beside = {hit.id for hit in hits if hit.support is Support.NONE}
+            twice = told_by_others(session, notes, beside, supporting(hits))
+        personal = asks_memory(text)
+        unknown = personal and support is Support.NONE
+        in_core = {note.id for note in core}
+        found = recall(
+            [hit for hit in hits if hit.id not in twice],
+            notes,
+            most=shares.recalled,
+            attribution=attribution,
+            supporting=supporting(hits),
+            already=in_core,
+        )
+        prepared = Prepared(
+            messages=(),
+            recalled=(*found, *_shown_core(core, found)),
+            notice=said.not_in_memory if unknown else "",
+            in_memory={Support.STRONG: True, Support.NONE: False}.get(support) if personal else None,
+            used=tuple(each.note for each in found if each.injected and each.note not in in_core | beside),
+            prompt="",
+            fitted=None,
+            hits=tuple(hits),
+            notes=notes,
+            support=support,
+        )
+        try:
+            prompt = load_prompt("chat", settings.home / "prompts", said.language)
+            system = prompt.render(
+                user=settings.user_name,
+                now=self._now(said),
+                core=as_recalled(core_text(cores, said.nothing, attribution.of)),
+            )
+        except InvalidInput as error:  # what was recalled is shown all the same
+            return replace(prepared, used=(), refused=error)
+        fitted = fit(
+            window=settings.llm_context,
+            answer=shares.answer,
+            system=system.strip(),
+            question=text,
+            recalled=_above(recalled_text(found, notes, attribution, in_core), support, said, personal),
+            past=_past(past, said),
+            summaries=summaries,
+            older=older,
+            earlier=said.earlier,
+        )
+        return replace(
+            prepared,
+            messages=fitted.messages,
+            recalled=(*prepared.recalled, *_shown_episodes(summaries, fitted)),
+            prompt=prompt.label,
+            fitted=fitted,
+        )
+
+    def extract(self, text: str, prepared: Prepared, *, learns: bool) -> str:
+        """What is said to `text` where no model answers: what memory holds, or that a statement was heard.
+
+        `learns` tells whether notes are made of what is said.
+        """
+        said = lines_for(text)
+        if is_courtesy(read(text)) and not asks_memory(text):
+            return said.idle
+        if not asks(text):
+            return said.noted if learns else said.not_noted
+        return extract(self._memory, text[:_ASKED], prepared.hits, prepared.notes, prepared.support, cite=False).text
+
+    def _support(self, session: Session, text: str, hits: Sequence[Hit], past: Sequence[Turn]) -> Support:
+        """How well what was recalled supports an answer; what the user said earlier in this chat may hold one, too."""
+        support = best_support(hits)
+        if support is not Support.NONE:
+            return support
+        question = text[:_ASKED]
+        weights = weights_of(question, session.text.document_frequency(telling(question)), session.notes.count())
+        # Not what was asked before: asking twice is no evidence. Nor answers, which rest on notes or on nothing.
+        said = (each.question for each in past[-_EVIDENCE:] if not asks_memory(each.question))
+        return Support.WEAK if any(share_held(weights, each) >= _HELD for each in said) else Support.NONE
+
+    def _now(self, said: Lines) -> str:
+        now: datetime = self._clock.now().astimezone(self._zone)
+        return f"{now:%Y-%m-%d %H:%M}" if said.language else f"{now:%A %Y-%m-%d %H:%M}"
+
+
+def _attributed_tokens(line: str) -> int:
+    return tokens(line) + _ATTRIBUTION_TOKENS
+
+
+def _above(recalled: str, support: Support, said: Lines, personal: bool) -> str:
+    """What stands above the question: recalled notes, and how well they support an answer.
+
+    `personal` tells that only memory can answer; other messages may have nothing to do with the notes.
+    """
+    if not personal:
+        told = said.strong if support is Support.STRONG else said.aside
+    else:
+        told = said.support(support) + (f" {said.none_told}" if support is Support.NONE else "")
+    return f"{recalled}\n\n{told}" if recalled else told if personal else ""
+
+
+def _past(turns: Sequence[Turn], said: Lines) -> list[Past]:
+    """Turns as the model sees them; those whose words were purged are not there any more."""
+    return [
+        Past(each.number, each.question, each.answer.strip() or said.no_answer, each.episode)
+        for each in turns
+        if each.question
+    ]
+
+
+def _summaries(session: Session, past: Sequence[Turn], older: Sequence[str], decay_rate: float | None) -> list[Summary]:
+    """The summaries of the chat's episodes, in its order."""
+    ids = list(dict.fromkeys([*older, *(each.episode for each in past if each.episode)]))
+    notes = session.notes.get_many(ids, history=False)
+    keys = session.notes.keys_of(list(notes))
+    standing = session.usage.standings(list(keys.values()))
+    weights = dict(zip(standing.keys.tolist(), standing.strength(session.now, decay_rate).tolist(), strict=True))
+    return [Summary(id, f"- {note.content}", weights[keys[id]], note.version) for id, note in notes.items()]
+
+
+def _shown_core(core: Sequence[MemoryNote], found: Sequence[Recalled]) -> list[Recalled]:
+    recalled = {each.note for each in found}
+    return [
+        Recalled(
+            note=note.id,
+            version=note.version,
+            text=text_of(note),
+            score=0.0,
+            trust=note.trust,
+            why="Stands in every prompt.",
+            injected=True,
+            supports=False,
+            part="core",
+            kind=note.kind,
+            at=note.at,
+        )
+        for note in core
+        if note.id not in recalled
+    ]
+
+
+def _shown_episodes(summaries: Sequence[Summary], fitted: Fitted) -> list[Recalled]:
+    return [
+        Recalled(
+            note=each.note,
+            version=each.version,
+            text=each.text.removeprefix("- "),
+            score=0.0,
+            trust=0.0,
+            why="Sums up an earlier part of this chat.",
+            injected=True,
+            supports=False,
+            part="episode",
+        )
+        for each in summaries
+        if each.note in fitted.summaries
+    ]

@@ -1,0 +1,236 @@
+"""One question, one answer with numbered citations; or the plain word that memory does not hold it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from amem.clock import zone
+from amem.conversation.context_window import Shares
+from amem.conversation.extractive import NAMES_NO_MODEL, extract
+from amem.conversation.messages import check_asked
+from amem.conversation.prompt import Attribution, attributed
+from amem.conversation.reply import lines_for
+from amem.errors import AmemError
+from amem.llm.answering import MOST_NOTES, NOTE_WORDS
+from amem.llm.prompts import first_words
+from amem.query import Query
+from amem.retrieval.confidence import Support, best_support
+from amem.retrieval.explanation import ordinal
+from amem.retrieval.recall import Uses
+from amem.text.tokens import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from amem.clock import Clock
+    from amem.conversation.ports import Answerer, Memory, Orderer
+    from amem.note import MemoryNote
+    from amem.retrieval.hit import Hit
+    from amem.storage.store import Store
+
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Note `note` stood as `line` number `number` (from 1) before the model, and the answer rests on it."""
+
+    number: int
+    note: str
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`in_memory` is True when the answer rests on notes; False when memory holds none, and `text` says just that;
+    None when nothing is certain and `text` quotes what comes nearest. `support` says how well the hits support an
+    answer, and `confidence` (0..1) how sure the surest of them is.
+
+    Where no model answered, `model` is '' and the text is taken from the notes as they are; had one been named, `error`
+    says what became of it, and `hint` what to do. `hits` are there in any case, and hit number n is what the text cites
+    as ``[n]``; higher numbers are notes that were not found, but replaced one that was or speak against it. `notes` are
+    remarks on how they were found.
+    """
+
+    question: str
+    text: str
+    citations: tuple[Citation, ...]
+    in_memory: bool | None
+    hits: tuple[Hit, ...]
+    model: str = ""
+    error: str = ""
+    hint: str = ""
+    notes: tuple[str, ...] = ()
+    support: Support = Support.NONE
+
+    @property
+    def confidence(self) -> float:
+        """That of the surest hit; 0 without one."""
+        return max((hit.confidence for hit in self.hits), default=0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "question": self.question,
+            "answer": self.text,
+            "in_memory": self.in_memory,
+            "support": str(self.support),
+            "confidence": self.confidence,
+            "citations": [{"number": each.number, "id": each.note, "line": each.line} for each in self.citations],
+            "model": self.model,
+            "error": self.error,
+            "hint": self.hint,
+            "notes": list(self.notes),
+            "hits": [hit.to_dict() for hit in self.hits],
+        }
+
+
+def _moved(hit: Hit, place: int, now: int, name: str) -> Hit:
+    """The hit, with where it stood before: its score is that of the search, which no longer says its place."""
+    note = f"put {ordinal(now + 1)} by {name}, {ordinal(place + 1)} before"
+    return replace(hit, explanation=replace(hit.explanation, notes=(*hit.explanation.notes, note)))
+
+
+def _remarks(hits: Sequence[Hit], support: Support) -> tuple[str, ...]:
+    """What there is to say of how the hits were found."""
+    reading = hits[0].explanation.reading
+    if support is Support.STRONG or reading is None or not reading.foreign:
+        return ()
+    return ("some notes are in a language that the embedding model cannot match with this question: one may hold it",)
+
+
+class Asker:
+    """Answers single questions from memory. `answerer` makes what asks the model, when it is needed; it may raise.
+
+    So may `orderer`, which makes what reads more hits than are wanted and puts the best of them first; None leaves
+    them in the order in which they were found.
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        store: Store,
+        clock: Clock,
+        *,
+        answerer: Callable[[], Answerer],
+        orderer: Callable[[], Orderer] | None = None,
+        touch: bool = True,
+    ) -> None:
+        self._memory = memory
+        self._store = store
+        self._clock = clock
+        self._answerer = answerer
+        self._orderer = orderer
+        self._uses = Uses(store, clock) if touch else None
+        self._zone = zone(memory.settings.timezone)
+
+    def ask(self, question: str, k: int = 8) -> Answer:
+        """The answer from the best `k` notes: a model's, which is told how well they support one, else the notes' own.
+
+        That no model answers is told by the answer, not raised; one that only cannot put the notes in order leaves them
+        as they are, and is told in `notes`. Raises InvalidInput for a question that is empty, no text, or longer than
+        ``max_note_chars``, and what recall raises.
+        """
+        check_asked(question, self._memory.settings.max_note_chars)
+        found = k if self._orderer is None else max(k, MOST_NOTES)
+        hits = self._memory.ask(Query(question, found, expand=True, touch=False, passages=True))
+        with self._store.read() as session:
+            notes = session.notes.get_many([hit.id for hit in hits], history=False)
+        hits = [hit for hit in hits if hit.id in notes]
+        said = lines_for(question)
+        if not hits:
+            return Answer(question, said.not_in_memory, (), False, ())
+        support = best_support(hits)
+        remarks = _remarks(hits, support)
+        try:
+            answerer = self._answerer()
+        except AmemError as error:
+            plain = self._plain(question, hits[:k], notes, support, remarks)
+            if self._memory.settings.llm_backend in NAMES_NO_MODEL:
+                return replace(plain, notes=(*remarks, f"answered without a model: {error}"))
+            return replace(plain, error=str(error), hint=error.hint)
+        hits, ordering = self._ordered(question, hits, notes)
+        hits, remarks = hits[:k], (*remarks, *ordering)
+        lines = self._lines(question, [hit.id for hit in hits], notes)
+        try:
+            answered = answerer.answer(
+                question, lines, self._clock.now().astimezone(self._zone), support=said.support(support)
+            )
+        except AmemError as error:
+            return replace(self._plain(question, hits, notes, support, remarks), error=str(error), hint=error.hint)
+        self._count([hit.id for hit in hits[: len(lines)]])
+        told = partial(Answer, question, hits=tuple(hits), notes=remarks, model=answerer.name, support=support)
+        if not answered.in_memory:
+            return told(said.not_in_memory, (), False)
+        return told(answered.text, tuple(Citation(n, hits[n - 1].id, lines[n - 1]) for n in answered.cites), True)
+
+    def _plain(
+        self,
+        question: str,
+        hits: Sequence[Hit],
+        notes: dict[str, MemoryNote],
+        support: Support,
+        remarks: tuple[str, ...],
+    ) -> Answer:
+        """The answer that the notes give themselves."""
+        made = extract(self._memory, question, hits, notes, support, cite=True)
+        places = {hit.id: place for place, hit in enumerate(hits)}
+        further = iter(range(len(hits), len(hits) + len(made.notes)))
+        numbers = [places[id] if id in places else next(further) for id in made.notes]
+        read = {id: note for id in made.notes if (note := notes.get(id) or self._memory.read(id)) is not None}
+        lines = self._lines(question, made.notes, read)
+        self._count(made.notes)
+        return Answer(
+            question,
+            made.text,
+            tuple(Citation(number + 1, id, line) for number, id, line in zip(numbers, made.notes, lines, strict=False)),
+            {Support.STRONG: True, Support.NONE: False}.get(made.support),
+            tuple(hits),
+            notes=remarks,
+            support=made.support,
+        )
+
+    def _ordered(
+        self, question: str, hits: list[Hit], notes: dict[str, MemoryNote]
+    ) -> tuple[list[Hit], tuple[str, ...]]:
+        """The hits that the model finds helpful first, then the others as they were; and what is to be said of that."""
+        if self._orderer is None or len(hits) < 2:
+            return hits, ()
+        lines = self._lines(question, [hit.id for hit in hits[:MOST_NOTES]], notes, NOTE_WORDS)
+        try:
+            orderer = self._orderer()
+            places = orderer.order(question, lines).places
+        except AmemError as error:
+            _log.warning("notes are not put in order by a model: %s", error)
+            return hits, (f"not put in order by a model: {error}",)
+        first = [_moved(hits[place], place, now, orderer.name) for now, place in enumerate(places)]
+        return [*first, *(hit for place, hit in enumerate(hits) if place not in places)], ()
+
+    def _lines(
+        self, question: str, ids: Sequence[str], notes: dict[str, MemoryNote], words: int | None = None
+    ) -> list[str]:
+        """The notes as the model reads them, each cut to so many `words`, the best first, as many as fit."""
+        settings = self._memory.settings
+        attribution = Attribution(self._zone, settings.user_name, lines_for(question).language)
+        room = Shares.of(settings.llm_context, core=0, recalled=settings.recall_tokens).recalled
+        lines: list[str] = []
+        for id in ids:
+            line = attributed(notes[id], attribution)
+            line = line if words is None else first_words(line, words)
+            room -= tokens(line)
+            if room < 0 and lines:
+                break
+            lines.append(line)
+        return lines
+
+    def _count(self, ids: Sequence[str]) -> None:
+        """Count the notes that a model or a person is shown as used, where that can be written down at once."""
+        if self._uses is None:
+            return
+        with self._store.read() as session:
+            keys = session.notes.keys_of(ids)
+        self._uses.count(list(keys.values()))

@@ -1,0 +1,273 @@
+"""What people take back while they talk, and what may not be made again of the words taken back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from amem.conversation.messages import Transcript, message_of, without_forgotten, without_sentences
+from amem.conversation.reply import Candidate, Forgotten
+from amem.message import Role
+from amem.note import Status
+from amem.query import Query
+from amem.retrieval.confidence import Support, share_held, telling, weights_of
+from amem.storage import tables
+from amem.storage.sources import read_sources
+from amem.storage.sql_values import chunks, valid_json
+from amem.text import index_terms, query_terms, sentences
+from amem.writing.conflict.settling import take_back_in, without_take_backs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import ColumnElement
+
+    from amem.conversation.episodes import EpisodeNotes
+    from amem.conversation.learning import Excerpt
+    from amem.conversation.ports import Memory
+    from amem.conversation.rule_file import Rules
+    from amem.message import Message
+    from amem.note import MemoryNote, Source
+    from amem.storage.store import Session, Store
+
+
+# What people take back while they talk: "forget that" hides what was learnt from the words before it, and no more.
+
+_SOURCES, _HELD, _NOTES, _OPS = tables.sources, tables.note_sources, tables.notes, tables.operations
+#: How many of a person's own messages back something that they name is looked for.
+NAMED_WITHIN = 20
+#: A note says what a sentence says when they share this part of the shorter one's words.
+_SHARED = 0.6
+
+
+def taken_back(session: Session, lot: Excerpt) -> list[MemoryNote]:
+    """The notes that the people of a lot take back in it, and those of the lot that are taken back right after it.
+
+    A note that was also learnt from anything else than the words meant stays, and so does what a person let stand.
+    """
+    found: dict[str, MemoryNote] = {}
+    for source in _people(session, lot):
+        said = take_back_in(source.text)
+        if said is None:
+            continue
+        before = _before(session, source)
+        if said.about:
+            wanted = set(query_terms(said.about))
+            notes = [note for note in _made_from(session, before) if is_named(wanted, note.content)]
+        elif said.before:
+            notes = [note for note in _made_from(session, [source]) if _alike(note.content, said.before)]
+        else:
+            notes = _made_from(session, before[:1])
+        found |= {note.id: note for note in notes}
+    return list(found.values())
+
+
+def is_named(wanted: set[str], text: str) -> bool:
+    """Whether a text has all the terms by which somebody names what does not count."""
+    return bool(wanted) and wanted <= {*index_terms(text), *query_terms(text)}
+
+
+def episodes_reached(session: Session, lot: Excerpt) -> list[MemoryNote]:
+    """The notes of episodes with words in them that the people of a lot may take back; none that a person worded."""
+    reached: set[str] = set()
+    for source in _people(session, lot):
+        said = take_back_in(source.text)
+        if said is not None:
+            before = [] if said.before else _before(session, source)
+            reached |= {each.id for each in [source, *(before if said.about else before[:1])]}
+    held = _NOTES.join(_HELD, _HELD.c.note == _NOTES.c.key).join(_SOURCES, _SOURCES.c.key == _HELD.c.source)
+    statement = (
+        select(_NOTES.c.id)
+        .select_from(held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation))
+        .where(_NOTES.c.status != str(Status.DELETED), _OPS.c.undone_by.is_(None))
+        .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None))
+        .where(func.coalesce(func.json_extract(valid_json(_NOTES.c.edited), "$.content"), "") != "edited")
+        .distinct()
+    )
+    ids = [
+        id
+        for some in chunks(sorted(reached))
+        for id in session.connection.execute(statement.where(_SOURCES.c.id.in_(some))).scalars()
+    ]
+    return list(session.notes.get_many(list(dict.fromkeys(ids)), history=False, usage=False).values())
+
+
+def _people(session: Session, lot: Excerpt) -> list[Source]:
+    """What people said in a lot, and the next thing said after it."""
+    own = _SOURCES.c.id.in_(lot.ids)
+    said = [source for source in _read(session, own) if message_of(source).role is Role.USER]
+    if lot.ordinals:
+        later = (_SOURCES.c.conversation == lot.conversation) & (_SOURCES.c.ordinal > max(lot.ordinals))
+        following = (source for source in _read(session, later, limit=4) if message_of(source).role is Role.USER)
+        said += [source for source in [next(following, None)] if source is not None]
+    return said
+
+
+def _before(session: Session, source: Source) -> list[Source]:
+    """What the same person said before in the conversation, the last first."""
+    if source.ordinal is None:
+        return []
+    where = (
+        (_SOURCES.c.conversation == source.conversation)
+        & (_SOURCES.c.ordinal < source.ordinal)
+        & (func.coalesce(_SOURCES.c.speaker, "") == (source.speaker or ""))
+    )
+    said = _read(session, where, limit=NAMED_WITHIN, newest_first=True)
+    return [each for each in said if message_of(each).role is Role.USER]
+
+
+def _made_from(session: Session, sources: Sequence[Source]) -> list[MemoryNote]:
+    """Active notes made from these words alone, each once."""
+    held = _NOTES.join(_HELD, _HELD.c.note == _NOTES.c.key).join(_SOURCES, _SOURCES.c.key == _HELD.c.source)
+    statement = (
+        select(_NOTES.c.id, _SOURCES.c.id)
+        .select_from(held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation))
+        .where(_NOTES.c.status == str(Status.ACTIVE), _OPS.c.undone_by.is_(None))
+        .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_(None))
+        .where(func.coalesce(func.json_extract(valid_json(_NOTES.c.edited), "$.status"), "") != "edited")
+    )
+    meant = {source.id for source in sources}
+    candidates = [
+        id
+        for some in chunks(sorted(meant))
+        for id, _ in session.connection.execute(statement.where(_SOURCES.c.id.in_(some)))
+    ]
+    ids = list(dict.fromkeys(candidates))
+    came_from = session.sources.of(ids)
+    alone = [id for id in ids if {source.id for source in came_from[id]} <= meant]
+    return list(session.notes.get_many(alone, history=False, usage=False).values())
+
+
+def _read(session: Session, where: ColumnElement[bool], *, limit: int = -1, newest_first: bool = False) -> list[Source]:
+    order = _SOURCES.c.ordinal.desc() if newest_first else _SOURCES.c.ordinal
+    statement = select(_SOURCES).where(where).order_by(order).limit(limit)
+    return read_sources(session, session.connection.execute(statement).mappings())
+
+
+def _alike(note: str, sentence: str) -> bool:
+    one, other = set(query_terms(note)), set(query_terms(sentence))
+    return bool(one and other) and len(one & other) >= _SHARED * min(len(one), len(other))
+
+
+# What sums a conversation up says nothing that people took back in it; word for word it is kept as it was said.
+
+
+def without_taken_back(messages: Sequence[Message], later: Sequence[Message] = ()) -> tuple[Message, ...]:
+    """The messages, each without the sentences that were taken back in them or `later`, and without the taking back.
+
+    '' where nothing is left. What answers such a message goes with it, and of other answers what repeats it.
+    """
+    every = [*messages, *later]
+    left = {place: sentences(message.content) for place, message in enumerate(every) if message.role is Role.USER}
+    gone: list[str] = []
+
+    def drop(place: int, sentence: str) -> None:
+        left[place].remove(sentence)
+        gone.append(sentence)
+
+    for place, message in enumerate(every):
+        said = take_back_in(message.content) if place in left else None
+        if said is None:
+            continue
+        before = [other for other in reversed(left) if other < place and every[other].speaker == message.speaker]
+        if said.about:
+            wanted = set(query_terms(said.about))
+            for other in before[:NAMED_WITHIN]:
+                for sentence in [each for each in left[other] if is_named(wanted, each)]:
+                    drop(other, sentence)
+        elif said.before and said.before in left[place]:
+            drop(place, said.before)
+        elif not said.before:
+            for other in before[:1]:
+                for sentence in list(left[other]):
+                    drop(other, sentence)
+        left[place] = [rest for each in left[place] if (rest := without_take_backs(each))]
+    if not any(take_back_in(every[place].content) for place in left):
+        return tuple(messages)
+    terms = [frozenset(query_terms(each)) for each in gone]
+    kept, silent = [], False
+    for place, message in enumerate(messages):
+        text = message.content
+        if place in left:
+            silent = not left[place]
+            text = text if left[place] == sentences(text) else " ".join(left[place])
+        elif message.role is not Role.SYSTEM:
+            text = "" if silent else without_sentences(text, terms)
+        kept.append(message if text == message.content else replace(message, content=text))
+    return tuple(kept)
+
+
+def only_takes_back(messages: Sequence[Message]) -> bool:
+    """Whether people say nothing in these messages but that what was said before does not count."""
+    said = [message.content for message in messages if message.role is Role.USER]
+    return bool(said) and not any(without_take_backs(each) for each in said)
+
+
+def any_taken_back(session: Session, lot: Excerpt) -> bool:
+    """Whether something of a lot was taken back, in it or after it."""
+    later = Transcript(session).after(lot.conversation, max(lot.ordinals), NAMED_WITHIN)
+    return without_taken_back(lot.messages, later) != lot.messages
+
+
+def sum_up_again(store: Store, notes: EpisodeNotes, ids: Sequence[str], rules: Rules, operation: int) -> None:
+    """Have the notes of these episodes say, by rules, what their messages still do."""
+    for id in ids:
+        with store.read() as session:
+            note = session.notes.get_many([id], history=False, usage=False).get(id)
+            transcript = Transcript(session)
+            sources = transcript.of(id) if note is not None else []
+            said = tuple(message_of(source) for source in sources)
+            heard = without_forgotten(session, said, [source.id for source in sources])
+            last = max((source.ordinal or 0 for source in sources), default=0)
+            talk = next((source.conversation for source in sources if source.conversation), "")
+            later = transcript.after(talk, last, NAMED_WITHIN)
+        if note is None or not sources:
+            continue
+        draft = notes.rewritten(note, notes.summary(said, without_taken_back(heard, later), rules))
+        with store.write() as session:
+            own = session.begin("extract", draft.note.analyst, f"summed up again: {id[:8]}", parent=operation)
+            notes.rewrite(session, draft, own, draft.note.analyst)
+
+
+def renew_summaries(store: Store, notes: EpisodeNotes, lot: Excerpt, rules: Rules, operation: int) -> None:
+    """Have the notes of episodes say no more what people take back in the lot, but for those that a person worded."""
+    renewed = []
+    with store.read() as session:
+        transcript = Transcript(session)
+        for note in episodes_reached(session, lot):
+            sources = transcript.of(note.id)
+            said = [message_of(source) for source in sources]
+            heard = without_forgotten(session, said, [source.id for source in sources])
+            last = max(source.ordinal or 0 for source in sources)
+            left = without_taken_back(heard, transcript.after(lot.conversation, last, NAMED_WITHIN))
+            summary = notes.summary(said, left, rules)
+            if left != heard and summary != note.content:
+                renewed.append((note, summary))
+    for note, summary in renewed:
+        draft = notes.rewritten(note, summary)
+        with store.write() as session:
+            now = session.notes.get_many([note.id], history=False).get(note.id)
+            if now is not None and now.content == note.content:
+                notes.rewrite(session, draft, operation, draft.note.analyst)
+
+
+# Which notes words may mean when something is to be forgotten: whoever chooses should see when none is meant.
+
+_MOST = 5
+
+
+def meant(memory: Memory, store: Store, words: str) -> Forgotten:
+    """The notes that these words may mean, best first; none where no note has them or comes near in meaning."""
+    hits = memory.ask(Query(words, _MOST, touch=False))
+    with store.read() as session:
+        frequency = session.text.document_frequency(telling(words))
+        weights = weights_of(words, frequency, session.notes.count())
+    # Of a word of one character the judge knows nothing; it may stand in a note all the same.
+    texts = [f"{hit.content}\n{' '.join(hit.keywords)}" for hit in hits]
+    worded = any(words.casefold() in text.casefold() or share_held(weights, text) > 0 for text in texts)
+    if not worded and all(hit.support is Support.NONE for hit in hits):
+        return Forgotten(None)
+    found = (Candidate(hit.id, hit.content, hit.score, hit.explanation.words()) for hit in hits)
+    return Forgotten(None, tuple(found), worded=worded)

@@ -1,0 +1,66 @@
+"""Arithmetic every embedder shares: pooling, unit length, and batches of texts of like length."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from amem.errors import BadModelAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from amem.protocols import Matrix
+
+
+#: Texts a model sees at once. Measured on 2 cores over 1,024 chat turns in order of length: 217 texts/s in fours,
+#: 222 in 32s, 186 in 128s; in order of arrival, where padding is wasted, 105 in 32s.
+BATCH = 32
+_HINT = "check that this is an embedding model"
+
+
+def unit_rows(vectors: NDArray[np.floating]) -> Matrix:
+    """The rows at L2 length 1, as float32; a row of zeros stays zero."""
+    rows = np.ascontiguousarray(vectors, dtype=np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Matrix = rows / np.maximum(lengths, 1e-12)
+    return unit
+
+
+def mean_pool(hidden: Matrix, mask: NDArray[np.int64]) -> Matrix:
+    """Mean of the token vectors that `mask` keeps; (n, tokens, d) and (n, tokens) give (n, d)."""
+    weights = mask.astype(np.float32)
+    sums = np.matmul(weights[:, None, :], hidden)[:, 0, :]
+    means: Matrix = sums / np.maximum(weights.sum(axis=1, keepdims=True), 1e-9)
+    return means
+
+
+def batches_by_length(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
+    """Positions in batches of at most `size`, longest first, so that texts in a batch need little padding.
+
+    Longest first makes the largest allocation the first one.
+    """
+    order = sorted(range(len(lengths)), key=lambda position: -lengths[position])
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def rows_of(vectors: Sequence[Sequence[float]], expected: int, name: str) -> Matrix:
+    """A server's lists of numbers as unit rows; raises BadModelAnswer unless there is one of equal length per text."""
+    try:
+        widths = {len(vector) for vector in vectors}
+        with np.errstate(over="ignore"):  # what is too large for a float32 is seen below
+            rows = np.asarray(vectors if len(widths) == 1 else (), dtype=np.float32)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise BadModelAnswer(f"{name} answered with vectors that are not rows of numbers", hint=_HINT) from error
+    if len(vectors) != expected or len(widths) != 1 or 0 in widths:
+        raise BadModelAnswer(
+            f"{name} answered {expected} texts with {len(vectors)} vectors of {sorted(widths)} numbers",
+            hint=_HINT,
+        )
+    if not np.isfinite(rows).all():
+        raise BadModelAnswer(f"{name} answered with vectors that are not finite numbers", hint=_HINT)
+    return unit_rows(rows)

@@ -1,0 +1,153 @@
+"""JSON shapes of notes, links, sources, versions, operations and reviews: what ``--json`` and ``export`` write.
+
+They are documented in docs/cli.md; keys are added, never renamed or removed. Times are ISO 8601 in UTC, but for a
+note's ``timestamp``, which reads as it was given.
+
+They are documented in docs/cli.md; keys are added, never renamed or removed. Times are ISO 8601 in UTC, but for a
+note's ``timestamp``, which reads as it was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from amem.clock import parse_time
+from amem.note import Fact, MemoryNote, Overturned, Source
+from amem.storage.rows import overturned_plain, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from amem.note import Link
+    from amem.storage.records import Operation, Review, UndoReport, Version
+    from amem.storage.whole import Whole
+
+
+#: The key that tells a line of ``amem export``; its value is the shape's version.
+EXPORT_MARK = "amem"
+
+
+def note_record(note: MemoryNote) -> dict[str, Any]:
+    """Every field of a note but its evolution history, which has a record of its own (``amem history``)."""
+    names = [each.name for each in fields(MemoryNote) if each.name != "evolution_history"]
+    return {name: _ready(getattr(note, name)) for name in ("id", *(n for n in names if n != "id"))}
+
+
+def kept_record(note: MemoryNote, whole: Whole) -> dict[str, Any]:
+    """What amem itself keeps of a note: facts with their times, whose its fields are, use, witnesses and flags."""
+    use = whole.use
+    return {
+        "facts": plain("facts", note.facts),
+        "reliability": whole.reliability,
+        "owned": dict(whole.owned),
+        "use": None if use is None else [use.recalls, use.last_access, use.growth, use.since_archived],
+        "witnesses": [list(each) for each in whole.witnesses],
+        "flags": [list(each) for each in whole.flags],
+    }
+
+
+def link_record(link: Link) -> dict[str, Any]:
+    """A link with its reason and maker."""
+    return {
+        "source": link.source,
+        "target": link.target,
+        "type": str(link.type),
+        "reason": link.reason,
+        "confidence": link.confidence,
+        "made_by": link.made_by,
+        "at": link.at.isoformat(),
+    }
+
+
+def source_record(source: Source) -> dict[str, Any]:
+    """A source, whole, as `source_of` reads it back."""
+    return {each.name: _ready(getattr(source, each.name)) for each in fields(Source)}
+
+
+def source_of(record: Mapping[str, Any]) -> Source:
+    """The source of a `source_record`. Raises KeyError, TypeError or ValueError when it is none."""
+    at = record.get("at")
+    values: dict[str, Any] = {each.name: record.get(each.name) for each in fields(Source)}
+    for name in ("id", "kind", "text"):
+        if not isinstance(record[name], str):
+            raise TypeError(f"a source's {name} must be text")
+    return Source(**values | {"at": None if at is None else parse_time(at, UTC)})
+
+
+def version_record(version: Version) -> dict[str, Any]:
+    """One version of a note: ``changes`` is {field: {before, after}}."""
+    return {
+        "version": version.version,
+        "at": version.at.isoformat(),
+        "actor": version.actor,
+        "action": version.action,
+        "cause": version.cause,
+        "operation": version.operation,
+        "prompts": version.prompts,
+        "changes": _changes(version.changes),
+    }
+
+
+def operation_record(operation: Operation) -> dict[str, Any]:
+    """One line of the log."""
+    return {
+        "id": operation.id,
+        "parent": operation.parent,
+        "at": operation.at.isoformat(),
+        "actor": operation.actor,
+        "action": operation.action,
+        "cause": operation.cause,
+        "prompts": operation.prompts,
+        "created": list(operation.created),
+        "changed": list(operation.notes),
+        "links": operation.links,
+        "undoes": operation.undoes,
+        "undone": operation.undone,
+    }
+
+
+def undo_record(report: UndoReport) -> dict[str, Any]:
+    """What an undo or redo did, and what it left alone."""
+    return {
+        "operation": report.operation,
+        "undone": report.undone,
+        "reverted": [{"note": note, "item": item} for note, item in report.reverted],
+        "kept": [asdict(each) for each in report.kept],
+        "settled": [asdict(each) for each in report.settled],
+        "passed_over": report.passed_over,
+    }
+
+
+def review_record(review: Review) -> dict[str, Any]:
+    """A proposed change that waits for a person."""
+    return {
+        "id": review.id,
+        "note": review.note,
+        "changes": _changes(review.changes),
+        "reason": review.reason,
+        "confidence": review.confidence,
+        "made_by": review.made_by,
+        "created_at": review.created_at.isoformat(),
+        "expires_at": review.expires_at.isoformat(),
+        "state": review.state,
+        "operation": review.operation,
+    }
+
+
+def _changes(changes: Mapping[str, tuple[Any, Any]]) -> dict[str, Any]:
+    return {name: {"before": _ready(before), "after": _ready(after)} for name, (before, after) in changes.items()}
+
+
+def _ready(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_ready(each) for each in value]
+    if isinstance(value, Fact):
+        return [value.subject, value.predicate, value.object]
+    if isinstance(value, Overturned):
+        return overturned_plain(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, StrEnum) else value

@@ -1,0 +1,201 @@
+"""Asking a model for the page or title of a topic, and for one note that stands for several."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from amem.analysis import MergeDraft, PageDraft
+from amem.errors import BadModelAnswer, InvalidInput
+from amem.llm import prompts as showing
+from amem.llm.answering import UNQUOTED, quote_in, shares_a_word
+from amem.llm.answers import CONTEXT, QUOTE, REASON, confidence_in
+from amem.llm.ladder import Question
+from amem.llm.model_text import Dropped, Handles, clean, quoted, spelled
+from amem.llm.prompts import language_of
+from amem.llm.schemas import merge_schema, topic_page_schema, topic_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem.analysis import PageNote
+    from amem.llm.ladder import Ladder
+
+
+# Asking a model what a group of notes is about: a title and a sentence for their topic.
+
+TITLE = 60
+#: More notes than this are not needed to see what they have in common.
+MOST_TITLE_NOTES, TITLE_NOTE_WORDS = 12, 30
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What notes have in common, in a few words and in one sentence; `prompt` is what was answered."""
+
+    title: str
+    summary: str
+    prompt: str = ""
+
+
+def name_topic(ladder: Ladder, notes: Sequence[str]) -> Topic:
+    """One call over the first notes of a group. Raises InvalidInput without notes, and what `Ladder.ask` raises."""
+    if not notes:
+        raise InvalidInput("a topic needs at least one note")
+    shown = notes[:MOST_TITLE_NOTES]
+    question = Question(
+        prompt="topic",
+        values={"notes": "\n".join(f"<<<{showing.line(note, TITLE_NOTE_WORDS)}>>>" for note in shown)},
+        schema=topic_schema(),
+        fields=frozenset(("title", "summary")),
+        read=lambda answer: _read_title(answer, " ".join(shown)),
+        language=language_of(" ".join(shown)),
+    )
+    answered = ladder.ask(question)
+    return Topic(*answered.value, prompt=answered.prompt)
+
+
+def _read_title(answer: dict[str, Any], notes: str) -> tuple[str, str]:
+    title = clean(answer.get("title"), TITLE).strip("#\"'“”《》 ")
+    if not title:
+        raise BadModelAnswer("the answer has no title")
+    summary = clean(answer.get("summary"), CONTEXT)
+    if not shares_a_word(f"{title} {summary}", notes):
+        raise BadModelAnswer("neither the title nor the summary has a word of the notes")
+    return title, summary
+
+
+# Asking a model to write the page of a topic anew: one call, with the page as it is and the notes that are new.
+#
+# What comes back is a claim about notes, and held against them: a statement that cites nothing that was shown, says a
+# number that its notes do not hold, or shares no word with them, is dropped.
+
+STATEMENT, STATEMENTS = 300, 40
+#: What a small local model can weigh at once.
+MOST_NOTES, NOTE_WORDS, PAGE_WORDS = 24, 45, 500
+_NUMBER = re.compile(r"\d+(?:[.:,/-]\d+)*")
+_CITATION = re.compile(r"\s*[\[【(]\s*n\d+(?:\s*[,，、]\s*n\d+)*\s*[\]】)]")
+
+
+def write_page(ladder: Ladder, title: str, present: str, notes: Sequence[PageNote]) -> PageDraft:
+    """One call. `present` is the page as it is, citing `notes` by handle, '' for a new one.
+
+    At most `MOST_NOTES` of them should be new. Raises BadModelAnswer when no statement is left, and what `Ladder.ask`
+    raises.
+    """
+    handles = tuple(note.handle for note in notes)
+    texts = {note.handle: note.text for note in notes}
+    question = Question(
+        prompt="topic_page",
+        values={
+            "title": showing.line(title, 12),
+            "page": showing.note(present, PAGE_WORDS) or "-",
+            "notes": "\n".join(_shown(note) for note in notes if note.new and not note.gone) or "-",
+            "gone": "\n".join(_shown(note) for note in notes if note.gone) or "-",
+        },
+        schema=topic_page_schema(handles),
+        fields=frozenset(("title", "summary", "statements", "gone")),
+        read=lambda answer: _read_page(answer, texts, {note.handle for note in notes if note.gone}),
+        language=language_of(" ".join(texts.values())),
+    )
+    answered = ladder.ask(question)
+    return PageDraft(*answered.value, prompt=answered.prompt)
+
+
+def _shown(note: PageNote) -> str:
+    day = f"({note.at:%Y-%m-%d}) " if note.at is not None else ""
+    return f"{note.handle} {day}<<<{showing.line(note.text, NOTE_WORDS)}>>>"
+
+
+def _read_page(
+    answer: dict[str, Any], texts: Mapping[str, str], overturned: set[str]
+) -> tuple[str, str, tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...], tuple[str, ...]]:
+    if not isinstance(answer.get("statements"), list):
+        raise BadModelAnswer("statements has to be a list")
+    shown, dropped = Handles(texts), Dropped()
+    gone = tuple(dict.fromkeys(handle for item in _items(answer.get("gone")) if (handle := shown.find(item))))
+    statements: list[tuple[str, tuple[str, ...]]] = []
+    for item in dropped.objects(answer, "statements")[:STATEMENTS]:
+        text = _CITATION.sub("", clean(item.get("text"), STATEMENT)).strip()
+        cited = tuple(dict.fromkeys(handle for each in _items(item.get("notes")) if (handle := shown.find(each))))
+        refused = _refused(text, cited, texts, overturned | set(gone))
+        if refused:
+            dropped.add(f"the statement {quoted(text)}, which {refused}")
+        elif text not in {held for held, _ in statements}:
+            statements.append((text, cited))
+    if not statements:
+        raise BadModelAnswer("the answer holds no statement that rests on the notes that were shown")
+    everything = " ".join(texts.values())
+    title = clean(answer.get("title"), TITLE).strip("#\"'“”《》 ")
+    summary = clean(answer.get("summary"), CONTEXT)
+    return (
+        title if shares_a_word(title, everything) else "",
+        summary if shares_a_word(summary, everything) and not _invented(summary, everything) else "",
+        tuple(statements),
+        gone,
+        dropped.sentences,
+    )
+
+
+def _refused(text: str, cited: Sequence[str], texts: Mapping[str, str], overturned: set[str]) -> str:
+    if not text:
+        return "is empty"
+    if not cited:
+        return "cites no note that was shown"
+    if overturned.issuperset(cited):
+        return "is no longer so"
+    held = " ".join(texts[handle] for handle in cited)
+    if not shares_a_word(text, held):
+        return "has no word in common with what it cites"
+    if invented := _invented(text, held):
+        return f"says {invented[0]}, which no note that it cites says"
+    return ""
+
+
+def _invented(text: str, held: str) -> list[str]:
+    known = set(_NUMBER.findall(held))
+    return [number for number in _NUMBER.findall(text) if number not in known]
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+# Asking a model whether notes say the same and, if so, for the one note that can stand for them: one call.
+
+#: What a small local model can weigh at once, over all notes together, in characters.
+MOST_CHARACTERS = 2_000
+_VERDICTS = {"same": True, "相同": True, "different": False, "不同": False}
+
+
+def draft_merge(ladder: Ladder, parts: Sequence[str]) -> MergeDraft:
+    """What `parts`, at most `MOST_CHARACTERS` together, come to in the eyes of a model.
+
+    Its confidence is at most `UNQUOTED` where it quotes none of them. Raises BadModelAnswer when the answer is of no
+    use (it is not asked again), and what `Ladder.ask` raises.
+    """
+    together = "\n".join(parts)
+    question = Question(
+        prompt="merge",
+        values={"notes": " ".join(f"<<<{showing.line(part, MOST_CHARACTERS)}>>>" for part in parts)},
+        schema=merge_schema(),
+        fields=frozenset(("quote", "reason", "verdict", "confidence", "merged")),
+        read=lambda answer: _read_merged(answer, parts),
+        language=language_of(together),
+        again=0,
+    )
+    answered = ladder.ask(question)
+    same, text, reason, confidence = answered.value
+    return MergeDraft(same, text, reason, confidence, prompt=answered.prompt)
+
+
+def _read_merged(answer: dict[str, Any], parts: Sequence[str]) -> tuple[bool, str, str, float]:
+    same = _VERDICTS.get(spelled(answer.get("verdict")))
+    if same is None:
+        raise BadModelAnswer("the verdict has to be same or different")
+    quote, confidence = clean(answer.get("quote"), QUOTE), confidence_in(answer)
+    if not any(quote_in(quote, part) for part in parts):
+        confidence = min(confidence, UNQUOTED)
+    text = clean(answer.get("merged"), MOST_CHARACTERS) if same else ""
+    return same, text, clean(answer.get("reason"), REASON), confidence

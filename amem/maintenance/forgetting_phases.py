@@ -1,0 +1,273 @@
+"""Forgetting: notes move between the layers of memory, and what never mattered fades out of sight."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from amem.maintenance.shift import ACTOR, PhaseReport, Reason
+from amem.note import Kind, Layer, Status
+from amem.storage.sql_values import chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from amem.maintenance.shift import Shift
+    from amem.settings import Settings
+    from amem.storage.standings import Standings
+    from amem.storage.store import Session, Store
+    from amem.strength import Strength
+    from amem.truth.predicates import Predicates
+
+
+# What time may not archive: what a person wrote, what says how things are now, what replaced another note.
+
+#: Why a note stays that a person wrote by hand.
+OWN = "you wrote it, and archive_own_notes is off"
+
+
+def lasting(
+    session: Session, keys: Sequence[int], at: datetime, settings: Settings, predicates: Predicates
+) -> dict[int, str]:
+    """Which of these notes neither fade nor are summed up, each with the reason; `at` is the moment of the plan.
+
+    What a person wrote outside a chat stays unless ``archive_own_notes`` is on.
+
+    A fact counts when its subject has one such value at a time, or when it hangs on one, and nothing says that it is
+    over by then. That something is no longer so counts as well: without it, what was so before would stand.
+    """
+    found = {} if settings.archive_own_notes else dict.fromkeys(session.notes.written_by_hand(keys), OWN)
+    found |= dict.fromkeys(session.notes.replacing(keys), "it took the place of another note")
+    for fact in session.facts.unended(keys, at):
+        if predicates.slot(fact.predicate, fact.object) or predicates.hangs_on(fact.predicate):
+            found[fact.note] = f"it says how things are now: {fact.subject} {fact.predicate} {fact.object}".rstrip()
+    return found
+
+
+# Which notes move between layers and which fade at a given moment: decided from their standings, nothing written.
+
+#: What may fade by time alone. What someone is, wants, has decided or may not eat never does.
+FADING = (Kind.CHITCHAT, Kind.QUESTION, Kind.EPISODE, Kind.ERROR, Kind.CODE)
+
+
+class What(StrEnum):
+    """What time does to a note."""
+
+    PROMOTED = "promoted"
+    DEMOTED = "demoted"
+    FADED = "faded"
+
+    @property
+    def action(self) -> str:
+        """What the log calls it."""
+        return {What.PROMOTED: "promote", What.DEMOTED: "demote", What.FADED: "fade"}[self]
+
+    @property
+    def change(self) -> Mapping[str, str]:
+        """The field that it sets, and to what."""
+        if self is What.FADED:
+            return {"status": str(Status.ARCHIVED)}
+        return {"layer": str(Layer.LONG_TERM if self is What.PROMOTED else Layer.SHORT_TERM)}
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One note's move, with its strength at that moment and the reason in words."""
+
+    key: int
+    what: What
+    strength: Strength
+    why: str
+
+
+def plan_layers(standings: Standings, at: datetime, settings: Settings) -> list[Move]:
+    """Strong notes to long-term memory (``long_term_from``), weak ones back (``short_term_below``), the rest stays.
+
+    A note that was weak from the start is no weaker for that: it is demoted once time has taken as much of it.
+    """
+    strength = standings.strength(at, settings.decay_rate)
+    up = standings.active & ~standings.long_term & (strength >= settings.long_term_from)
+    line = settings.short_term_below
+    worn = (standings.fresh(at) > line) | (standings.retention(at, settings.decay_rate) <= line)
+    down = standings.active & standings.long_term & (strength <= line) & worn
+    return [
+        *_moves(
+            standings,
+            up,
+            What.PROMOTED,
+            at,
+            settings,
+            lambda held: f"{held.words()} reaches {_short(settings.long_term_from)}",
+        ),
+        *_moves(standings, down, What.DEMOTED, at, settings, lambda held: f"{held.words()} is down to {_short(line)}"),
+    ]
+
+
+def plan_fading(standings: Standings, at: datetime, settings: Settings) -> list[Move]:
+    """Notes of `FADING` kinds below ``fade_below`` that nothing has asked for in ``fade_after_days``; never pins."""
+    weak = standings.strength(at, settings.decay_rate) < settings.fade_below
+    left = standings.idle(at) > settings.fade_after_days
+    fading = standings.active & ~standings.pinned & standings.of_kind(*FADING) & weak & left
+
+    def why(held: Strength) -> str:
+        return f"{held.words()} is below {_short(settings.fade_below)}"
+
+    return _moves(standings, fading, What.FADED, at, settings, why)
+
+
+def relayered(standings: Standings, moves: list[Move]) -> Standings:
+    """The standings as they are once these moves are made."""
+    up = [move.key for move in moves if move.what is What.PROMOTED]
+    down = [move.key for move in moves if move.what is What.DEMOTED]
+    return standings.layered((standings.long_term | np.isin(standings.keys, up)) & ~np.isin(standings.keys, down))
+
+
+def _moves(
+    standings: Standings,
+    rows: NDArray[np.bool_],
+    what: What,
+    at: datetime,
+    settings: Settings,
+    why: Callable[[Strength], str],
+) -> list[Move]:
+    chosen = standings.where(rows)
+    held = chosen.terms(at, settings.decay_rate)
+    return [Move(key, what, each, why(each)) for key, each in zip(chosen.keys.tolist(), held, strict=True)]
+
+
+def _short(line: float) -> str:
+    return f"{line:.2g}"
+
+
+# What of a plan may be done: not what a person set by hand, what somebody took back once, or what is so now.
+
+
+def layer_moves(session: Session, standings: Standings, at: datetime, settings: Settings) -> list[Move]:
+    """Which of these notes change layer at that moment."""
+    return _permitted(session, plan_layers(standings, at, settings))
+
+
+def fade_moves(
+    session: Session, standings: Standings, at: datetime, settings: Settings, predicates: Predicates
+) -> list[Move]:
+    """Which of these notes fade at that moment, from the layers that they will be in."""
+    return fade_plan(session, standings, at, settings, predicates)[0]
+
+
+def fade_plan(
+    session: Session, standings: Standings, at: datetime, settings: Settings, predicates: Predicates
+) -> tuple[list[Move], dict[int, str]]:
+    """Which of these notes fade at that moment, and why the others stay that are as weak."""
+    settled = relayered(standings, layer_moves(session, standings, at, settings))
+    moves = plan_fading(settled, at, settings)
+    held = lasting(session, [move.key for move in moves], at, settings, predicates)
+    return _permitted(session, [move for move in moves if move.key not in held]), held
+
+
+def _permitted(session: Session, moves: list[Move]) -> list[Move]:
+    keys = [move.key for move in moves]
+    ids = session.notes.ids_of(keys)
+    owned = session.notes.owned_fields(list(ids.values()))
+    back = {
+        what: session.operations.taken_back(what.action, ACTOR, [move.key for move in moves if move.what is what])
+        for what in {move.what for move in moves}
+    }
+
+    def by_hand(move: Move) -> bool:
+        return any(owned[ids[move.key]].get(field) == "edited" for field in move.what.change)
+
+    return [move for move in moves if move.key not in back[move.what] and not by_hand(move)]
+
+
+# The two phases of maintenance that time brings about: notes move between layers, then what is weak fades.
+
+
+class _Moving(ABC):
+    """Plans moves for all active notes in one pass and carries them out a page at a time.
+
+    What was moved is not planned again, so a run that was killed goes on by beginning anew.
+    """
+
+    name: ClassVar[str]
+    _done: ClassVar[tuple[What, ...]]
+    _said: ClassVar[str]
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+
+    def run(self, shift: Shift) -> PhaseReport:
+        """Move what is to be moved; in a dry run, say what that is."""
+        with self._store.read() as session:
+            planned = self._plan(session, session.usage.standings(), session.now)
+            if shift.dry_run:
+                return self._report(_reasons(session, planned))
+        done: list[Reason] = []
+        for page in chunks(planned):
+            if shift.cancelled.is_set():
+                break
+            with self._store.write() as session:
+                # Planned again: somebody may have recalled, edited or deleted some of them meanwhile.
+                standings = session.usage.standings([move.key for move in page])
+                done += self._carry_out(session, shift, self._plan(session, standings, session.now))
+                shift.mark(session, {"counts": self._report(done).counts})
+            shift.tell(len(done), len(planned))
+        return self._report(done)
+
+    @abstractmethod
+    def _plan(self, session: Session, standings: Standings, at: datetime) -> list[Move]:
+        """What is to be moved of the notes that have these standings."""
+
+    def _carry_out(self, session: Session, shift: Shift, moves: Sequence[Move]) -> list[Reason]:
+        if not moves:
+            return []
+        page = shift.begin(session, self.name, f"{len(moves)} {self._said}")
+        reasons = _reasons(session, moves)
+        for move, reason in zip(moves, reasons, strict=True):
+            # Each is an operation of its own, so that it says why and can be taken back alone.
+            operation = session.begin(move.what.action, ACTOR, reason.why, parent=page)
+            session.notes.change(reason.id, move.what.change, operation)
+        return reasons
+
+    def _report(self, reasons: Sequence[Reason]) -> PhaseReport:
+        counts = Counter(reason.what for reason in reasons)
+        return PhaseReport({str(what): counts[str(what)] for what in self._done}, tuple(reasons))
+
+
+class Layering(_Moving):
+    """Moves notes between short-term and long-term memory."""
+
+    name = "layers"
+    _done = (What.PROMOTED, What.DEMOTED)
+    _said = "changed layer"
+
+    def _plan(self, session: Session, standings: Standings, at: datetime) -> list[Move]:
+        return layer_moves(session, standings, at, self._settings)
+
+
+class Fading(_Moving):
+    """Archives what is weak, old and of no lasting kind, unless it says how things are now."""
+
+    name = "fade"
+    _done = (What.FADED,)
+    _said = "faded"
+
+    def __init__(self, store: Store, settings: Settings, predicates: Callable[[], Predicates]) -> None:
+        super().__init__(store, settings)
+        self._predicates = predicates
+
+    def _plan(self, session: Session, standings: Standings, at: datetime) -> list[Move]:
+        return fade_moves(session, standings, at, self._settings, self._predicates())
+
+
+def _reasons(session: Session, moves: Sequence[Move]) -> list[Reason]:
+    ids = session.notes.ids_of([move.key for move in moves])
+    return [Reason(ids[move.key], str(move.what), move.why) for move in moves]

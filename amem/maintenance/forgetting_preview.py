@@ -1,0 +1,323 @@
+"""What would move or fade by some day if nothing were recalled until then, and why; nothing is written."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from amem.errors import InvalidInput, NoteNotFound
+from amem.maintenance.forgetting_phases import (
+    FADING,
+    OWN,
+    What,
+    fade_moves,
+    fade_plan,
+    lasting,
+    layer_moves,
+    plan_fading,
+)
+from amem.note import Layer, Status
+from amem.storage.rows import time_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from amem.maintenance.forgetting_phases import Move
+    from amem.note import Kind, MemoryNote
+    from amem.settings import Settings
+    from amem.storage.store import Session
+    from amem.strength import Strength
+    from amem.truth.predicates import Predicates
+
+
+# What is to become of one note: when it leaves its layer and when it fades, if nothing recalls it until then.
+
+#: Nobody plans farther than ten years.
+_FARTHEST = 3_650
+#: How much of the past a curve shows at most, how much of the future at least (in days), and its points.
+_OUTLOOK_PAST, _LEAST_AHEAD, _OUTLOOK_POINTS = 120.0, 60.0, 240
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How one note stands at `at`, and what time will do to it.
+
+    `moves` is the first day on which maintenance would change its layer, to `moves_to`; `fades` the first on which it
+    would archive it; None for never (in ten years). `stays` says why it never fades, '' when it does. `days` from now
+    and the share `kept` (0..1) then are its retention curve, from its last use (120 days ago at most) on.
+    """
+
+    id: str
+    kind: Kind
+    content: str
+    status: Status
+    pinned: bool
+    at: datetime
+    now: Strength
+    moves: datetime | None
+    moves_to: Layer | None
+    fades: datetime | None
+    stays: str
+    days: NDArray[np.float64]
+    kept: NDArray[np.float64]
+
+
+def look_ahead(
+    session: Session, settings: Settings, predicates: Predicates, id: str, ahead: float | None = None
+) -> Outlook:
+    """The outlook of a note; its curve reaches `ahead` days from now. Raises NoteNotFound."""
+    key = session.notes.keys_of([id]).get(id)
+    if key is None:
+        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+    at, late = session.now, session.now + timedelta(days=_FARTHEST)
+    standings = session.usage.standings([key])
+    note, _ = session.notes.bare([key])[key]
+
+    def layer_on(day: int) -> What | None:
+        found = layer_moves(session, standings, at + timedelta(days=day), settings)
+        return found[0].what if found else None
+
+    def fades_on(day: int) -> bool:
+        return bool(fade_moves(session, standings, at + timedelta(days=day), settings, predicates))
+
+    # Only the strong rise, and they do it at once; from then on time takes without ever giving back.
+    moves = 0 if layer_on(0) else _first_day(lambda day: layer_on(day) is not None)
+    moved = None if moves is None else layer_on(moves)
+    fades = _first_day(fades_on)
+    now = standings.terms(at, settings.decay_rate)[0]
+    if ahead is None:
+        ahead = max(_LEAST_AHEAD, 1.25 * max((day for day in (moves, fades) if day is not None), default=0))
+    days = np.linspace(-min(now.age_days, _OUTLOOK_PAST), max(ahead, 1.0), _OUTLOOK_POINTS)
+    return Outlook(
+        id=note.id,
+        kind=note.kind,
+        content=note.content,
+        status=note.status,
+        pinned=note.pinned,
+        at=at,
+        now=now,
+        moves=None if moves is None else at + timedelta(days=moves),
+        moves_to=None if moved is None else Layer(moved.change["layer"]),
+        fades=None if fades is None else at + timedelta(days=fades),
+        stays=""
+        if fades is not None
+        else _why(session, note, key, plan_fading(standings, late, settings), late, settings, predicates),
+        days=days,
+        kept=now.kept_after(days),
+    )
+
+
+def _first_day(happens: Callable[[int], bool]) -> int | None:
+    """The first day on which it happens, given that what has happened once goes on happening."""
+    if not happens(_FARTHEST):
+        return None
+    low, high = -1, _FARTHEST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if happens(middle) else (middle, high)
+    return high
+
+
+def _why(
+    session: Session,
+    note: MemoryNote,
+    key: int,
+    planned: Sequence[Move],
+    late: datetime,
+    settings: Settings,
+    predicates: Predicates,
+) -> str:
+    if note.status is not Status.ACTIVE:
+        return f"it is {note.status} already"
+    if note.pinned:
+        return "it is pinned"
+    if note.kind not in FADING:
+        return f"a {note.kind} never fades by time alone"
+    if not planned:
+        return "it stays strong enough"
+    held = lasting(session, [key], late, settings, predicates)
+    return held.get(key, "somebody wanted it to stay")
+
+
+# What would move or fade by some day if nothing were recalled until then, and why: the same plan, nothing written.
+
+#: A note that was asked about and that does not move.
+STAYS = "stays"
+_FARTHEST_DAYS = 36_500
+#: How much of the past a curve shows at most, in days, and of how many points it is made.
+_PAST, _POINTS = 120.0, 160
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What is kept of a note (0..1) by days from now: from its last use (120 days ago at most) to the preview's end.
+
+    `alike` counts the other notes that are forgotten as fast.
+    """
+
+    id: str
+    kind: Kind
+    content: str
+    days: NDArray[np.float64]
+    kept: NDArray[np.float64]
+    alike: int
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What would become of one note: `what` is promoted, demoted, faded or (of notes asked about by id) stays.
+
+    `now` and `then` are its strength at the preview's two ends.
+    """
+
+    id: str
+    kind: Kind
+    content: str
+    what: str
+    why: str
+    now: Strength
+    then: Strength
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "id": self.id,
+            "kind": str(self.kind),
+            "content": self.content,
+            "what": self.what,
+            "why": self.why,
+            "now": self.now.to_dict(),
+            "then": self.then.to_dict(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FadePreview:
+    """What ``maintain()`` would do on `until` to the notes as they are at `at`: what fades first, then what moves.
+
+    `active` is how many notes were looked at, `counts` how many would be promoted, demoted and faded: all of them,
+    also where `notes` names the first of each sort alone. `own` counts the notes that are as weak as what fades and
+    stay because a person wrote them (0 with ``archive_own_notes``).
+    """
+
+    at: datetime
+    until: datetime
+    active: int
+    notes: tuple[Foreseen, ...]
+    counts: Mapping[str, int]
+    own: int = 0
+
+    def curves(self, most: int = 8) -> list[Curve]:
+        """The first `most` retention curves that differ by a day of age or stability."""
+        ahead = (self.until - self.at).total_seconds() / 86_400
+        shapes: dict[tuple[float, float, str], dict[str, Foreseen]] = {}
+        for note in self.notes:
+            stability = note.now.stability_days
+            held = stability if math.isinf(stability) else round(stability)
+            shape = (round(note.now.age_days), held, str(note.now.layer))
+            shapes.setdefault(shape, {}).setdefault(note.id, note)
+        return [_curve([*notes.values()], ahead) for notes in list(shapes.values())[:most]]
+
+    def figure(self, most: int = 8) -> Figure:
+        """Retention curves as a matplotlib figure, for notebooks and files. Raises MissingExtra without matplotlib."""
+        from amem.maintenance.retention_figure import draw
+
+        return draw(self.curves(most))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "at": time_text(self.at),
+            "until": time_text(self.until),
+            "active": self.active,
+            **self.counts,
+            "own": self.own,
+            "notes": [note.to_dict() for note in self.notes],
+        }
+
+
+def foresee(
+    session: Session,
+    settings: Settings,
+    predicates: Predicates,
+    days: float,
+    ids: Sequence[str] | None = None,
+    *,
+    most: int | None = None,
+) -> FadePreview:
+    """What would move or fade `days` from now; of the notes `ids` alone, those that stay included.
+
+    With `most` only so many of each sort are named, though all are counted. Raises InvalidInput for days that are
+    none, and NoteNotFound.
+    """
+    if not (math.isfinite(days) and 0 <= days <= _FARTHEST_DAYS):
+        raise InvalidInput(f"cannot look {days} days ahead", hint=f"give a number from 0 to {_FARTHEST_DAYS:,}")
+    keys = None if ids is None else _keys(session, ids)
+    at, until = session.now, session.now + timedelta(days=days)
+    standings = session.usage.standings(keys)
+    fading, weak = fade_plan(session, standings, until, settings, predicates)
+    moves = fading + layer_moves(session, standings, until, settings)
+    counted = Counter(move.what for move in moves)
+    strong = dict(zip(standings.keys.tolist(), standings.strength(at, settings.decay_rate).tolist(), strict=True))
+    moves = _first(_sorted(moves, strong), most)
+    wanted = [move.key for move in moves] if keys is None else keys
+    chosen = standings.where(np.isin(standings.keys, wanted))
+    now = dict(zip(chosen.keys.tolist(), chosen.terms(at, settings.decay_rate), strict=True))
+    later = dict(zip(chosen.keys.tolist(), chosen.terms(until, settings.decay_rate), strict=True))
+    notes = session.notes.bare(wanted)
+
+    def foreseen(key: int, what: str, why: str, then: Strength) -> Foreseen:
+        note, _ = notes[key]
+        return Foreseen(note.id, note.kind, note.content, what, why, now[key], then)
+
+    found = [foreseen(move.key, str(move.what), move.why, move.strength) for move in moves]
+    moving = {move.key for move in moves}
+    staying = [key for key in keys or () if key not in moving]
+    held = lasting(session, [key for key in staying if notes[key][0].kind in FADING], until, settings, predicates)
+    for key in staying:
+        status = notes[key][0].status
+        why = later[key].words() if status is Status.ACTIVE else f"is {status} already"
+        if status is Status.ACTIVE and key in held:
+            why += f"; does not fade: {held[key]}"
+        found.append(foreseen(key, STAYS, why, later[key]))
+    counts = {str(what): counted[what] for what in What}
+    own = sum(why == OWN for why in weak.values())
+    return FadePreview(at, until, int(standings.active.sum()), tuple(found), counts, own)
+
+
+def _keys(session: Session, ids: Sequence[str]) -> list[int]:
+    known = session.notes.keys_of(ids)
+    for id in ids:
+        if id not in known:
+            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+    return list(dict.fromkeys(known[id] for id in ids))
+
+
+def _sorted(moves: Sequence[Move], strong: Mapping[int, float]) -> list[Move]:
+    """What fades, then what is demoted, then what is promoted; of each first what is strongest now."""
+    order = (What.FADED, What.DEMOTED, What.PROMOTED)
+    return sorted(moves, key=lambda move: (order.index(move.what), -strong[move.key], move.key))
+
+
+def _first(moves: Sequence[Move], most: int | None) -> list[Move]:
+    """The first `most` of each sort."""
+    return [
+        move
+        for what in dict.fromkeys(each.what for each in moves)
+        for move in [each for each in moves if each.what is what][:most]
+    ]
+
+
+def _curve(notes: Sequence[Foreseen], ahead: float) -> Curve:
+    note = notes[0]
+    days = np.linspace(-min(note.now.age_days, _PAST), max(ahead, 1.0), _POINTS)
+    return Curve(note.id, note.kind, note.content, days, note.now.kept_after(days), len(notes) - 1)

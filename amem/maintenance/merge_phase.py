@@ -1,0 +1,414 @@
+"""The phase of maintenance that merges: what changed is held against what is nearest to it, a page at a time."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from amem.errors import StorageError
+from amem.labels import short_id
+from amem.maintenance.merge_drafts import Drafting, Opinion, merged
+from amem.maintenance.sameness import difference, may_merge, may_say_the_same
+from amem.maintenance.shift import ACTOR, PhaseReport, Reason
+from amem.note import Link, LinkType, MemoryNote, Scope, Status
+from amem.storage.costs import MERGING
+from amem.storage.sql_values import chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from amem.maintenance.shift import Shift
+    from amem.protocols import MergeWriter
+    from amem.settings import Settings
+    from amem.storage.store import Session, Store
+    from amem.truth.predicates import Predicates
+    from amem.vectorizer import Vectorizer
+
+
+# Groups out of pairs: complete linkage, so that every two notes of a group say the same.
+
+
+def groups_of(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Notes (by key) of which every two are a pair, oldest first; the same pairs always make the same groups."""
+    near: defaultdict[int, set[int]] = defaultdict(set)
+    for one, other in pairs:
+        near[one].add(other)
+        near[other].add(one)
+    found: list[tuple[int, ...]] = []
+    taken: set[int] = set()
+    for key in sorted(near):
+        if key in taken:
+            continue
+        group = [key]
+        for other in sorted(near[key] - taken):
+            if all(other in near[member] for member in group):
+                group.append(other)
+        if len(group) > 1:
+            found.append(tuple(group))
+            taken.update(group)
+    return found
+
+
+_log = logging.getLogger("amem")
+
+CAUSE = "merged"
+#: Nearest notes that one is held against: in Chinese many unlike notes are near.
+_NEAREST = 16
+#: Notes that one says the opposite of, or replaced, are not the same however alike they sound.
+_APART = (LinkType.CONTRADICTS, LinkType.SUPERSEDES)
+
+
+class Nearest(Protocol):
+    """The part of the dense leg that merging uses."""
+
+    def refresh(self) -> None: ...
+
+    def search_many(
+        self, matrix: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
+    ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
+
+    def vectors(self, keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A group that was found, as it was read, and the note it becomes; `remark` says who worded that, or why not."""
+
+    parts: tuple[MemoryNote, ...]
+    note: MemoryNote
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a page of notes comes to: groups to merge, and pairs for a person to look at."""
+
+    groups: list[_Planned]
+    doubtful: list[_Doubt]
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubt:
+    """Two notes that state the same facts in other words, the earlier first, and what a model says of them."""
+
+    old: MemoryNote
+    new: MemoryNote
+    opinion: Opinion = field(default_factory=Opinion)
+
+
+class MergePhase:
+    """Merges near-identical notes of one collection; ``amem.maintenance.sameness`` says which those are.
+
+    Two notes that state the same facts in other words are proposed to a person, once. Where a chat model runs (`writer`
+    gives it) it drafts the texts, and takes back proposals of notes that differ.
+    """
+
+    name = "merge"
+
+    def __init__(
+        self,
+        store: Store,
+        dense: Nearest,
+        vectorizer: Vectorizer,
+        settings: Settings,
+        predicates: Callable[[], Predicates],
+        writer: Callable[[], MergeWriter | None] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._dense = dense
+        self._vectorizer = vectorizer
+        self._settings = settings
+        self._predicates = predicates
+        self._writer = writer
+
+    def run(self, shift: Shift) -> PhaseReport:
+        """Merge what changed with what says the same; in a dry run only say what would be, and ask no model."""
+        drafting = Drafting(self._writer, self._predicates, self._settings.merge_days)
+        try:
+            return self._run(shift, drafting)
+        finally:
+            self._count(drafting)
+
+    def _count(self, drafting: Drafting) -> None:
+        """Keep what the model cost, for ``amem models --cost``."""
+        if not drafting.calls:
+            return
+        spent = drafting.spent
+        try:
+            with self._store.write() as session:
+                session.costs.add(MERGING, calls=drafting.calls, tokens_in=spent.tokens_in, tokens_out=spent.tokens_out)
+        except StorageError as error:  # the run's own outcome matters more
+            _log.warning("what drafts of merged notes cost could not be written down: %s", error)
+
+    def _run(self, shift: Shift, drafting: Drafting) -> PhaseReport:
+        with self._store.read() as session:
+            keys = shift.changed(session)
+        reasons: list[Reason] = []
+        gone: set[str] = set()
+        done = proposed = 0
+        for page in chunks(keys):
+            if shift.cancelled.is_set():
+                break
+            found = self._plan(shift, page)
+            # In a dry run what was taken by a group of an earlier page is still there.
+            planned = [each for each in found.groups if gone.isdisjoint(part.id for part in each.parts)]
+            if not shift.dry_run:
+                planned = [self._drafted(shift, each, drafting) for each in planned]
+            written = planned if shift.dry_run else self._write(shift, planned, page[-1], before=len(gone))
+            gone.update(part.id for each in written for part in each.parts)
+            doubtful = [each for each in found.doubtful if gone.isdisjoint((each.old.id, each.new.id))]
+            if not shift.dry_run:
+                doubtful = self._weighed(shift, doubtful, drafting)
+            apart = [each for each in doubtful if each.opinion.apart]
+            doubtful = [each for each in doubtful if not each.opinion.apart]
+            asked = doubtful if shift.dry_run else self._propose(shift, doubtful)
+            proposed += len(asked)
+            reasons += [reason for each in written for reason in _reasons(each)]
+            reasons += [_question(each) for each in asked]
+            reasons += [_kept_apart(each) for each in apart]
+            done += len(page)
+            shift.tell(done, len(keys))
+        return PhaseReport({"consolidated": len(gone), "merges_proposed": proposed}, tuple(reasons))
+
+    def _plan(self, shift: Shift, page: Sequence[int]) -> _Found:
+        """The groups and doubtful pairs that a note of the page belongs to."""
+        self._dense.refresh()
+        near = self._near(page)
+        with self._store.read() as session:
+            found = session.notes.bare(sorted({key for pair in near for key in pair}))
+            left_alone = shift.taken_back(session, "merge", list(found))
+            notes = {
+                key: note for key, (note, owned) in found.items() if key not in left_alone and may_merge(note, owned)
+            }
+            links = session.links.around([note.id for note in notes.values()])
+            asked = session.reviews.pairs(ACTOR)
+        apart = {frozenset((link.source, link.target)) for link in links if link.type in _APART}
+        pairs = [
+            (one, other)
+            for one, other in sorted(near)
+            if one in notes and other in notes and frozenset((notes[one].id, notes[other].id)) not in apart
+        ]
+        days = self._settings.merge_days
+        same = [(one, other) for one, other in pairs if not difference(notes[one], notes[other], days)]
+        merging = {key for pair in same for key in pair}
+        doubtful = [
+            _Doubt(*_in_time(notes[one], notes[other]))
+            for one, other in pairs
+            if merging.isdisjoint((one, other))
+            and frozenset((notes[one].id, notes[other].id)) not in asked
+            and may_say_the_same(notes[one], notes[other], days)
+        ]
+        planned = []
+        for group in groups_of(same):
+            parts = tuple(notes[key] for key in group)
+            note = merged(parts)
+            if len(note.content) <= self._settings.max_note_chars:
+                planned.append(_Planned(parts, note))
+        return _Found(planned, doubtful)
+
+    @contextmanager
+    def _kept(self, shift: Shift, drafting: Drafting) -> Iterator[None]:
+        """Keep the lease of the run over a slow call of the model in the block."""
+        before = drafting.calls
+        yield
+        if drafting.calls > before:
+            with self._store.write() as session:
+                shift.keep(session)
+
+    def _drafted(self, shift: Shift, planned: _Planned, drafting: Drafting) -> _Planned:
+        with self._kept(shift, drafting):
+            note, remark = drafting.merged(planned.parts, planned.note)
+        if len(note.content) > self._settings.max_note_chars:
+            return replace(planned, remark="text by the rules: its draft is too long")
+        return replace(planned, note=note, remark=remark)
+
+    def _weighed(self, shift: Shift, doubtful: Sequence[_Doubt], drafting: Drafting) -> list[_Doubt]:
+        """The pairs that can be proposed now, one question a note at a time, with what the model says of each."""
+        if not doubtful:
+            return []
+        with self._store.read() as session:
+            waiting = {item.note for item in session.reviews.open()}
+        weighed: list[_Doubt] = []
+        for each in doubtful:
+            if each.old.id not in waiting:
+                with self._kept(shift, drafting):
+                    weighed.append(replace(each, opinion=drafting.opinion(each.old, each.new)))
+                if not weighed[-1].opinion.apart:
+                    waiting.add(each.old.id)
+        return weighed
+
+    def _propose(self, shift: Shift, doubtful: Sequence[_Doubt]) -> list[_Doubt]:
+        """Put into the review queue that the later of two notes stands for both; one question a note at a time."""
+        proposed: list[_Doubt] = []
+        if not doubtful:
+            return proposed
+        with self._store.write() as session:
+            waiting = {item.note for item in session.reviews.open()}
+            for each in doubtful:
+                old, new = each.old, each.new
+                if old.id in waiting or not _as_read(session, (old, new)):
+                    continue
+                reason = f"states the same facts as {short_id(new.id)} in other words: {new.content}"
+                if each.opinion.text:
+                    reason += f" (the model: {each.opinion.reason}; its draft for both: {each.opinion.text})"
+                session.reviews.propose(
+                    old.id,
+                    {"status": (str(old.status), str(Status.SUPERSEDED)), "superseded_by": (None, new.id)},
+                    operation=shift.begin(session, "propose", CAUSE),
+                    base_version=old.version,
+                    reason=reason,
+                    confidence=0.5,
+                    made_by=ACTOR,
+                    days=self._settings.review_days,
+                )
+                waiting.add(old.id)
+                proposed.append(each)
+        return proposed
+
+    def _near(self, page: Sequence[int]) -> set[tuple[int, int]]:
+        """Pairs of keys, the smaller first, that are near enough: of the page with any, of these with each other."""
+        asked = np.array(page, dtype=np.int64)
+        matrix = self._dense.vectors(asked)
+        known = ~np.isnan(matrix).any(axis=1) if matrix.size else np.zeros(len(asked), dtype=bool)
+        asked, matrix = asked[known], matrix[known]
+        if not len(asked):
+            return set()
+        pairs: set[tuple[int, int]] = set()
+        for key, (keys, cosines) in zip(asked.tolist(), self._nearest(asked, matrix), strict=True):
+            close = [other for other in keys[cosines >= self._settings.merge_cosine].tolist() if other != key]
+            pairs.update((min(key, other), max(key, other)) for other in close)
+            rows = self._dense.vectors(np.array(close, dtype=np.int64))
+            for one, other in combinations(range(len(close)), 2):
+                if rows[one] @ rows[other] >= self._settings.merge_cosine:
+                    pairs.add((min(close[one], close[other]), max(close[one], close[other])))
+        return pairs
+
+    def _nearest(
+        self, asked: NDArray[np.int64], matrix: NDArray[np.float32]
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        """For each of these notes (by key, with its vector) the nearest of its own scope."""
+        with self._store.read() as session:
+            scopes = [Scope.of(json.loads(held)) for (held,) in _metadata(session, asked.tolist())]
+            meeting = {scope: session.notes.met_by(scope) for scope in dict.fromkeys(scopes)}
+        found: dict[int, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
+        for scope, allowed in meeting.items():
+            places = [place for place, each in enumerate(scopes) if each == scope]
+            found |= zip(places, self._dense.search_many(matrix[places], _NEAREST, allowed=allowed), strict=True)
+        return [found[place] for place in range(len(asked))]
+
+    def _write(self, shift: Shift, planned: Sequence[_Planned], last: int, *, before: int) -> list[_Planned]:
+        """Merge what is still as it was read; the others wait for the next night."""
+        texts = {self._vectorizer.text(each.note) for each in planned}
+        vectors = self._vectorizer.embed(sorted(texts))[0] if texts else {}
+        written: list[_Planned] = []
+        with self._store.write() as session:
+            self._vectorizer.keep(session, vectors)
+            for each in planned:
+                if _as_read(session, each.parts):
+                    operation = shift.begin(session, "merge", CAUSE)
+                    _store(session, each, self._vectorizer.hash(each.note), operation)
+                    written.append(each)
+            counts = {"consolidated": before + sum(len(each.parts) for each in written)}
+            shift.mark(session, {"done": last, "counts": counts})
+        return written
+
+
+def _metadata(session: Session, keys: Sequence[int]) -> list[tuple[str]]:
+    held = session.notes.columns(keys, ("metadata",))
+    return [held[key] for key in keys]
+
+
+def _in_time(one: MemoryNote, other: MemoryNote) -> tuple[MemoryNote, MemoryNote]:
+    first, second = sorted((one, other), key=lambda note: (note.at is not None, note.at))
+    return first, second
+
+
+def _as_read(session: Session, parts: Sequence[MemoryNote]) -> bool:
+    held = session.notes.get_many([part.id for part in parts], history=False, usage=False)
+    return all(part.id in held and held[part.id].version == part.version for part in parts)
+
+
+def _store(session: Session, planned: _Planned, hashed: bytes, operation: int) -> None:
+    """The merged note with all that hung on its parts, and the parts behind it."""
+    note, ids = planned.note, [part.id for part in planned.parts]
+    keys = session.notes.keys_of(ids)
+    reliabilities = session.notes.columns(list(keys.values()), ("reliability",))
+    owned = session.notes.owned_fields(ids)
+    key = session.notes.insert(
+        note,
+        operation,
+        reliability=max(reliability for (reliability,) in reliabilities.values()),
+        text_hash=hashed,
+        # Edited ones have none of this: they are never merged.
+        given={name for fields in owned.values() for name in fields},
+    )
+    _carry_over(session, note.id, key, keys, operation)
+    for id in ids:
+        reason = f"merged from {len(ids)} notes that say the same"
+        session.links.put(
+            Link(note.id, id, LinkType.DERIVED_FROM, reason, 1.0, ACTOR, session.now),
+            operation,
+        )
+        session.notes.change(id, {"status": str(Status.SUPERSEDED), "superseded_by": note.id}, operation)
+
+
+def _carry_over(session: Session, id: str, key: int, parts: dict[str, int], operation: int) -> None:
+    """Links, sources, witnesses and uses of the parts, for the merged note, too."""
+    for link in session.links.around(list(parts)):
+        source, target = (id if end in parts else end for end in (link.source, link.target))
+        if source != target and not session.links.leads_across(source, target):
+            session.links.put(replace(link, source=source, target=target), operation)
+    sources = {source.id for found in session.sources.of(list(parts)).values() for source in found}
+    for source_key, _ in sorted(session.sources.keys_of(sorted(sources)).values()):
+        session.sources.attach(key, source_key, operation, gathered=True)
+    for who in _witnesses(session, parts):
+        session.notes.corroborate(id, who, operation)
+    used = session.notes.get_many(list(parts), history=False)
+    recalls = sum(note.retrieval_count for note in used.values())
+    if recalls:
+        growth = float(session.usage.standings(list(parts.values())).growth.max())
+        last = max(note.last_accessed for note in used.values() if note.retrieval_count)
+        session.usage.carry_over(key, recalls, last, growth=growth)
+
+
+def _witnesses(session: Session, parts: dict[str, int]) -> list[str]:
+    """Who said it besides whoever said it first: speakers, documents, and who had agreed with a part."""
+    voices: list[str] = []
+    sources = session.sources.of(list(parts))
+    for id in parts:
+        documents = [source.ref or source.id for source in sources[id] if source.kind == "file"]
+        first = session.operations.history(id)[0]
+        speaker = session.notes.columns([parts[id]], ("speaker",))[parts[id]][0]
+        voices += documents or [speaker or first.actor]
+    agreed = session.notes.witnesses(list(parts.values()))
+    return sorted({*voices[1:], *agreed} - {voices[0]})
+
+
+def _reasons(planned: _Planned) -> list[Reason]:
+    others = len(planned.parts) - 1
+    why = f"says the same as {others} other note{'s' if others > 1 else ''}"
+    return [Reason(part.id, "merged", _and(why, planned.remark)) for part in planned.parts]
+
+
+def _question(doubt: _Doubt) -> Reason:
+    opinion = doubt.opinion
+    remark = f"yes, says the model: {opinion.reason}; with a draft" if opinion.text else opinion.remark
+    return Reason(doubt.old.id, "review", _and(f"says the same as {short_id(doubt.new.id)}?", remark))
+
+
+def _kept_apart(doubt: _Doubt) -> Reason:
+    why = f"not proposed as the same as {short_id(doubt.new.id)}: they differ, says the model: {doubt.opinion.reason}"
+    return Reason(doubt.old.id, "apart", why)
+
+
+def _and(why: str, remark: str) -> str:
+    return f"{why}; {remark}" if remark else why

@@ -1,0 +1,217 @@
+"""What keeps a collection's files in shape: its vectors, its database, the weights of its links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from amem.errors import AmemError, Cancelled, EmbedderMismatch
+from amem.maintenance.shift import ACTOR, PhaseReport
+from amem.note import LinkType
+from amem.storage.links import link_uses, weigh_links
+from amem.storage.vectors import text_hash
+from amem.vectorizer import embedded_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from amem.maintenance.shift import Shift
+    from amem.note import MemoryNote
+    from amem.storage.store import Session, Store
+    from amem.vectorizer import Vectorizer
+
+
+# The vectors in step with the texts: embed what changed, or everything anew for another model or recipe.
+
+_PAGE = 256
+
+
+def embed_missing(store: Store, vectorizer: Vectorizer, ids: Sequence[str] | None = None, *, after: int = 0) -> int:
+    """Embed notes (of `ids`; None: all) whose present text has no vector yet, and only those; returns how many."""
+    vectorizer.check()
+    with store.read() as session:
+        missing = session.vectors.missing(ids, after=after)
+    for start in range(0, len(missing), _PAGE):
+        some = missing[start : start + _PAGE]
+        with store.read() as session:
+            notes = session.notes.get_many(some, history=False)
+        vectors, _ = vectorizer.embed([vectorizer.text(note) for note in notes.values()])
+        with store.write() as session:
+            vectorizer.keep(session, vectors)
+            # Read again: one that was changed meanwhile needs another vector than the one just made.
+            for note in session.notes.get_many(some, history=False).values():
+                session.notes.address(note.id, vectorizer.hash(note))
+    return len(missing)
+
+
+def reindex(
+    store: Store, vectorizer: Vectorizer, actor: str, *, progress: Callable[[int, int], None] | None = None
+) -> int:
+    """Embed every note with the present model and recipe beside the old vectors, then switch in one transaction.
+
+    Search goes on with the old vectors until then. Returns how many notes were embedded.
+    """
+    with store.read() as session:
+        total = session.notes.count()
+    dimension = vectorizer.embedder.dimension
+    with store.write() as session:
+        space = session.vectors.add_space(vectorizer.embedder.name, dimension, vectorizer.recipe, active=False)
+        session.begin("reindex", actor, f"{vectorizer.embedder.name}, recipe {vectorizer.recipe}")
+    try:
+        done = 0
+        for notes in _pages(store):
+            texts = {text_hash(text): text for text in (_text(note, vectorizer) for note in notes)}
+            with store.read() as session:
+                known = session.vectors.known(space, list(texts))
+            fresh = [hashed for hashed in texts if hashed not in known]
+            rows = vectorizer.compute([texts[hashed] for hashed in fresh], dimension)
+            with store.write() as session:
+                session.vectors.put(space, dict(zip(fresh, rows, strict=True)))
+            done += len(notes)
+            if progress is not None:
+                progress(done, total)
+    except BaseException:
+        with store.write() as session:
+            session.vectors.drop_unused(space)
+        raise
+    with store.write() as session:
+        hashes: dict[int, bytes] = {}
+        for notes in _all(session):
+            keys = session.notes.keys_of([note.id for note in notes])
+            hashes |= {keys[note.id]: text_hash(_text(note, vectorizer)) for note in notes}
+        session.vectors.switch(space, hashes)
+    # What was written while the others were embedded.
+    embed_missing(store, vectorizer)
+    return total
+
+
+def _text(note: MemoryNote, vectorizer: Vectorizer) -> str:
+    return embedded_text(note, vectorizer.recipe)
+
+
+def _pages(store: Store) -> Iterator[Sequence[MemoryNote]]:
+    with store.read() as session:
+        ids = session.notes.ids()
+    for start in range(0, len(ids), _PAGE):
+        with store.read() as session:
+            yield list(session.notes.get_many(ids[start : start + _PAGE], history=False).values())
+
+
+def _all(session: Session) -> Iterator[Sequence[MemoryNote]]:
+    ids = session.notes.ids(deleted=True)
+    for start in range(0, len(ids), _PAGE):
+        some = ids[start : start + _PAGE]
+        yield list(session.notes.get_many(some, history=False, deleted=True).values())
+
+
+# What keeps a collection's files in shape: vectors of the present model (monthly), a tidy database (weekly).
+
+
+class ReembedPhase:
+    """Embeds all notes anew where the settings name another model or recipe than the collection's vectors are of.
+
+    What is nearest to what is another question then, so the next run looks at every note again.
+    """
+
+    name = "index"
+
+    def __init__(self, store: Store, vectorizer: Vectorizer) -> None:
+        self._store = store
+        self._vectorizer = vectorizer
+
+    def run(self, shift: Shift) -> PhaseReport:
+        """All or nothing: one that is called off leaves the old vectors in use."""
+        try:
+            self._vectorizer.check()
+        except EmbedderMismatch:
+            if shift.dry_run:
+                with self._store.read() as session:
+                    return PhaseReport({"reembedded": session.notes.count()})
+        else:
+            return PhaseReport()
+
+        def heard(done: int, of: int) -> None:
+            if shift.cancelled.is_set():
+                raise Cancelled("embedding anew was called off", hint="the old vectors are still in use")
+            with self._store.write() as session:
+                shift.keep(session)
+            shift.tell(done, of)
+
+        return PhaseReport({"reembedded": reindex(self._store, self._vectorizer, ACTOR, progress=heard)})
+
+
+class PurgePhase:
+    """Finishes what purges owe: files that could not be rewritten then."""
+
+    name = "purges"
+
+    def __init__(self, finish: Callable[[], str]) -> None:
+        self._finish = finish
+
+    def run(self, shift: Shift) -> PhaseReport:
+        """Raises AmemError where it still can't be done: the run goes on and says so, the next one tries again."""
+        if not shift.dry_run and (problem := self._finish()):
+            raise AmemError(f"files still hold purged text: {problem}")
+        return PhaseReport()
+
+
+class TidyPhase:
+    """Lets the database gather statistics, and merges the pieces of its full-text indexes where there are many."""
+
+    name = "database"
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def run(self, shift: Shift) -> PhaseReport:
+        """In steps of some milliseconds, so that nobody waits for it."""
+        if not shift.dry_run:
+            self._store.tidy(shift.cancelled.is_set)
+        return PhaseReport()
+
+
+# The monthly phase that weighs links by use: what is recalled together passes more relevance on, what is not, less.
+
+#: Links that say how near two notes are. What says which note is so, or where one came from, use does not change.
+WEIGHED = (LinkType.RELATED, LinkType.SUPPORTS, LinkType.CAUSED_BY, LinkType.PART_OF)
+LEAST, MOST = 0.7, 1.2
+_QUARTER = 90.0
+_LINKS_PAGE = 2000
+#: A smaller difference is not worth writing down.
+_NOTICEABLE = 0.01
+
+
+def link_weight(recalls: tuple[int, int], age_days: float) -> float:
+    """A factor on a link's confidence, from what was recorded alone: ``((1 + uses) / (1 + age / 90)) ** 0.25``.
+
+    `uses` is the fewer of the recalls of both ends, since a link is as useful as the end that is less so. A link that
+    is new or whose ends are recalled once a quarter weighs 1; between 0.7 and 1.2.
+    """
+    return float(min(MOST, max(LEAST, ((1 + min(recalls)) / (1 + max(age_days, 0.0) / _QUARTER)) ** 0.25)))
+
+
+class WeighPhase:
+    """Weighs every link that a machine made."""
+
+    name = "links"
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def run(self, shift: Shift) -> PhaseReport:
+        """Weigh them a page at a time; a run that was killed goes on after the last page."""
+        after = int(shift.progress.get("done", 0))
+        changed = 0
+        while not shift.cancelled.is_set():
+            with self._store.read() as session:
+                page = link_uses(session, WEIGHED, after=after, limit=_LINKS_PAGE)
+                now = session.now
+            if not page:
+                break
+            weights = {each.key: link_weight(each.recalls, (now - each.at).total_seconds() / 86_400) for each in page}
+            news = {each.key: weights[each.key] for each in page if abs(weights[each.key] - each.weight) > _NOTICEABLE}
+            changed, after = changed + len(news), page[-1].key
+            if not shift.dry_run:
+                with self._store.write() as session:
+                    weigh_links(session, news)
+                    shift.mark(session, {"done": after, "counts": {"reweighted": changed}})
+        return PhaseReport({"reweighted": changed})

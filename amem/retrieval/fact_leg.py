@@ -1,0 +1,431 @@
+"""The facts leg and the slots of questions: which notes state what is asked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from amem.llm.offline.facts.chinese_people import KIN_ZH
+from amem.note import Status
+from amem.retrieval.entity_leg import spans
+from amem.retrieval.legs import Listed
+from amem.storage.fact_rows import told_at
+from amem.text import index_terms, normalize
+from amem.text.terms import content_terms, query_terms
+from amem.text.times import mentions
+from amem.truth.intervals import intervals, same_value
+from amem.truth.subjects import USER, WE, canonical_subject, spellings, subject_key, translations
+from amem.truth.wording import ROLE_WORDS, Asking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+    from datetime import datetime
+
+    from amem.query import Filter
+    from amem.retrieval.legs import Asked as Question
+    from amem.retrieval.ranking import Gate
+    from amem.settings import Settings
+    from amem.storage.fact_rows import Stated
+    from amem.storage.store import Session
+    from amem.truth.intervals import Interval
+    from amem.truth.predicates import Predicates
+    from amem.truth.wording import Asked
+
+
+# The facts leg: from the names in a question, along what is stated of them, to the notes that state what is asked.
+#
+# "Where does Ana's manager live?" names Ana and asks for two things: her manager, which brings in Priya, and where
+# someone lives, which is stated of Priya. What is so no longer does not count, unless the past is asked for. It says
+# nothing where a question asks for nothing that a predicate names.
+
+#: Facts looked at for one hop, those true last first; and names that the first hop may bring in.
+_HOPS = 2
+LONGEST = 2_000
+_MOST_FACTS = 200
+_MOST_NAMES = 50
+#: A fact between two names, or of somebody's somebody, answers more; what is so no longer, of a question that asks
+#: for it, less.
+_CLOSE = 0.25
+_PAST = -0.5
+_OF_SOMEBODY = re.compile(r"['’]s |的")
+SELF = re.compile(r"\b(?:[Ii]|[Mm]y|me|mine|myself)\b|我(?!们)|本人")
+OURS = re.compile(r"\b(?:[Ww]e|[Oo]ur|us|ours)\b|我们|咱们")
+ASKS_PAST = re.compile(
+    r"\b(?:before|used to|previous(?:ly)?|former(?:ly)?|ever|once|history|in the past|originally|did|was|were)\b"
+    r"|以前|之前|原来|原先|曾经?|过去|当时|历史|历任|先后"
+)
+_POSSESSIVE = re.compile(r"(?:[Mm]y|\w[\w.\-]*(?:\s\w[\w.\-]*)?['’]s?)\s+\w+")
+
+
+def named(text: str, user: str) -> dict[str, str]:
+    """Every run of words in a question that may name a subject: its key, as facts have it, with the run itself."""
+    canonical = {subject_key(name): who for who in (WE, USER) for name in spellings(who, user)}
+    runs = spans(text)
+    owned = [*_POSSESSIVE.findall(text), *(run for run in runs if run[0] == "我" or "的" in run)]
+    keys = {subject_key(run): run for run in runs}
+    keys |= {subject_key(canonical_subject(each, user=user)): each for each in owned}
+    return {canonical.get(key, key): run for key, run in keys.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a note was reached: the facts on the way, the last one its own, and the predicates they answer."""
+
+    score: float
+    facts: tuple[Stated, ...]
+    answered: frozenset[str]
+    #: Whether its last fact is so; what was so once leads no further.
+    so: bool = True
+
+    def words(self) -> tuple[str, ...]:
+        return tuple(" ".join(filter(None, (each.subject, each.predicate, each.object))) for each in self.facts)
+
+
+class FactsLeg:
+    """Ranks notes by how much of what the question asks their facts answer, within two hops of its names."""
+
+    name = "facts"
+
+    def __init__(self, settings: Settings, predicates: Callable[[], Predicates]) -> None:
+        self._user = settings.user_name
+        self._predicates = predicates
+
+    @cached_property
+    def _asking(self) -> Asking:
+        return Asking(self._predicates())
+
+    def ask(self, question: Question) -> Listed | None:
+        """Candidates whose facts answer what is asked of the names; None where nothing is asked or nobody named.
+
+        Raises InvalidInput for a table of predicates that cannot be read.
+        """
+        # What is longer than this is no question but a page to find the like of.
+        session, gate, text = question.session, question.gate, question.reading.text[:LONGEST]
+        asked = self._asking.of(text)
+        # One look at the index is all it takes to see that there is nothing to say.
+        names = session.facts.known(self._names(text), self._spelled(asked))
+        past = Status.SUPERSEDED in gate.wanted.statuses or ASKS_PAST.search(text) is not None
+        ways = self._walk(session, asked, names, gate, past=past) if names else {}
+        if not ways:
+            return None
+        best = sorted(ways.items(), key=lambda each: (-each[1].score, -each[0]))[: question.limit]
+        return Listed(
+            [key for key, _ in best],
+            [way.score for _, way in best],
+            best[0][1].score,
+            {key: way.words() for key, way in best},
+            ties_share=True,
+        )
+
+    def _names(self, text: str) -> frozenset[str]:
+        """Every run of words that may be a name, as facts are keyed; who speaks and who we are among them."""
+        speaking = {USER} if SELF.search(text) else set()
+        together = {WE} if OURS.search(text) else set()
+        return frozenset(set(named(text, self._user)) | speaking | together)
+
+    def _walk(self, session: Session, asked: Asked, names: Set[str], gate: Gate, *, past: bool) -> dict[int, _Way]:
+        ways: dict[int, _Way] = {}
+        frontier: Mapping[str, _Way] = dict.fromkeys(names, _Way(0.0, (), frozenset()))
+        for _ in range(_HOPS):
+            reached = list(self._step(session, asked, frontier, names, gate, past=past))
+            for way in reached:
+                key = way.facts[-1].note
+                if key not in ways or ways[key].score < way.score:
+                    ways[key] = way
+            frontier = _brought(reached, asked, names)
+            if not frontier:
+                break
+        return ways
+
+    def _step(
+        self, session: Session, asked: Asked, frontier: Mapping[str, _Way], names: Set[str], gate: Gate, *, past: bool
+    ) -> Iterator[_Way]:
+        predicates = self._predicates()
+        stated = session.facts.stated(frontier, self._spelled(asked), _MOST_FACTS)
+        admitted = set(gate.admit({each.note for each in stated}))
+        stated = [each for each in stated if each.note in admitted]
+        so = self._so(session, {each.subject_key for each in stated}, asked, gate.wanted) if stated else {}
+        for each in stated:
+            predicate = predicates.canonical(each.predicate)
+            row = predicates.rows.get(predicate)
+            role = predicates.role(each.object) if row is not None and row.one == "role" else None
+            holds = any(same_value(each.object, value) for value in so.get((each.note, predicate), ()))
+            if not asked.covers(predicate, role) or not (holds or past):
+                continue
+            for name in (each.subject_key, each.object_key):
+                way = frontier.get(name)
+                if way is None or predicate in way.answered:
+                    continue
+                close = {each.subject_key, each.object_key} <= names or _OF_SOMEBODY.search(name) is not None
+                score = way.score + 1.0 + _CLOSE * close + (0.0 if holds else _PAST)
+                yield _Way(score, (*way.facts, each), way.answered | {predicate}, holds)
+
+    def _so(
+        self, session: Session, subjects: Collection[str], asked: Asked, wanted: Filter
+    ) -> Mapping[tuple[int, str], list[str]]:
+        """What is so of these subjects, at the time that the filter asks for: values by note and predicate."""
+        predicates = self._predicates()
+        if wanted.known_at is not None:
+            told = told_at(session, list(subjects), wanted.known_at)
+        else:
+            bases = filter(None, map(predicates.hangs_on, asked.predicates))
+            told = session.facts.about(subjects, [*self._spelled(asked), *self._names_of(bases)])
+        keys = {each.note: each.order for each in told}
+        moment = wanted.as_of or wanted.known_at or session.now
+        so: dict[tuple[int, str], list[str]] = {}
+        ended: dict[tuple[str, str], Interval] = {}
+        holding: set[tuple[str, str]] = set()
+        for each in intervals(told, predicates):
+            if each.at(moment):
+                holding.add((each.subject, each.predicate))
+                for note in each.notes:
+                    so.setdefault((keys[note], each.predicate), []).append(each.object)
+            elif each.until is not None and each.until <= moment and each.ended_by in keys:
+                ended[each.subject, each.predicate] = each
+        for (subject, predicate), last in ended.items():
+            if (subject, predicate) not in holding and last.ended_by is not None:
+                # Where nothing took its place, the note that says it is over says what is so now.
+                so.setdefault((keys[last.ended_by], predicate), []).extend((last.object, ""))
+        return so
+
+    def _spelled(self, asked: Asked) -> list[str]:
+        return [*asked.words, *self._names_of(asked.predicates)]
+
+    def _names_of(self, predicates: Iterable[str]) -> list[str]:
+        """These predicates under every name that a note may have for them, folded."""
+        rows = self._predicates().rows
+        return [normalize(each) for name in predicates for each in (name, *rows[name].aliases)]
+
+
+def _brought(reached: Iterable[_Way], asked: Asked, names: Set[str]) -> dict[str, _Way]:
+    """The names that the first hop's facts bring in, each by the best way, where something is left to be answered."""
+    found: dict[str, _Way] = {}
+    for way in reached:
+        fact = way.facts[-1]
+        if not way.so or asked.predicates <= way.answered:
+            continue
+        for name in {fact.subject_key, fact.object_key} - names:
+            if name not in found or found[name].score < way.score:
+                found[name] = way
+    best = sorted(found.items(), key=lambda each: -each[1].score)[:_MOST_NAMES]
+    return dict(best)
+
+
+# The facts that fill the slot a question asks for: "who is my landlord", 我对什么过敏, "which school does Mia go to".
+#
+# Stricter than the facts leg, which finds notes: here the subject has to be the one that is asked about ("my sister's
+# manager" is not mine), and what comes back may be said as the answer.
+
+#: "My landlord", "Ana's current manager": whose, and the words that may name what.
+_OWNED = re.compile(r"(?P<whose>\b(?:my|our)\b|\b\w[\w.-]*['’]s?(?= ))\s+(?P<noun>\w+(?:[ -]\w+){0,2})", re.IGNORECASE)
+_PASSING = re.compile(r"(?:(?:new|current|present|own|old|latest) )+", re.IGNORECASE)
+#: Words of the speaker alone; "my" and 我妹妹 are of somebody else.
+_SPEAKS = re.compile(r"\b(?:I|we)\b|我们?(?=[住在对吃用喜讨过开是能可该还上有换搬叫])")
+_KIN = re.compile(rf"我们?家?的?(?P<noun>{KIN_ZH})")
+_REQUEST = re.compile(
+    r"\b(?:tell|remind|show|give|let) me(?: know)?\b|\bdo (?:you|i) know\b|告诉我|提醒我|我想知道|你?知道",
+    re.IGNORECASE,
+)
+#: What a question may hold beside its subject and its slot without asking for more.
+_PLAIN = frozenset(
+    query_terms(
+        "now currently current still today these days moment right present tell know name called exactly go goes get "
+        "much many do does have has please anything thing allowed safe new live stay"
+    )
+)
+_PLAIN_ZH = re.compile(
+    r"什么|多少钱?|哪里|哪儿|哪个|哪家|哪所|哪位|哪|谁|怎么样?|几|现在|目前|如今|当前|还|可以|能不能|可不可以|能|会|吗|呢|吧|啊|的|了|是|在|对|用|叫|请问|告诉"
+    r"|我们|我|你|知道|一下|个月?|月|每|去|上|名字|号码?|有没有|有|东西|里|家|到底|[，。？！?!,.\s]"
+)
+
+
+#: Questions that want a yes or a no, and words that ask for more than that.
+_YES_NO = re.compile(
+    r"(?:^|[,.;:!?])\s*(?:(?:and|so|but|hey|hi|ok(?:ay)?|please|if|whether)[, ]+)*"
+    r"(?:do|does|did|am|is|are|can|could|may|might|should|shall|will|would)\b"
+    r"|吗|能不能|可不可以|是不是|会不会|吃不吃|要不要|可否|能否",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:what|which|who|where|when|why|how|anything|something|any|things?)\b|什么|哪|谁|怎|多少|任何", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The facts that fill what a question asks for: those that may do harm first, then the first said first.
+
+    `exact` says that the question asks for nothing else: "where do I work", not "what did I do at work in May".
+    `ended` holds what filled the slot last where nothing does now: "am I vegetarian" of one who was until June.
+    `asides` are safety facts that do not name the one thing a yes/no question is about: "may I eat meat?" of one who is
+    allergic to penicillin. They may be said beside an answer and are none; `topic` has the index terms of that thing.
+    """
+
+    facts: tuple[Interval, ...] = ()
+    ended: tuple[Interval, ...] = ()
+    exact: bool = False
+    asides: tuple[Interval, ...] = ()
+    topic: frozenset[str] = frozenset()
+
+
+class Slots:
+    """Reads which slot of whom a question asks for, and what fills it."""
+
+    def __init__(self, settings: Settings, predicates: Callable[[], Predicates]) -> None:
+        self._user = settings.user_name
+        self._predicates = predicates
+
+    @cached_property
+    def _asking(self) -> Asking:
+        return Asking(self._predicates())
+
+    def filled(self, session: Session, text: str, moment: datetime) -> Filled:
+        """The facts that hold at `moment` of the subject that `text` names, in the slot that it asks for.
+
+        No facts where it names nobody, asks for no slot of the table, or nothing is known. Raises InvalidInput for a
+        table of predicates that cannot be read.
+        """
+        text = _REQUEST.sub(" ", text[:LONGEST].replace("’", "'"))
+        rest, chain, whose = self._chain(text)
+        asked = self._asking.of(rest)
+        wanted = asked.predicates & self._predicates().rows.keys()
+        if not wanted and not chain:
+            return Filled()
+        subjects, names = self._subjects(session, text, whose, asked)
+        by_chain = self._asking.of(chain) if chain else asked
+        found, ended = self._of(session, subjects, by_chain, moment)
+        if chain and wanted and (further := {subject_key(each.object) for each in found}):
+            found, ended = self._of(session, further, asked, moment)
+        left = self._left_over(text, [*found, *ended], [*names, chain])
+        asides: list[Interval] = []
+        safety = [each for each in (*found, *ended) if self._predicates().is_safety(each.predicate)]
+        naming = [each for each in safety if _names(text, each.object)]
+        # "May I eat fish?": what is asked of an allergy is whether it is one.
+        exact = bool(found or ended) and len(left) <= bool(safety)
+        topic: frozenset[str] = frozenset()
+        if safety and (left or naming) and _YES_NO.search(text) and not _OPEN.search(text):
+            beside = [each for each in safety if each not in naming]
+            # Where one allergy is named, the others are none of the question.
+            asides = [each for each in found if each in beside and not naming]
+            found = [each for each in found if each not in beside]
+            ended = [each for each in ended if each not in beside]
+            topic = frozenset(left) | {term for each in naming for term in index_terms(each.object)}
+            exact = exact and bool(found or ended)
+        timed = ASKS_PAST.search(text) is not None or bool(mentions(text, moment.date()))
+        return Filled(tuple(found), tuple(ended), exact and not timed, tuple(asides), topic)
+
+    def _chain(self, text: str) -> tuple[str, str, str]:
+        """The text without "my landlord", the noun of it where that is a slot, and whose it is.
+
+        In Chinese the noun needs no taking out, as a question asks for it by the same word.
+        """
+        for match in _OWNED.finditer(text):
+            noun = _PASSING.sub("", match["noun"])
+            words = noun.split(" ")
+            for length in range(len(words), 0, -1):
+                name = " ".join(words[:length])
+                if self._is_slot(name):
+                    start = match.start("noun") + match["noun"].index(noun)
+                    return f"{text[: match.start()]} {text[start + len(name) :]}", name, match["whose"].casefold()
+        return text, "", ""
+
+    def _is_slot(self, noun: str) -> bool:
+        predicates, folded = self._predicates(), normalize(noun)
+        singular = folded.removesuffix("s")
+        asks = {normalize(word) for row in predicates.rows.values() for word in row.asks}
+        names = predicates.names.keys() | asks | {role.replace("_", " ") for role in predicates.role_names}
+        return folded in names or singular in names
+
+    def _subjects(self, session: Session, text: str, whose: str, asked: Asked) -> tuple[set[str], list[str]]:
+        """The keys of the subjects that are asked about, and the words that name them."""
+        runs = {key: run for key, run in named(text, self._user).items() if key not in (USER, WE)}
+        runs = {other: run for key, run in runs.items() for other in (key, *translations(key))}
+        known = session.facts.known(frozenset(runs), list(self._spelled(self._predicates().rows)))
+        known = {key for key in known if not any(key != other and key in other for other in known)}
+        left = text
+        for key in known:
+            left = left.replace(runs[key], " ")
+        if whose not in ("", "my", "our"):
+            owners = {key for key in known if key in (whose.removesuffix("'s"), whose.removesuffix("'"))}
+            return owners, [runs[key] for key in owners]
+        if whose or _SPEAKS.search(left):
+            # "Do I live in Porto?" is asked of me, though Porto has a name.
+            return ({WE, USER} if OURS.search(text) else {USER}), []
+        if known:
+            return known, [runs[key] for key in known]
+        kin = _KIN.search(left)
+        if _OWNED.search(left) or (kin and not self._is_slot(kin["noun"])):
+            return set(), []  # "my sister", of whom nothing is known, is not me
+        if OURS.search(left):
+            return {WE, USER}, []
+        rows = self._predicates().rows
+        mine = all(rows[each].personal or rows[each].safety for each in asked.predicates if each in rows)
+        # "How much is the rent?" is asked of one's own.
+        return ({USER} if mine or SELF.search(left) else set()), []
+
+    def _of(
+        self, session: Session, subjects: Collection[str], asked: Asked, moment: datetime
+    ) -> tuple[list[Interval], list[Interval]]:
+        """What fills the slots now, and what filled those last that nothing fills now."""
+        predicates = self._predicates()
+        bases = [base for each in asked.predicates if (base := predicates.hangs_on(each)) is not None]
+        told = session.facts.about(list(subjects), list(self._spelled([*asked.predicates, *bases])))
+        found: list[Interval] = []
+        over: dict[tuple[str, str], Interval] = {}
+        for each in intervals(told, predicates):
+            row = predicates.rows.get(each.predicate)
+            role = predicates.role(each.object) if row is not None and row.one == "role" else None
+            if each.predicate not in asked.predicates or not asked.covers(each.predicate, role):
+                continue
+            if each.at(moment):
+                found.append(each)
+            elif each.since <= moment:
+                over[each.subject, each.predicate] = each
+        found = self._in_role(found, asked)
+        so = {(each.subject, each.predicate) for each in found}
+        ended = [each for key, each in over.items() if key not in so]
+        return sorted(found, key=lambda each: (not predicates.is_safety(each.predicate), each.since)), ended
+
+    def _in_role(self, found: list[Interval], asked: Asked) -> list[Interval]:
+        """The facts without those that fill another role than the one asked for, or none, where others do fill it."""
+        rows, predicates = self._predicates().rows, self._predicates()
+        roled = [each for each in found if rows[each.predicate].one == "role"] if asked.roles else []
+        filling = [each for each in roled if predicates.role(each.object) in asked.roles]
+        # "My phone number" is a number, though "phone" is also what one uses.
+        beside = len(roled) < len(found) and asked.by_role
+        dropped = roled if beside else [each for each in roled if filling and each not in filling]
+        return [each for each in found if each not in dropped]
+
+    def _spelled(self, names: Iterable[str]) -> Iterator[str]:
+        """These predicates under every name that a note may have for them, folded."""
+        rows = self._predicates().rows
+        return (normalize(each) for name in names if name in rows for each in (name, *rows[name].aliases))
+
+    def _left_over(self, text: str, found: Collection[Interval], names: Iterable[str]) -> set[str]:
+        """The terms of a question beside those of the subject, the slot, and what fills it."""
+        left = normalize(text)
+        predicates = self._predicates()
+        words = {normalize(word) for each in found for word in self._words(predicates, each)}
+        words |= {normalize(name) for name in names}
+        for word in sorted(words, key=len, reverse=True):
+            left = left.replace(word, " ") if not word.isascii() else left
+        taken = {term for word in words for term in query_terms(word)}
+        return {term for term in content_terms(_PLAIN_ZH.sub(" ", left)) if term not in taken | _PLAIN}
+
+    @staticmethod
+    def _words(predicates: Predicates, fact: Interval) -> Iterator[str]:
+        row = predicates.rows.get(fact.predicate)
+        yield from (fact.object, fact.predicate.replace("_", " "))
+        if row is not None:
+            yield from (*row.aliases, *row.asks)
+            if row.one == "role" and (role := predicates.role(fact.object)):
+                yield from (role.replace("_", " "), *ROLE_WORDS.get(role, ()))
+
+
+def _names(text: str, object: str) -> bool:
+    """Whether a question names the object of a fact: "can I eat peanuts" that of an allergy to peanuts."""
+    value = normalize(object)
+    terms = frozenset(query_terms(value))
+    return (not value.isascii() and value in normalize(text)) or (bool(terms) and terms <= frozenset(query_terms(text)))

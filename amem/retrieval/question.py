@@ -1,0 +1,193 @@
+"""What a question asks, as values: the kind of answer, its words, its time; and what each kind makes of the legs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from amem.settings import Settings
+
+
+# How a question was read: what kind of answer it wants, which of its words are asked for, which time it speaks of.
+
+
+class Intent(StrEnum):
+    """What kind of answer a question wants."""
+
+    FACTUAL = "factual"
+    TEMPORAL = "temporal"
+    CAUSAL = "causal"
+    EXPLORATORY = "exploratory"
+    PROCEDURAL = "procedural"
+    GENERAL = "general"
+
+
+class Recency(StrEnum):
+    """Which of the notes a question wants by their times: the newest, what holds now, comes next or was last."""
+
+    RECENT = "recent"
+    NOW = "now"
+    NEXT = "next"
+    LAST = "last"
+
+
+#: As people say it, behind "preferring".
+PREFERRED = {
+    Recency.RECENT: "what is recent",
+    Recency.NOW: "what holds now",
+    Recency.NEXT: "what comes next",
+    Recency.LAST: "what was last",
+}
+
+#: What makes a question more than one for a fact, as people say it.
+_KINDS = {
+    Intent.TEMPORAL: "of time",
+    Intent.CAUSAL: "of cause",
+    Intent.EXPLORATORY: "about a whole subject",
+    Intent.PROCEDURAL: "of how it is done",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A span of time that the question names with `words`: from `since` until before `until`; None leaves it open.
+
+    One that is `yearless` ("in May") was given the latest year in which it had begun, which the notes may know better.
+    """
+
+    words: str
+    since: datetime | None
+    until: datetime | None
+    yearless: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "words": self.words,
+            "since": None if self.since is None else self.since.isoformat(),
+            "until": None if self.until is None else self.until.isoformat(),
+        }
+
+    def span(self) -> str:
+        """For people, in days: ``2026-01-05 to 2026-01-11``, ``from 2026-01-05``, ``before 2026-01-05``."""
+        first = None if self.since is None else f"{self.since:%Y-%m-%d}"
+        # The last moment that lies in it, not the first that does not.
+        last = None if self.until is None else f"{self.until - timedelta(microseconds=1):%Y-%m-%d}"
+        if first is None or last is None:
+            return f"until {last}" if first is None else f"from {first}"
+        return first if first == last else f"{first} to {last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A time named by what happened ("before we moved"): `text` is what to look for; `before` says which side."""
+
+    words: str
+    text: str
+    before: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A question as the legs are asked it.
+
+    `intents` holds at least one, the main one first. `lexical` is what the lexical leg asks for: `text` without the
+    `dropped` words, which say what kind of answer is wanted; all of it where nothing would be left, and nothing where
+    only a time is asked for. `meaning` is what the dense leg is asked: `text` without names that a good part of the
+    notes carry; '' says `text`. `speaker` is the one person named among those whose words the notes are; `names` holds
+    what the collection knows as a name, and how many notes carry it. `recency` says that the newest is wanted first,
+    or what holds now, comes next or was last; `overview` that a subject is wanted as a whole; `foreign` that some notes
+    are in a language in which the embedding model cannot compare them with the question.
+    """
+
+    text: str
+    intents: tuple[Intent, ...]
+    lexical: str
+    dropped: tuple[str, ...] = ()
+    meaning: str = ""
+    speaker: str | None = None
+    names: Mapping[str, int] = field(default_factory=dict)
+    period: Period | None = None
+    event: Event | None = None
+    recency: Recency | None = None
+    overview: bool = False
+    foreign: bool = False
+
+    @property
+    def named(self) -> str:
+        """The speaker as the question spells the name; '' where none is named."""
+        at = self.text.casefold().find(self.speaker) if self.speaker else -1
+        return (self.speaker or "") if at < 0 else self.text[at : at + len(self.speaker or "")]
+
+    def words(self) -> str:
+        """How it was read, for people, in a sentence; '' where there is nothing to remark."""
+        kinds = [_KINDS[each] for each in self.intents if each in _KINDS]
+        parts = [f"a question {' and '.join(kinds)}"] if kinds else []
+        if self.lexical and self.lexical != self.text:
+            without = f", without {_quoted(self.dropped)}" if self.dropped else ""
+            parts.append(f"looked for “{self.lexical}”{without}")
+        if self.meaning and self.meaning != self.text:
+            parts.append(f"by meaning for “{self.meaning}”")
+        if self.speaker:
+            parts.append(f"preferring what {self.named} said")
+        if self.period is not None:
+            parts.append(f"of {self.period.span()} (“{self.period.words}”)")
+        if self.event is not None:
+            parts.append(f"from {'before' if self.event.before else 'after'} “{self.event.text}”")
+        if self.recency is not None:
+            parts.append(f"preferring {PREFERRED[self.recency]}")
+        told = "; ".join(parts)
+        return f"{told[:1].upper()}{told[1:]}." if told else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "question": self.text,
+            "intents": [str(intent) for intent in self.intents],
+            "lexical": self.lexical,
+            "dropped": list(self.dropped),
+            "meaning": self.meaning or self.text,
+            "speaker": self.speaker,
+            "period": None if self.period is None else self.period.to_dict(),
+            "event": None if self.event is None else self.event.words,
+            "recency": None if self.recency is None else str(self.recency),
+            "overview": self.overview,
+            "foreign": self.foreign,
+        }
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words)
+
+
+# What each kind of question makes of the legs.
+#
+# A leg counts by its weight in the settings, times what the question's intents make of it: of several intents the one
+# that makes most of it. A leg that is not named keeps its weight; facts, speakers and times speak up by themselves
+# where a question gives them something to say.
+
+#: Who asks what Ana does, or all about her, asks by her name; why, how and when something was is told in notes that
+#: often do not repeat of whom.
+EMPHASIS: Mapping[Intent, Mapping[str, float]] = {
+    Intent.FACTUAL: {"entity": 1.0},
+    Intent.EXPLORATORY: {"entity": 1.0},
+    Intent.TEMPORAL: {"entity": 0.5},
+    Intent.CAUSAL: {"entity": 0.5},
+    Intent.PROCEDURAL: {"entity": 0.5},
+    Intent.GENERAL: {"entity": 0.5},
+}
+
+
+def weights(settings: Settings, legs: Iterable[str], intents: Iterable[Intent]) -> dict[str, float]:
+    """The weight of each of these legs for a question of these intents."""
+    asked = tuple(intents)
+    return {
+        leg: getattr(settings, f"{leg}_weight") * max(EMPHASIS[intent].get(leg, 1.0) for intent in asked)
+        for leg in legs
+    }

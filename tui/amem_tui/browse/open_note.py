@@ -1,0 +1,270 @@
+"""The open note: which one it is, and the way back along the links that were followed."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import on, work
+
+from amem.errors import AmemError
+from amem.interop.exporting import export_chosen
+from amem_tui import changes
+from amem_tui.browse.dialogs import DeleteScreen, ExportScreen
+from amem_tui.browse.news import farewell
+from amem_tui.browse.note_list import NoteList
+from amem_tui.browse.note_pane import FIRST_PAGE, NotePane
+from amem_tui.browse.pane.pane_actions import ReadingScreen
+from amem_tui.browse.pane.tab_pages import open_dossier
+from amem_tui.phrases import one_line, plural, title
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.note import MemoryNote
+    from amem.query import Query
+    from amem_tui.desk import Desk
+
+
+# What is done with the notes that are marked, or with the open one: copy, write to a file, delete, pin.
+
+
+class Selecting(ReadingScreen):
+    """A list some of whose notes are marked; `_marked` keeps them in the order in which they were."""
+
+    #: What needs a note, open or marked.
+    NEEDS_A_NOTE = ("edit", "edit_elsewhere", "delete", "pin", "copy_note", "copy_id", "export")
+
+    def _marked(self) -> list[str]:
+        raise NotImplementedError
+
+    def _forget(self, ids: Sequence[str]) -> None:
+        """These notes are about to go: unmark them, and leave the open one if it is among them."""
+        raise NotImplementedError
+
+    def _chosen(self) -> list[str]:
+        """The ids of the marked notes, or that of the open one."""
+        open_one = self._desk.note
+        return self._marked() or ([] if open_one is None else [open_one])
+
+    # -- copying -----------------------------------------------------------------------------------------------
+
+    @work(group="copy")
+    async def action_copy_note(self) -> None:
+        note = await self._read_open()
+        if note is not None:
+            self.app.copy_to_clipboard(note.content)
+            self._desk.say(f"Copied the text ({plural(len(note.content), 'character')})")
+
+    def action_copy_id(self) -> None:
+        if self._desk.note is not None:
+            self.app.copy_to_clipboard(self._desk.note)
+            self._desk.say(f"Copied the id {self._desk.note}")
+
+    # -- deleting and pinning ----------------------------------------------------------------------------------
+
+    @work(group="change")
+    async def action_delete(self) -> None:
+        ids = self._chosen()
+        with self._desk.refusals():
+            cards = await self.ask(partial(self.memory.cards_of, ids))
+            titles = [title(card.text) for card in cards.values()]
+            if not titles:
+                return
+            question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
+            if await self.app.push_screen_wait(DeleteScreen(question, titles)):
+                self._forget(ids)
+                if not await self._desk.carry_out(partial(changes.delete_notes, self.memory, ids)):
+                    self._forget([])
+
+    @work(group="change")
+    async def action_pin(self) -> None:
+        note = await self._read_open()
+        if note is not None:
+            await self._desk.carry_out(partial(changes.pin, self.memory, note))
+
+    async def _read_open(self) -> MemoryNote | None:
+        id = self._desk.note
+        with self._desk.refusals():
+            return None if id is None else await self.ask(partial(self.memory.read, id))
+        return None
+
+    # -- writing to a file -------------------------------------------------------------------------------------
+
+    @work(group="export")
+    async def action_export(self) -> None:
+        ids = self._chosen()
+        if not ids:
+            return
+        named = await self._read_open() if len(ids) == 1 else None
+        name = _file_name(title(named.content) if named is not None else f"{self.memory.settings.collection} notes")
+
+        async def write(said: str, replace: bool) -> str | None:
+            path = Path(said).expanduser()
+            try:
+                number = await self.ask(
+                    partial(export_chosen, self.memory, ids, path, self._desk.zone, replace=replace)
+                )
+            except AmemError as error:
+                again = "; enter once more replaces it" if not error.hint else f": {error.hint}"
+                return f"{error}{again}"
+            except OSError as error:
+                return f"This cannot be written: {error.strerror or error}"
+            self._desk.say(f"Wrote {plural(number, 'note')} to {path.absolute()}")
+            return None
+
+        heading = f"Write {plural(len(ids), 'note')} to a file"
+        self.app.push_screen(ExportScreen(heading, f"{name}.md", write, ".md to read, .jsonl to import"))
+
+
+def _file_name(words: str) -> str:
+    """A name for a file, of the letters and digits of these words."""
+    plain = "".join(char if char.isalnum() else " " for char in one_line(words, 60))
+    return "-".join(plain.split())[:40] or "notes"
+
+
+#: A cursor that is held down passes notes nobody wants to read; this short rest leaves them unread.
+REST = 0.04
+
+
+class Opening(Selecting):
+    """Shows the note that is wanted last, one at a time: whatever was wanted while one is read is read next."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._wanted: str | None = None
+        #: Whence links were followed, and on which page of the pane.
+        self._trail: list[tuple[str, str]] = []
+        #: The page on which the wanted note opens; None for the one that is open.
+        self._page: str | None = None
+        self._own: set[str] = set()
+        #: Notes that are being deleted here: whatever moves up under the cursor is opened in their place.
+        self._leaving: set[str] = set()
+        self._gone = False
+        self._stale = self._opening = False
+
+    @property
+    def _notes(self) -> NoteList:
+        return self.query_one(NoteList)
+
+    def _reveal(self, id: str) -> None:
+        """Put the list's cursor on this note, if it is listed."""
+        raise NotImplementedError
+
+    def _rest(self) -> float:
+        """Seconds until the note under the cursor is read."""
+        return REST
+
+    def _question(self) -> Query | str:
+        """What the list answers; "" when it answers none."""
+        raise NotImplementedError
+
+    def turn_to(self, id: str) -> None:
+        """Open a note, wherever it stands in the list."""
+        self._trail.clear()
+        self._own.add(id)
+        self._want(id)
+        self._reveal(id)
+
+    def _want(self, id: str | None, page: str | None = None) -> None:
+        """Open this note, or none; on this page of the pane, or on the one that is open."""
+        self._wanted = self._desk.note = id
+        self._page = page
+        self._gone = False
+        self._open()
+
+    def _open(self) -> None:
+        """Read the wanted note (again)."""
+        self._stale = True
+        if not self._opening:
+            self._opening = True
+            self._open_wanted()
+
+    @work(group="note")
+    async def _open_wanted(self) -> None:
+        try:
+            while self._stale:
+                self._stale = False
+                await asyncio.sleep(self._rest())
+                if not self._stale:
+                    with self._desk.refusals():
+                        await self._show_wanted()
+        finally:
+            self._opening = False
+        self.refresh_bindings()
+
+    async def _show_wanted(self) -> None:
+        id = self._wanted
+        if id is None:
+            return
+        dossier = await self.ask(partial(open_dossier, self.memory, id))
+        words, gone = "", False
+        if dossier is None:
+            words, gone = await self.ask(partial(farewell, self.memory, id, self._desk.zone))
+        if self._wanted != id or (dossier is None and id in self._leaving):  # another one is shown next
+            return
+        self._gone = gone
+        if dossier is None:
+            self._desk.note = None
+            self._pane.show_hint(words)
+        else:
+            row = self._notes.row
+            self._desk.note = id
+            found = row.why if row is not None and row.id == id else ""
+            page, self._page = self._page, None
+            await self._pane.show(dossier, found, self._question(), page)
+
+    def _forget(self, ids: Sequence[str]) -> None:
+        self._leaving = set(ids)
+        if self._wanted in ids:
+            self._trail.clear()
+
+    def _follow_cursor(self) -> None:
+        """Whoever asks in the same moment is told of the note under the cursor, which is read a little later."""
+        if self._notes.row is not None:
+            self._desk.note = self._notes.row.id
+
+    @on(NoteList.Moved)
+    def _moved(self, event: NoteList.Moved) -> None:
+        self._trail.clear()
+        if event.row.id != self._wanted:
+            self._want(event.row.id)
+
+    @on(NotePane.Followed)
+    def _follow(self, event: NotePane.Followed) -> None:
+        if self._wanted is not None:
+            self._trail.append((self._wanted, self._pane.tab))
+        self._want(event.id, FIRST_PAGE)
+
+    def _step_back(self) -> None:
+        """Whence the last link was followed."""
+        self._want(*self._trail.pop())
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        """Bring back the note that is gone, else take back the last step."""
+        if self._gone and self._wanted is not None:
+            self.change(partial(changes.bring_back, self.memory, self._wanted))
+        else:
+            super().action_undo()
+
+    def action_edit(self) -> None:
+        self._desk.rooms.hold_keys(self._edit())
+
+    def action_edit_elsewhere(self) -> None:
+        self._desk.rooms.hold_keys(self._edit_elsewhere())
+
+    @work(group="edit")
+    async def _edit(self) -> None:
+        note = await self._read_open()
+        if note is not None:
+            self._desk.rooms.write_note(note)
+
+    @work(group="edit")
+    async def _edit_elsewhere(self) -> None:
+        note = await self._read_open()
+        if note is not None:
+            self._desk.rooms.write_elsewhere(note)

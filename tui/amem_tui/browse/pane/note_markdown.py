@@ -1,0 +1,310 @@
+"""Markdown as blocks of a page. Nothing in it is fetched or run."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
+from textual.content import Content
+from textual.highlight import highlight
+
+from amem.interop.wikilinks import wikilink_at
+from amem_tui.browse.pane.page_blocks import Address, Aim, Block, Named, Part, Place, Rule, Table, ToNote
+from amem_tui.phrases import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+
+# Markdown within a paragraph: emphasis, code, links and ``[[links]]``, and how the parser is set up for them.
+
+_LINK = "$primary underline"
+_NOWHERE = "$muted italic"
+_MARKS = {"em": "italic", "strong": "bold", "s": "strike"}
+
+
+def parser(deepest: int) -> MarkdownIt:
+    """One that nests no more than so many levels deep."""
+    # No words of a note may be hidden from whoever reads it: neither as HTML nor as the definition of a reference.
+    made = MarkdownIt("gfm-like", {"html": False, "maxNesting": deepest}).disable("reference")
+    made.inline.ruler.before("link", "wikilink", _wikilink)
+    return made
+
+
+def names(tokens: Sequence[Token]) -> Iterator[str]:
+    """The names that links of the text go by."""
+    for token in tokens:
+        for child in token.children or ():
+            aim = _leads_to(str(child.attrs.get("href", ""))) if child.type == "link_open" else None
+            if child.type == "wikilink":
+                yield str(child.meta["target"])
+            elif isinstance(aim, Named):
+                yield aim.name
+
+
+def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tuple[Place, ...]]:
+    """The text of one inline token and the places in it that lead elsewhere.
+
+    `meant` has ids of notes by name, None for a name that means no note; others were not looked up.
+    """
+    parts: list[Content | str | tuple[str, str]] = []
+    places: list[Place] = []
+    styles: list[str] = []
+    opened: list[tuple[int, Aim]] = []
+    at = 0
+
+    def say(text: str, *more: str) -> None:
+        nonlocal at
+        shown = clean(text)  # again, since a number in the text (&#8238;) may have stood for a character
+        parts.append((shown, " ".join([*styles, *more])))
+        at += len(shown)
+
+    for child in token.children or ():
+        mark = child.type.rpartition("_")[0]
+        if child.type in ("text", "text_special", "html_inline"):
+            say(child.content)
+        elif child.type == "softbreak":
+            say(" ")
+        elif child.type == "hardbreak":
+            say("\n")
+        elif child.type == "code_inline":
+            say(child.content, "$accent")
+        elif child.type == "wikilink":
+            start, aim = at, _known(Named(str(child.meta["target"])), meant)
+            say(child.content, _NOWHERE if _nowhere(aim, meant) else _LINK)
+            if _nowhere(aim, meant):
+                say("?", "$warning")
+            places.append(Place(start, at, aim))
+        elif child.type == "image":
+            start = at
+            say(f"▣ {child.content or 'image'}", "$secondary")
+            if url := str(child.attrs.get("src", "")):
+                places.append(Place(start, at, _leads_to(url)))
+        elif child.type == "link_open":
+            aim = _known(_leads_to(str(child.attrs.get("href", ""))), meant)
+            opened.append((at, aim))
+            styles.append(_NOWHERE if _nowhere(aim, meant) else _LINK)
+        elif child.type == "link_close":
+            start, aim = opened.pop()
+            styles.pop()
+            if _nowhere(aim, meant):
+                say("?", "$warning")
+            if at > start:
+                places.append(Place(start, at, aim))
+        elif mark in _MARKS:
+            if child.nesting > 0:
+                styles.append(_MARKS[mark])
+            else:
+                styles.pop()
+        elif child.content:
+            say(child.content)
+    return Content.assemble(*parts), tuple(places)
+
+
+def _known(aim: Aim, meant: Mapping[str, str | None]) -> Aim:
+    """The note that a name means, where it means one."""
+    id = meant.get(aim.name) if isinstance(aim, Named) else None
+    return aim if id is None else ToNote(id)
+
+
+def _nowhere(aim: Aim, meant: Mapping[str, str | None]) -> bool:
+    """Whether it is a name that means no note."""
+    return isinstance(aim, Named) and aim.name in meant
+
+
+def _leads_to(url: str) -> Aim:
+    """A relative link to a Markdown file names a note, as it does in a vault; all else is an address outside."""
+    bare = url.partition("#")[0]
+    if "://" not in bare and bare.lower().endswith((".md", ".markdown")):
+        return Named(clean(unquote(bare)))
+    return Address(clean(url))
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    """A rule of the parser: ``[[name]]``, by the rules an import reads it by."""
+    if not state.src.startswith("[[", state.pos):
+        return False
+    found = wikilink_at(state.src, state.pos)
+    if found is None or found.end > state.posMax:
+        return False
+    if not silent:
+        token = state.push("wikilink", "", 0)
+        token.content, token.meta = found.words, {"target": found.target}
+    state.pos = found.end
+    return True
+
+
+# Markdown as blocks of a page. Nothing in it is fetched or run: addresses and HTML are text, an image is its name.
+
+#: A text longer than this is shown as it was written: nobody reads its formatting, and it would take seconds.
+LONGEST = 60_000
+_COLOURED = 8_000
+#: More names than these are looked up when they are followed, not when the note is opened.
+_MOST_NAMES = 200
+_HEADINGS = ("bold $primary", "bold $primary", "bold $secondary", "bold $secondary", "bold", "bold")
+_BULLETS = "•◦▪"
+#: A text nested more deeply, or with more brackets in one paragraph (each of which the parser looks for a partner
+#: for), is shown as it was written.
+_DEEPEST = 60
+_MOST_BRACKETS = 2_000
+_STRETCHES = re.compile(r"\n\s*\n|\n(?=\s*\|)")
+_TANGLED = "This note is nested too deeply to be laid out; here are its words as they were written."
+_TOO_LONG = "This note is too long to be laid out; here are its words as they were written."
+
+
+def parts_of(text: str, named: Callable[[Sequence[str]], Mapping[str, str]] | None = None) -> list[Part]:
+    """The blocks of a Markdown text, an empty line between two that stand apart.
+
+    `named` is asked once which notes the names in its links mean, as ids; a link to nothing says so.
+    """
+    shown = clean(text)
+    if len(shown) > LONGEST:
+        return _plain(shown, _TOO_LONG)
+    if any(stretch.count("[") > _MOST_BRACKETS for stretch in _STRETCHES.split(shown)):
+        return _plain(shown, _TANGLED)
+    tokens = parser(_DEEPEST + 2).parse(shown)
+    if any(token.level >= _DEEPEST for token in tokens):  # what lies deeper the parser leaves out
+        return _plain(shown, _TANGLED)
+    wanted = list(dict.fromkeys(names(tokens)))[:_MOST_NAMES]
+    meant: dict[str, str | None] = {}
+    if named is not None and wanted:
+        meant = {**dict.fromkeys(wanted), **named(wanted)}
+    return list(_Reader(tokens, meant).read())
+
+
+def beginning(text: str, most: int) -> str:
+    """The first lines of a text, about `most` characters, for what is to be seen at once."""
+    end = text.rfind("\n", 0, most)
+    return text[: end if end > 0 else most]
+
+
+def _plain(text: str, why: str) -> list[Part]:
+    said = Block(Content.styled(why, "$warning"))
+    return [said, _space(Content()), *(Block(Content(line)) for line in text.split("\n"))]
+
+
+class _Reader:
+    """Goes through the parser's tokens once; `first` and `rest` are what stands before the lines of the block."""
+
+    def __init__(self, tokens: Sequence[Token], meant: Mapping[str, str | None]) -> None:
+        self._tokens, self._meant = tokens, meant
+        self._at = 0
+        self._leads: list[tuple[Content, Content]] = []
+        self._lists: list[tuple[str, int]] = []
+        self._spoken = False
+
+    def read(self) -> Iterator[Part]:
+        """All blocks."""
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            self._at += 1
+            yield from self._block(token)
+
+    def _block(self, token: Token) -> Iterator[Part]:
+        match token.type:
+            case "heading_open":
+                yield from self._apart()
+                style = _HEADINGS[int(token.tag[1]) - 1]
+                text, places = inline(self._next(), self._meant)
+                yield self._made(text.stylize(style), places)
+            case "paragraph_open":
+                if not token.hidden:
+                    yield from self._apart()
+                yield self._made(*inline(self._next(), self._meant))
+            case "fence" | "code_block":
+                yield from self._apart()
+                yield from self._code(token)
+            case "hr":
+                yield from self._apart()
+                yield Rule()
+            case "table_open":
+                yield from self._apart()
+                yield self._table()
+            case "html_block":
+                yield from self._apart()
+                yield self._made(Content(token.content.rstrip()), ())
+            case "bullet_list_open" | "ordered_list_open":
+                if not self._lists:
+                    yield from self._apart()
+                self._spoken = False
+                self._lists.append((token.type, int(token.attrs.get("start", 1))))
+            case "bullet_list_close" | "ordered_list_close":
+                self._lists.pop()
+            case "list_item_open":
+                self._leads.append(self._bullet())
+            case "blockquote_open":
+                yield from self._apart()
+                bar = Content.styled("▌ ", "$primary 60%")
+                self._leads.append((bar, bar))
+                self._spoken = False
+            case "list_item_close" | "blockquote_close":
+                self._leads.pop()
+            case _:
+                pass
+
+    def _next(self) -> Token:
+        token = self._tokens[self._at]
+        self._at += 1
+        return token
+
+    def _apart(self) -> Iterator[Part]:
+        """An empty line, but not before the first block."""
+        if self._spoken:
+            yield _space(self._rest())
+        self._spoken = True
+
+    def _made(self, text: Content, places: tuple[Place, ...]) -> Block:
+        self._spoken = True
+        return Block(text, places, self._first(), self._rest())
+
+    def _first(self) -> Content:
+        """What stands before the next line; what marks an item does so once."""
+        lead = Content("").join([first for first, _ in self._leads])
+        self._leads = [(rest, rest) for _, rest in self._leads]
+        return lead
+
+    def _rest(self) -> Content:
+        return Content("").join([rest for _, rest in self._leads])
+
+    def _bullet(self) -> tuple[Content, Content]:
+        kind, number = self._lists[-1]
+        if kind == "ordered_list_open":
+            self._lists[-1] = (kind, number + 1)
+            mark = f"{number}. "
+        else:
+            mark = f"{_BULLETS[(len(self._lists) - 1) % len(_BULLETS)]} "
+        return Content.styled(mark, "$secondary"), Content(" " * len(mark))
+
+    def _code(self, token: Token) -> Iterator[Part]:
+        code = token.content.rstrip("\n")
+        language = token.info.split()[0] if token.info.split() else ""
+        coloured = bool(language) and len(code) <= _COLOURED
+        text = highlight(code, language=language) if coloured else Content(code)
+        edge = Content.styled("│ ", "$foreground 25%")
+        first, rest = self._first() + edge, self._rest() + edge
+        if said := clean(token.info).strip():
+            yield Block(Content.styled(said, "$muted italic"), (), first, rest)
+            first = rest
+        yield Block(text, (), first, rest, verbatim=True)
+
+    def _table(self) -> Table:
+        rows: list[list[Block]] = []
+        right: list[bool] = []
+        indent = self._first()
+        while (token := self._next()).type != "table_close":
+            if token.type == "tr_open":
+                rows.append([])
+            elif token.type in ("th_open", "td_open"):
+                if token.type == "th_open":
+                    right.append("right" in str(token.attrs.get("style", "")))
+                rows[-1].append(Block(*inline(self._next(), self._meant)))
+        return Table(tuple(rows[0]), tuple(map(tuple, rows[1:])), tuple(right), indent)
+
+
+def _space(lead: Content) -> Block:
+    return Block(Content(), first=lead, rest=lead)

@@ -1,0 +1,431 @@
+"""The pages of the open note: its words, links, similar notes, history and sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from amem.errors import NoteNotFound
+from amem.note import Enrichment, Status
+from amem.rendering import standing_text
+from amem.retrieval.highlight import passage
+from amem_tui.browse.pane.note_markdown import parts_of
+from amem_tui.browse.pane.page_blocks import Block, Place, Rule, ToNote, ToVersion, Unfold
+from amem_tui.command_line import command
+from amem_tui.history.field_values import compared
+from amem_tui.phrases import GLYPHS, clean, day, maker, moment, one_line, plural, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+    from datetime import tzinfo
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.note import Fact, Link, MemoryNote, Source
+    from amem.query import Query
+    from amem.storage.graph_queries import Surroundings
+    from amem.storage.note_lists import Card
+    from amem.storage.records import Version
+    from amem_tui.browse.pane.page_blocks import Aim, Part
+
+
+# What a page of the pane is made from: the note, and what the person asked for.
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """A note, and how much there is around it: what is read of every note that the cursor rests on."""
+
+    note: MemoryNote
+    around: Surroundings
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many things lie on the pages of the pane, by the name of the tab; one version is none to speak of."""
+        around = self.around
+        return {
+            "links": around.links,
+            "backlinks": around.backlinks,
+            "history": self.note.version if self.note.version > 1 else 0,
+            "sources": around.sources,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`question` is that of the search the note is a hit of, '' without one; `found` says why it was found.
+
+    `unfolded` names what the person wants to be told more about.
+    """
+
+    dossier: Dossier
+    zone: tzinfo
+    question: Query | str = ""
+    found: str = ""
+    unfolded: AbstractSet[str] = frozenset()
+
+    @property
+    def note(self) -> MemoryNote:
+        """The open note."""
+        return self.dossier.note
+
+
+def open_dossier(memory: AgenticMemorySystem, id: str) -> Dossier | None:
+    """The dossier of a note, or None when there is no such note."""
+    note = memory.read(id)
+    if note is None:
+        return None
+    try:
+        return Dossier(note, memory.surroundings(id))
+    except NoteNotFound:  # purged between the two reads
+        return None
+
+
+# How pages of the pane say things: fields with their labels, entries that can be chosen, bars, marks of makers.
+
+_LABEL = 11
+_BAR = 10
+#: Of a list no more are shown; who wants all asks for them elsewhere.
+MOST = 300
+
+
+def say(text: str, style: str = "$muted") -> Block:
+    """A remark."""
+    return Block(Content.styled(text, style))
+
+
+def space() -> Block:
+    """An empty line."""
+    return Block(Content())
+
+
+def field(label: str, value: Content, places: Sequence[Place] = ()) -> Block:
+    """A label, and beside it what there is to say."""
+    return Block(value, tuple(places), Content.styled(label.ljust(_LABEL), "$muted"), Content(" " * _LABEL))
+
+
+def entry(head: Content, aim: Aim, *more: Content, indent: int = 0) -> Block:
+    """Something to choose: a line, and below it what else there is to say."""
+    text = Content("\n").join([head, *more])
+    return Block(text, (Place(0, len(text), aim),), Content(" " * indent), Content(" " * (indent + 2)), entry=True)
+
+
+def heading(text: str) -> Block:
+    """What stands above a part of a page."""
+    return Block(Content.styled(text, "bold $primary"))
+
+
+def bar(share: float, width: int = _BAR) -> Content:
+    """A bar for a share of 0..1; what exceeds 1 fills it."""
+    full = max(0, min(width, round(share * width)))
+    return Content.assemble(("▰" * full, "$primary"), ("▱" * (width - full), "$foreground 25%"))
+
+
+def card_title(card: Card | None, id: str, width: int = 90) -> Content:
+    """What a note at the other end of something is called; one that does not speak for the present is dimmed."""
+    if card is None:
+        return Content.styled(f"{one_line(id, 12)} is not here", "$muted italic")
+    name = one_line(title(card.text), width)
+    if card.status is Status.ACTIVE:
+        return Content(name)
+    return Content.assemble((name, "$muted strike"), (f" {card.status}", "$muted italic"))
+
+
+# Whose words the fields of a note are: a person's, an agent's, or what a model or a rule concluded.
+
+_PERSON, _AGENT, _MACHINE = ("●", "$success"), ("▲", "$primary"), ("◆", "$accent")
+LEGEND = (
+    (*_PERSON, "in a person's words"),
+    (*_AGENT, "in an agent's"),
+    (*_MACHINE, "concluded by a model or a rule"),
+)
+
+
+def mark(field: str, dossier: Dossier, owned: Mapping[str, str]) -> Content:
+    """The sign of whose words a field's are, and a blank; `owned` is what `memory.owned_fields` says."""
+    how = owned.get(field)
+    if how == "edited":
+        return Content.styled(f"{_PERSON[0]} ", _PERSON[1])
+    sign, colour = of_actor(dossier.around.author) if how == "given" else _MACHINE
+    return Content.styled(f"{sign} ", colour)
+
+
+def of_actor(actor: str) -> tuple[str, str]:
+    """The sign and the colour of somebody who writes."""
+    return {"user": _PERSON, "agent": _AGENT}.get(actor.split(":")[0], _MACHINE)
+
+
+def legend(used: str) -> Content:
+    """What the signs that were used mean."""
+    said = [Content.assemble((f"{sign} ", colour), (words, "$muted")) for sign, colour, words in LEGEND if sign in used]
+    return Content("   ").join(said)
+
+
+# The first page: the note's words, and all that is known about it.
+
+_LONG = 600
+_ENTRIES = 8
+
+
+def read_note(memory: AgenticMemorySystem, asked: Asked, *, text: str | None = None) -> list[Part]:
+    """The page. `text` shows only these words of the note, its beginning, and leaves the rest for later."""
+    note = asked.note
+    parts: list[Part] = [_head(asked), *_standing(memory, note), space()]
+    words = standing_text(note.content if text is None else text, note.overturned)
+    parts += parts_of(words, lambda names: memory.named(names, note.id))
+    if text is not None:
+        return [*parts, space(), say("…")]
+    about = list(_about(memory, asked))
+    used = "".join(part.text.plain[:2] for part in about)
+    return [*parts, space(), Rule(), *about, space(), Block(legend(used))]
+
+
+def _head(asked: Asked) -> Block:
+    note = asked.note
+    facts = [
+        Content.styled(f"{GLYPHS[note.kind]} {note.kind}", "$secondary"),
+        Content.styled(moment(note.at, asked.zone), "$muted"),
+        *([Content.styled(one_line(note.speaker, 30), "$foreground")] if note.speaker else []),
+        maker(asked.dossier.around.author),
+        Content.styled(str(note.layer).replace("_", "-"), "$muted"),
+        *([Content.styled("▪ pinned", "$accent")] if note.pinned else []),
+    ]
+    # Each stays on one line.
+    whole = [Content(fact.plain.replace(" ", "\u00a0"), spans=list(fact.spans)) for fact in facts]
+    return Block(Content("   ").join(whole))
+
+
+def _standing(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[Part]:
+    """What keeps the note from speaking for the present, or casts doubt on it."""
+    flags = memory.flags(note.id)
+    named = [*([note.superseded_by] if note.superseded_by else []), *(flag.because for flag in flags)]
+    cards = memory.cards_of(named) if named else {}
+    if note.status is Status.SUPERSEDED:
+        yield _warned("Superseded", " by ", note.superseded_by, cards)
+    elif note.status is not Status.ACTIVE:
+        what = {Status.ARCHIVED: "Archived: faded out of searches; it comes back when it is used twice"}
+        yield say(what.get(note.status, f"{note.status}".capitalize()), "$warning")
+    leaning = {flag.id for flag in memory.doubted()} if flags else set()
+    for flag in flags:
+        said = "May be out of date" if flag.id in leaning else "Disputed, to be decided in Review (r)"
+        yield _warned(f"{said}: {one_line(flag.reason, 200)}", " — ", flag.because, cards)
+    if note.enrichment is Enrichment.PENDING:
+        work, enrich = (command(memory.settings, each) for each in ("work", "enrich"))
+        yield say(f"Not analysed yet: {work} or {enrich} does it. It can be found already.", "$warning")
+    elif note.enrichment is Enrichment.DEGRADED:
+        enrich = command(memory.settings, "enrich")
+        yield say(f"The model failed on this note, so only rules read it: {enrich} tries again.", "$warning")
+
+
+def _warned(said: str, between: str, id: str | None, cards: Mapping[str, Card]) -> Block:
+    if id is None:
+        return say(said, "$warning")
+    lead = Content.assemble((said, "$warning"), (between, "$muted"))
+    name = card_title(cards.get(id), id).stylize("underline")
+    return Block(lead + name, (Place(len(lead), len(lead) + len(name), ToNote(id)),))
+
+
+def _about(memory: AgenticMemorySystem, asked: Asked) -> Iterator[Block]:
+    note, dossier = asked.note, asked.dossier
+    try:
+        owned: Mapping[str, str] = memory.owned_fields(note.id)
+        strength = memory.strength(note.id)
+    except NoteNotFound:  # it went while this was read; whoever shows the page hears of that soon
+        return
+    if asked.found:
+        yield field("found", Content(asked.found))
+    for name, words in (
+        ("context", one_line(note.context, _LONG)),
+        ("keywords", one_line(", ".join(note.keywords), _LONG)),
+        ("tags", one_line("  ".join(f"#{tag}" for tag in note.tags), _LONG)),
+        ("entities", one_line(", ".join(note.entities), _LONG)),
+        ("kind", str(note.kind)),
+    ):
+        if words:
+            yield field(name, mark(name, dossier, owned) + Content(words))
+    for number, fact in enumerate(note.facts):
+        yield field("" if number else "facts", mark("facts", dossier, owned) + _fact(fact, note, asked.zone))
+    if note.valid_from or note.valid_to:
+        yield field("valid", Content(_span(note, asked.zone)))
+    more = "strength" in asked.unfolded
+    shown = Content.assemble(bar(strength.value), f" {strength.value:.2f} ", ("▾" if more else "▸ why", "$muted"))
+    yield field("strength", shown, [Place(0, len(shown), Unfold("strength"))])
+    if more:
+        yield field("", Content.styled(strength.words().partition(" (")[2].rstrip(")"), "$muted"))
+    yield field("trust", Content.assemble(bar(note.trust), f" {note.trust:.2f}"))
+    if note.analyst:
+        by = "summed up by " if "episode" in note.metadata else "by "
+        yield field("read", Content.assemble(by, maker(note.analyst)))
+    yield field("written", Content.assemble("by ", maker(dossier.around.author), f", {_recorded(note, asked.zone)}"))
+    if note.retrieval_count:
+        yield field("recalled", Content(plural(note.retrieval_count, "time")))
+    if note.conversation_id:
+        turn = f", turn {note.ordinal}" if note.ordinal is not None else ""
+        yield field("conversation", Content(f"{one_line(note.conversation_id, 60)}{turn}"))
+    if note.category and note.category != "Uncategorized":
+        yield field("category", mark("category", dossier, owned) + Content(one_line(note.category, 100)))
+    for name, value in list(note.metadata.items())[:_ENTRIES]:
+        yield field(one_line(name, 10), Content(one_line(str(value), _LONG)))
+    yield field("id", Content.styled(one_line(note.id, 200), "$muted"))
+
+
+def _fact(fact: Fact, note: MemoryNote, zone: tzinfo) -> Content:
+    """``Ana lives in Lisbon, since 2026-03-01``."""
+    words = " ".join(part for part in (fact.subject, fact.predicate.replace("_", " "), fact.object) if part)
+    since, until = fact.valid_from or note.valid_from, fact.valid_to or note.valid_to
+    times = [f"since {moment(since, zone)[:10]}"] if since else []
+    times += [f"until {moment(until, zone)[:10]}"] if until else []
+    head = Content("") if fact.holds else Content.styled("not so: ", "$warning")
+    return Content.assemble(head, one_line(words, 300), (f"  {', '.join(times)}" if times else "", "$muted"))
+
+
+def _span(note: MemoryNote, zone: tzinfo) -> str:
+    ends = (("from", note.valid_from), ("to", note.valid_to))
+    return " ".join(f"{word} {moment(at, zone)}" for word, at in ends if at is not None)
+
+
+def _recorded(note: MemoryNote, zone: tzinfo) -> str:
+    return clean(f"recorded {moment(note.recorded_at, zone)}, version {note.version}")
+
+
+# Links from the note and to it: of what type, why, by whom, how sure.
+
+_NO_LINKS = "No note is linked from here. + links one."
+_NO_BACKLINKS = "No note links here."
+
+
+def read_links(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+    """What the note links to."""
+    links = memory.links(asked.note.id)
+    return _entries(memory, links, [link.target for link in links], "→") or [say(_NO_LINKS)]
+
+
+def read_backlinks(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+    """What links to the note."""
+    links = memory.backlinks(asked.note.id)
+    return _entries(memory, links, [link.source for link in links], "←") or [say(_NO_BACKLINKS)]
+
+
+def _entries(memory: AgenticMemorySystem, links: Sequence[Link], ends: Sequence[str], arrow: str) -> list[Part]:
+    cards = memory.cards_of(list(dict.fromkeys(ends[:MOST])))
+    found: list[Part] = []
+    for link, end in zip(links[:MOST], ends, strict=False):
+        head = Content.assemble((f"{str(link.type).replace('_', ' ')} {arrow} ", "$secondary"))
+        found.append(entry(head + card_title(cards.get(end), end), ToNote(end, link), _why(link)))
+    if len(links) > MOST:
+        found += [space(), say(f"and {plural(len(links) - MOST, 'link')} more")]
+    return found
+
+
+def _why(link: Link) -> Content:
+    """``◆ rules  90% sure  both are about tea``."""
+    sure = "" if link.confidence >= 1 else f"  {link.confidence:.0%} sure"
+    weight = "" if abs(link.weight - 1) < 0.005 else f"  weight {link.weight:.2f}"
+    reason = f"  {one_line(link.reason, 200)}" if link.reason else ""
+    return Content.assemble(maker(link.made_by), (f"{sure}{weight}{reason}", "$muted"))
+
+
+# The notes nearest in meaning.
+
+_SHOWN = 20
+_NOTHING_NEAR = """Nothing to compare with yet.
+
+This note is alone, or has no vector: the embedding model was not there when it was stored. {doctor} says which, and
+{reindex} makes the vectors that are missing."""
+
+
+def read_similar(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+    """Each with its cosine, nearest first."""
+    found = memory.similar(asked.note.id, _SHOWN)
+    if not found:
+        commands = {name: command(memory.settings, name) for name in ("doctor", "reindex")}
+        return [say(line) for line in _NOTHING_NEAR.replace("and\n", "and ").format(**commands).splitlines()]
+    return [
+        entry(
+            Content.assemble((f"{cosine:.2f} ", "bold"), bar(cosine, 5), " ", card_title(card, card.id)),
+            ToNote(card.id),
+            Content.styled(f"{GLYPHS[card.kind]} {card.kind}   {day(card.at, asked.zone)}", "$muted"),
+        )
+        for card, cosine in found
+    ]
+
+
+# The note's versions, newest first, each with what changed in it.
+
+_AROUND = 80
+
+
+def read_history(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+    """What came of the note since it was written."""
+    versions = sorted(memory.history(asked.note.id), key=lambda each: -each.version)
+    others = [end for each in versions[:MOST] for end in _named(each)]
+    titles = {id: title(card.text) for id, card in memory.cards_of(list(dict.fromkeys(others))).items()}
+    parts = [part for each in versions[:MOST] for part in _version(each, asked, titles)]
+    if len(versions) > MOST:
+        parts.append(say(f"and {plural(len(versions) - MOST, 'version')} before"))
+    return parts
+
+
+def _version(each: Version, asked: Asked, titles: dict[str, str]) -> Iterator[Part]:
+    when = (f"  {moment(each.at, asked.zone)}  ", "$muted")
+    head = Content.assemble((f"v{each.version}", "bold"), when, maker(each.actor))
+    why = f"{each.action}: {one_line(each.cause)}" if each.cause else each.action
+    yield entry(head, ToVersion(each.version), Content.styled(why, "$muted"))
+    # The first version records only that the note came to be; its text is what the first page shows.
+    if each.version > 1:
+        for change in compared(each.changes, asked.zone, titles, around=_AROUND):
+            yield Block(Content.styled(change.name, "$secondary"), first=Content("  "), rest=Content("  "))
+            yield Block(change.both, first=Content("    "), rest=Content("    "))
+    yield space()
+
+
+def _named(each: Version) -> Sequence[str]:
+    """The notes that a version's changes name."""
+    return [str(end) for end in each.changes.get("superseded_by", ()) if end]
+
+
+# What the note came from: messages of a conversation, a file, a line of an import, with the sentence that it took.
+
+_NONE = "Written directly; there is no source behind it."
+_TEXT = 8_000
+
+
+def read_sources(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+    """The sources in their order, word for word."""
+    note = asked.note
+    found = memory.sources([note.id]).get(note.id, [])
+    if not found:
+        return [say(_NONE)]
+    parts = [part for source in found[:MOST] for part in _source(source, asked, note)]
+    if len(found) > MOST:
+        parts.append(say(f"and {plural(len(found) - MOST, 'source')} more"))
+    return parts
+
+
+def _source(source: Source, asked: Asked, note: MemoryNote) -> Iterator[Part]:
+    where = [source.kind if source.speaker else None, source.conversation, source.ref]
+    head = Content.assemble(
+        (one_line(source.speaker, 40) if source.speaker else one_line(source.kind, 40), "bold $secondary"),
+        (f"  {moment(source.at, asked.zone)}" if source.at else "", "$muted"),
+        (f"  {one_line(' '.join(part for part in where if part), 80)}", "$muted"),
+    )
+    yield Block(head)
+    edge = Content.styled("│ ", "$foreground 25%")
+    yield Block(_quoted(source.text, note), first=edge, rest=edge)
+    yield space()
+
+
+def _quoted(text: str, note: MemoryNote) -> Content:
+    """The text with the sentence that says most of what the note says."""
+    shown = clean(text)
+    cut = Content.styled(f" … {len(shown) - _TEXT:,} characters more", "$muted") if len(shown) > _TEXT else Content()
+    shown = shown[:_TEXT]
+    if shown.strip() == clean(note.content).strip():
+        return Content(shown) + cut
+    words = [note.content[:400], *note.keywords, *note.entities]
+    said = passage(shown, words)
+    if said.end - said.start >= len(shown.strip()):
+        return Content(shown) + cut
+    return Content(shown).stylize("$text-accent", said.start, said.end) + cut

@@ -1,0 +1,356 @@
+"""The app: one collection, its rooms, and the loop that notices what others write."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import work
+from textual.app import SystemCommand
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from amem.errors import AmemError, InvalidInput
+from amem_tui.desk import Desk, words
+from amem_tui.keymap import APP_KEYS, as_textual_wants, own_keys, room_keys
+from amem_tui.notes_screen import NotesScreen
+from amem_tui.room_bar import RoomBar
+from amem_tui.rooms import ROOMS, START
+from amem_tui.shell.collection_opening import open_collection
+from amem_tui.shell.collection_switcher import CollectionsScreen
+from amem_tui.shell.footer import HelpScreen, display, keys_everywhere, keys_here
+from amem_tui.shell.looks import Looks
+from amem_tui.shell.note_form import NoteForm, write_in_editor
+from amem_tui.shell.switcher import PROVIDERS, NoteSwitcher
+from amem_tui.shell.troubles import Troubles, UnreadableScreen
+from amem_tui.themes import known_theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from textual.actions import ActionParseResult
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.dom import DOMNode
+    from textual.screen import Screen
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.note import MemoryNote
+    from amem.settings import Settings
+    from amem_tui.browse.browse_screen import BrowseScreen
+
+
+#: Actions of the app that need an open collection, and those of them whose keys work above any sheet as well.
+_ABOUT_NOTES = frozenset({"visit", "new", "switch_note", "switch_collection", "command_palette", "redo", "keys"})
+#: What a window's menu offers, and the app's actions that do it.
+_CHOSEN = {"new": "new", "search": "find_notes", "collections": "switch_collection"}
+#: Seconds between two looks at whether what was chosen can be done.
+_AGAIN = 0.05
+_OUT = frozenset({"q", "ctrl+q", "ctrl+c"})
+_ABOVE_ALL = frozenset({"switch_note", "switch_collection", "command_palette"})
+
+
+class NotesApp(Looks, Troubles):
+    """Browse `memory`, which stays the caller's to close, or the collection of `settings`, which the app opens itself.
+
+    `opening` opens a collection by its settings, `create` whether the first may be made; others' writes are looked
+    for every `follow_every` seconds. Raises InvalidInput for a theme or for keys that cannot be used.
+    """
+
+    TITLE = "amem"
+    CSS_PATH = "styles.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 (Textual declares it so)
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [*APP_KEYS]
+    COMMANDS = PROVIDERS
+
+    def __init__(
+        self,
+        memory: AgenticMemorySystem | None = None,
+        *,
+        settings: Settings | None = None,
+        opening: Callable[..., AgenticMemorySystem] = open_collection,
+        create: bool = True,
+        follow_every: float = 0.5,
+    ) -> None:
+        found = settings if memory is None else memory.settings
+        if found is None:
+            raise InvalidInput("a browser needs a collection, or the settings of one")
+        self._settings = found
+        self._own_keys = own_keys(found.tui_keys, str(found.home / "config.toml"))
+        theme = known_theme(found.tui_theme)
+        super().__init__()
+        self.begin_as(theme)
+        self._opening, self._create = opening, create
+        self._opened: list[AgenticMemorySystem] = []
+        self._desk: Desk | None = None if memory is None else Desk(self, memory)
+        self._follow_every = follow_every
+        self._asked_at = -1
+        #: Why the app could not begin.
+        self.failure: AmemError | None = None
+
+    def compose(self) -> ComposeResult:
+        """What is seen until the collection is open."""
+        if self._desk is not None:
+            return
+        yield RoomBar(self._settings.collection, START, room_keys(self._settings.tui_keys))
+        yield Static(Content("Opening…"), id="opening")
+
+    def on_mount(self) -> None:
+        self.set_keymap(as_textual_wants(self._own_keys))
+        self.heed_theme()
+        self._heed_signals()
+        if self._desk is None:
+            self._begin()
+        else:
+            self._settle(self._desk)
+
+    def _heed_signals(self) -> None:
+        """Whoever ends the program by a signal gets the terminal back as it was."""
+        if self.is_headless:
+            return
+        for name in ("SIGTERM", "SIGHUP"):
+            with suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):  # as on Windows
+                asyncio.get_running_loop().add_signal_handler(getattr(signal, name), self.exit)
+
+    @work(group="collection", exclusive=True)
+    async def _begin(self) -> None:
+        try:
+            memory = await asyncio.to_thread(self._opening, self._settings, create=self._create)
+        except AmemError as error:
+            self.failure = error
+            self.exit(return_code=1)
+            return
+        self._opened.append(memory)
+        # All that was imported stays: a search for garbage that walks through it would hold up keys for a moment.
+        gc.freeze()
+        self._settle(Desk(self, memory))
+
+    def _settle(self, desk: Desk) -> None:
+        self._desk = desk
+        self._settings = desk.memory.settings
+        self._tell_window("opened", self._settings.collection)
+        self.visit(START)
+        self.run_worker(desk.follow(self._follow_every), group="follow", exclusive=True)
+
+    # -- out -----------------------------------------------------------------------------------------------------
+
+    async def action_quit(self) -> None:
+        """Go, but ask once, until another key is pressed, where something that was typed would be lost."""
+        rooms = [self.get_screen(room) for room in ROOMS if self.is_screen_installed(room)]
+        lost = next((said for screen in (*self.screen_stack, *rooms) if (said := getattr(screen, "unsaved", ""))), "")
+        if not lost or self._asked_at == self.keys_pressed - 1:
+            self.exit()
+            return
+        self._asked_at = self.keys_pressed
+        key = self.key if self.key in _OUT else "ctrl+q"
+        self.toast(f"{lost} {key} once more throws the text away.", error=True)
+        self._tell_window("stays")
+
+    async def choose(self, what: str) -> None:
+        """Do what was chosen in the menu of the window around the browser; nothing leads away from an open sheet."""
+        if what == "quit":
+            self.key, self.keys_pressed = "ctrl+q", self.keys_pressed + 1
+            await self.action_quit()
+        elif what in _CHOSEN:
+            self.run_worker(self._choose(_CHOSEN[what]), group="chosen", exclusive=True)
+
+    async def _choose(self, action: str) -> None:
+        while not self.takes_keys:
+            await asyncio.sleep(_AGAIN)
+        if isinstance(self.screen, ModalScreen):
+            self.toast("Something is open here; escape closes it.", error=True)
+        else:
+            await self.run_action(action)
+
+    def action_find_notes(self) -> None:
+        """Search, from whatever room this is."""
+        self.visit(START)
+        cast("BrowseScreen", self.get_screen(START)).action_search()
+
+    def _tell_window(self, what: str, *said: str) -> None:
+        # Only the driver of a page or window has somebody to tell.
+        if tells := getattr(self._driver, what, None):
+            tells(*said)
+
+    def action_help_quit(self) -> None:
+        """Say how to leave, to whoever tries it as in other programs."""
+        key = self._settings.tui_keys.get("app.quit", "q").split(",")[0].strip()
+        self.toast(f"{key} quits; ctrl+q does while you write.")
+
+    def close(self) -> None:
+        """Close the collections that the app opened itself."""
+        while self._opened:
+            self._opened.pop().close()
+
+    async def on_unmount(self) -> None:
+        # Before the threads are waited for, so that what a model is asked for is called off and nobody waits for it.
+        await asyncio.to_thread(self.close)
+
+    @property
+    def takes_keys(self) -> bool:
+        """What is typed while a collection is being opened waits for it."""
+        return super().takes_keys and self._desk is not None
+
+    def ends(self, key: str) -> bool:
+        """But for leaving."""
+        return self._desk is None and key in _OUT
+
+    @property
+    def desk(self) -> Desk:
+        """The open collection."""
+        assert self._desk is not None, "asked for before the collection is open"
+        return self._desk
+
+    # -- rooms ---------------------------------------------------------------------------------------------------
+
+    def visit(self, room: str) -> None:
+        """Go to a room. The start room lies below all others, of which one is open at a time."""
+        if not self.is_screen_installed(room):
+            self.install_screen(ROOMS[room].open(self.desk), room)
+        while len(self.screen_stack) > (1 if room == START else 2):
+            if self.screen is self.get_screen(room):
+                return
+            self.pop_screen()
+        self.push_screen(room)
+
+    def leave(self) -> None:
+        """Back to the start room."""
+        if len(self.screen_stack) > 2:
+            self.pop_screen()
+
+    def read_note(self, id: str) -> None:
+        """Open a note in the start room."""
+        self.visit(START)
+        cast("BrowseScreen", self.get_screen(START)).turn_to(id)
+
+    def write_note(self, note: MemoryNote | None) -> None:
+        """Open the form for a note; None begins a new one."""
+        self.push_screen(NoteForm(self.desk, note))
+
+    def write_elsewhere(self, note: MemoryNote) -> None:
+        """Open a note's text in the person's own editor, and save what it leaves."""
+        try:
+            written = write_in_editor(self, note.content)
+        except InvalidInput as error:
+            self.desk.refuse(error)
+            return
+        if written.problem:
+            self.toast(written.problem, error=True)
+        if written.text != note.content:
+            self.push_screen(NoteForm(self.desk, note, written.text, at_once=not written.problem))
+        elif not written.problem:
+            self.toast("The text is as it was.")
+
+    # -- collections -----------------------------------------------------------------------------------------------
+
+    def switch_collection(self, name: str) -> None:
+        """Close this collection and browse another of the same home, which is made if it is not there."""
+        self._switch(name)
+
+    @work(group="collection", exclusive=True)
+    async def _switch(self, name: str) -> None:
+        await self._move_to(name)
+
+    async def open_again(self) -> None:
+        """Open anew what stands in the collection's place now, perhaps put back from a copy."""
+        await self._move_to(self._settings.collection, create=False)
+
+    async def _move_to(self, name: str, *, create: bool = True) -> None:
+        try:
+            settings = self._settings.replaced(collection=name)
+            memory = await asyncio.to_thread(self._opening, settings, create=create)
+        except AmemError as error:
+            self.toast(words(error), error=True)
+            return
+        self._opened.append(memory)
+        await self._move_out()
+        self._settle(Desk(self, memory))
+        self.toast(f"This is {memory.settings.collection} now.")
+
+    async def _move_out(self) -> None:
+        """Leave every room of the collection that was open, and close it."""
+        left, self._desk = self._desk, None
+        self._done_without.clear()
+        if left is not None:
+            left.left = True
+        self.workers.cancel_group(self, "follow")
+        for worker in list(self.workers):  # what the rooms were about to show, they will not be there to show
+            if worker.node is not self:
+                worker.cancel()
+        while len(self.screen_stack) > 1:
+            await self.pop_screen()
+        for room in ROOMS:
+            if self.is_screen_installed(room):
+                screen = self.get_screen(room)
+                self.uninstall_screen(room)
+                if screen.is_attached:
+                    await screen.remove()
+        if left is not None:
+            await asyncio.to_thread(left.memory.close)
+            self._opened = [each for each in self._opened if each is not left.memory]
+
+    # -- keys ----------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing leads away from a sheet on which something may have been typed, nor anywhere before there is a room.
+
+        From the screen that says that a collection fails, another can be opened.
+        """
+        if action not in _ABOUT_NOTES:
+            return True
+        if action in _ABOVE_ALL and isinstance(self.screen, ModalScreen):
+            return action == "switch_collection" and isinstance(self.screen, UnreadableScreen)
+        return self._desk is not None
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Do what a key says; keys that were typed faster than a room could be furnished do nothing in it."""
+        if isinstance(default_namespace, NotesScreen) and not default_namespace.is_mounted:
+            return True
+        return await super().run_action(action, default_namespace, namespaces)
+
+    def action_visit(self, room: str) -> None:
+        self.visit(room)
+
+    def action_new(self) -> None:
+        self.write_note(None)
+
+    def action_switch_note(self) -> None:
+        self.push_screen(NoteSwitcher(self.desk))
+
+    def action_switch_collection(self) -> None:
+        self.push_screen(CollectionsScreen(self.desk))
+
+    def action_redo(self) -> None:
+        if isinstance(self.screen, NotesScreen):
+            self.screen.action_redo()
+
+    def action_keys(self) -> None:
+        """Show the keys of the screen at hand."""
+        screen = self.screen
+        if isinstance(screen, NotesScreen):
+            legend = getattr(screen, "LEGEND", ())
+            self.push_screen(HelpScreen(keys_here(screen, ROOMS[screen.ROOM].title), keys_everywhere(self), legend))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Textual's own commands, and every key of the screen that does something now, by its name."""
+        for command in super().get_system_commands(screen):
+            if command.title != "Keys":  # help shows them better
+                yield command
+        for active in screen.active_bindings.values():
+            binding, owner = active.binding, active.node
+            if owner in (screen, self) and active.enabled and binding.description and binding.id:
+                yield SystemCommand(
+                    binding.description,
+                    f"Key {display(self, binding)}",
+                    lambda action=binding.action, owner=owner: self.run_action(action, owner),
+                )

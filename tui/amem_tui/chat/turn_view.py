@@ -1,0 +1,373 @@
+"""The conversation so far: its turns as they are shown, the answer as it comes."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from amem.conversation.reply import best, ended
+from amem.storage.chats import TurnState
+from amem_tui.browse.pane.note_markdown import parts_of
+from amem_tui.browse.pane.page_view import Page
+from amem_tui.chat.chat_reading import Chat
+from amem_tui.phrases import clean, maker, moment, one_line, plural, title
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import tzinfo
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from amem.conversation.reply import Recalled, Reply
+    from amem.storage.chats import Turn
+    from amem_tui.browse.pane.page_blocks import Part, Sheet
+
+
+# A text within the conversation: Markdown drawn as notes are, as high as its lines.
+
+if TYPE_CHECKING:
+    Named = Callable[[Sequence[str]], Mapping[str, str]]
+
+
+class Prose(Page, can_focus=False):
+    """Only the lines in view are drawn, and laying out is done in a thread, so that a text may grow to any length."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+
+    def __init__(self, text: str = "", *, classes: str = "") -> None:
+        super().__init__()
+        self.add_class(*classes.split())
+        self._first = text
+
+    async def on_mount(self) -> None:
+        if self._first:
+            await self.tell(self._first)
+
+    async def tell(self, text: str, named: Named | None = None) -> None:
+        """Show this text; `named` says which notes the names in its links mean, and may take its time."""
+        await self.show(await asyncio.to_thread(partial(parts_of, text, named)), keep=True)
+
+    async def show(self, parts: Sequence[Part], *, keep: bool = False, choose: bool = False) -> None:
+        if self.size.width:
+            await super().show(parts, keep=keep, choose=choose)
+        else:
+            self._parts = parts  # laid out as soon as there is a width to lay it out at
+
+    def _take(self, sheet: Sheet, width: int) -> None:
+        super()._take(sheet, width)
+        self.refresh(layout=True)
+
+
+# One turn of a chat: what the person said, what the model answers (as it is written), and how that ended.
+
+_UNSUPPORTED = "Nothing in memory supported an answer."
+_HELD, _NEAR = "This is what memory holds:", "This is the nearest that memory holds:"
+_NEVER = "No answer yet: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
+
+
+class Exchange(Vertical):
+    """`turn` is None until the turn is kept, and for ever where it is not (incognito).
+
+    `titles` of notes are shown in place of an answer that no model gave.
+    """
+
+    @dataclass
+    class Chosen(Message):
+        """Somebody wants to know what was recalled for it."""
+
+        exchange: Exchange
+
+    def __init__(
+        self, question: str, zone: tzinfo, turn: Turn | None = None, titles: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(classes="exchange")
+        self.question = question
+        self.turn = turn
+        self.reply: Reply | None = None
+        self.state = TurnState.ASKED if turn is None else turn.state
+        self.recalled: tuple[Recalled, ...] = ()
+        self._zone = zone
+        self._titles = titles or {}
+        # Held: while the browser closes they can no more be looked up.
+        self._question = Prose(_lines_kept(question), classes="question")
+        self._answer = Prose("" if turn is None else turn.answer, classes="answer")
+        self._head, self._over_it = Static(classes="head"), Static(classes="notice")
+        self._by, self._below = Static(classes="head by"), Static(classes="ending")
+        self._shown = "" if turn is None else turn.answer
+
+    @property
+    def number(self) -> int | None:
+        """Its number in the chat, once it is kept."""
+        if self.turn is not None:
+            return self.turn.number
+        return None if self.reply is None else self.reply.turn
+
+    @property
+    def answer(self) -> str:
+        """The model's words so far."""
+        return self._shown
+
+    def compose(self) -> ComposeResult:
+        yield self._head
+        yield self._question
+        yield self._over_it
+        yield self._by
+        yield self._answer
+        yield self._below
+
+    def on_mount(self) -> None:
+        self._said_at()
+        if self.turn is not None:
+            self._notice(_UNSUPPORTED if self.turn.supported is False else "")
+            self._end(self.turn.state, self.turn.model, self.turn.error)
+        else:
+            self._ending(Content.assemble(("recalling…", "$muted")))
+
+    # -- as it comes -------------------------------------------------------------------------------------------
+
+    def waits(self, recalled: tuple[Recalled, ...], seconds: float, *, model: bool) -> None:
+        """Recall is over; the `model` has said nothing for so long, or none is known to answer."""
+        self.recalled = recalled
+        since = f" ({seconds:.0f} s; escape stops it)" if seconds >= 3 else ""
+        then = "waiting for the model" if model else "looking in memory"
+        self._ending(Content.assemble((f"{plural(len(recalled), 'note')} recalled; {then}{since}", "$muted")))
+
+    def note(self, notice: str) -> None:
+        """Show a line of amem's own before the answer."""
+        self._notice(notice)
+
+    async def write(self, text: str) -> None:
+        """Show the next words of the answer."""
+        if not self._shown:
+            text = text.lstrip("\n")
+            self._ending(Content(""))
+        self._shown += text
+        if not self.has_class("-answered"):
+            self._answered_by("")
+        await self._answer.tell(self._shown)
+
+    async def finish(self, reply: Reply, named: Named) -> None:
+        """Show how it ended, and which notes it names."""
+        self.reply, self.state, self.recalled = reply, reply.state, reply.recalled
+        if rest := reply.text.lstrip("\n").removeprefix(self._shown):
+            self._shown += rest
+        if self._shown:
+            await self._answer.tell(self._shown, named)
+        self._end(reply.state, reply.model, reply.error, "" if reply.state is TurnState.UNANSWERED else reply.hint)
+
+    async def become(self, turn: Turn, titles: Mapping[str, str]) -> None:
+        """Show the turn as it is kept by now, where another process answered it or a purge took words out."""
+        before, self.turn, self._titles = self.turn, turn, titles
+        self._said_at()
+        if before is None or (before.answer, before.state, before.question) == (turn.answer, turn.state, turn.question):
+            return
+        self.question, self._shown, self.state = turn.question, turn.answer, turn.state
+        await self._question.tell(_lines_kept(turn.question))
+        await self._answer.tell(turn.answer)
+        self._notice(_UNSUPPORTED if turn.supported is False else "")
+        self._end(turn.state, turn.model, turn.error)
+
+    # -- parts -------------------------------------------------------------------------------------------------
+
+    def _said_at(self) -> None:
+        at = "" if self.turn is None else moment(self.turn.at, self._zone)
+        self._head.update(Content.assemble(maker("user"), (f"  {at}", "$muted")))
+
+    def _end(self, state: TurnState, model: str, error: str, hint: str = "") -> None:
+        self._answered_by(model or "memory")
+        if state is TurnState.ANSWERED:
+            self._ending(Content(""))
+            return
+        said = _NEVER if state is TurnState.ASKED else one_line(ended(state, error), 400)
+        parts = [Content.assemble((f"{said[0].upper()}{said[1:]}", "$warning"))]
+        if hint:
+            parts.append(Content.assemble((one_line(hint, 400), "")))
+        if state is TurnState.UNANSWERED:
+            held = [] if self._shown.strip() else self._instead()
+            if held:  # to say that memory has nothing, and then what it has, would be no help
+                self._notice("")
+            parts += held
+            parts.append(Content.assemble(("Nothing you typed is lost: a asks again.", "$muted")))
+        self._ending(Content("\n").join(parts))
+
+    def _instead(self) -> list[Content]:
+        """What memory holds, where no model says it."""
+        if self.recalled:
+            found = [(each.supports, title(each.text)) for each in best(self.recalled)]
+        else:
+            kept = () if self.turn is None else self.turn.recalled
+            found = [(each.supports, self._titles[each.note]) for each in best(kept) if each.note in self._titles]
+        if not found:
+            return []
+        lines = [Content.assemble((_HELD if any(supports for supports, _ in found) else _NEAR, "$muted"))]
+        return lines + [Content.assemble(("  • ", "$muted"), one_line(said, 200)) for _, said in found]
+
+    def _answered_by(self, model: str) -> None:
+        """Who answers, once there is an answer."""
+        self._by.update(maker(model or "model"))
+        self.set_class(bool(self._shown.strip()), "-answered")
+
+    def _notice(self, notice: str) -> None:
+        self._over_it.update(Content.assemble((one_line(notice, 400), "$warning")))
+        self._over_it.set_class(bool(notice), "-said")
+
+    def _ending(self, said: Content) -> None:
+        self._below.update(said)
+        self._below.set_class(bool(said.plain), "-said")
+
+    @on(events.Click)
+    def _choose(self) -> None:
+        self.post_message(self.Chosen(self))
+
+
+def _lines_kept(text: str) -> str:
+    """Markdown in which every line that was typed stays a line."""
+    return re.sub(r"(?<=\S)\n(?=\S)", "  \n", clean(text))
+
+
+# The conversation so far: its last turns, and earlier ones when they are asked for.
+
+#: So many turns are shown at once; a chat of years must not take years to open.
+_AT_ONCE = 12
+
+
+class Transcript(VerticalScroll):
+    """Stays at its end while an answer is written, unless somebody scrolled up."""
+
+    @dataclass
+    class EarlierWanted(Message):
+        """Somebody clicked on what says how many turns there are before these."""
+
+    def __init__(self, zone: tzinfo) -> None:
+        super().__init__(id="transcript")
+        self._zone = zone
+        self._turns = Vertical(id="turns")
+        self._above, self._greeting = Static(id="earlier"), Static(id="greeting")
+        self._earlier: list[Turn] = []
+        self._chat = Chat()
+        self.exchanges: list[Exchange] = []
+        self.chosen: Exchange | None = None
+
+    def compose(self) -> ComposeResult:
+        # As high as the view at least: an anchored view would put fewer lines at its bottom.
+        with self._turns:
+            yield self._above
+            yield self._greeting
+
+    def on_mount(self) -> None:
+        self.anchor()
+
+    @property
+    def last(self) -> Exchange | None:
+        """The newest turn."""
+        return self.exchanges[-1] if self.exchanges else None
+
+    @property
+    def looked_at(self) -> Exchange | None:
+        """The turn whose recalled notes are wanted: the chosen one, else the newest."""
+        return self.chosen or self.last
+
+    def greet(self, words: Content) -> None:
+        """Say something where there is no turn yet."""
+        self._greeting.update(words)
+        self._greeting.display = not self.exchanges
+
+    async def show(self, chat: Chat) -> None:
+        """Show another chat."""
+        self._chat, turns = chat, chat.turns
+        self.choose(None)
+        for each in self.exchanges:
+            await each.remove()
+        self._earlier = list(turns[:-_AT_ONCE])
+        self.exchanges = [self._kept(each) for each in turns[-_AT_ONCE:]]
+        await self._turns.mount_all(self.exchanges)
+        self._settle()
+        self.anchor()
+
+    async def follow(self, chat: Chat) -> None:
+        """Show what others did to this chat: turns of theirs, answers that came, words that were purged."""
+        self._chat, turns = chat, chat.turns
+        shown = {each.number: each for each in self.exchanges if each.number is not None}
+        first = min(shown, default=0)
+        self._earlier = [turn for turn in turns if turn.number < first]
+        for turn in turns:
+            if (held := shown.get(turn.number)) is not None:
+                await held.become(turn, chat.titles)
+            elif turn.number > first:
+                await self._put_in(self._kept(turn))
+        self._settle()
+
+    async def _put_in(self, exchange: Exchange) -> None:
+        """Show a turn where its number says; whoever reads further up goes on reading there."""
+        number = exchange.number or 0
+        later = next((place for place, each in enumerate(self.exchanges) if (each.number or 0) > number), None)
+        await self._turns.mount(exchange, before=None if later is None else self.exchanges[later])
+        self.exchanges.insert(len(self.exchanges) if later is None else later, exchange)
+
+    async def add(self, exchange: Exchange) -> None:
+        """Show one turn more, and go to the end."""
+        self.exchanges.append(exchange)
+        await self._turns.mount(exchange)
+        self._settle()
+        self.anchor()
+
+    def drop(self, exchange: Exchange) -> None:
+        """Take a turn away that did not come to be."""
+        self.exchanges.remove(exchange)
+        exchange.remove()
+        self._settle()
+
+    async def show_earlier(self) -> None:
+        """Show some of the turns before the first one that is shown."""
+        if not self._earlier:
+            return
+        more = [self._kept(each) for each in self._earlier[-_AT_ONCE:]]
+        del self._earlier[-_AT_ONCE:]
+        await self._turns.mount_all(more, after=self._greeting)
+        self.exchanges = more + self.exchanges
+        self._settle()
+
+    async def step(self, by: int) -> None:
+        """Choose the turn before or after."""
+        if not self.exchanges:
+            return
+        at = self.exchanges.index(self.chosen) if self.chosen is not None else len(self.exchanges) - 1
+        if at + by < 0 and self._earlier:
+            before = len(self.exchanges)
+            await self.show_earlier()
+            at += len(self.exchanges) - before
+        self.choose(self.exchanges[max(0, min(at + by, len(self.exchanges) - 1))])
+        if self.chosen is not None:
+            self.scroll_to_widget(self.chosen, animate=False, top=True)
+
+    def choose(self, exchange: Exchange | None) -> None:
+        """Mark a turn; None for the newest, whichever that is."""
+        if self.chosen is not None:
+            self.chosen.remove_class("-chosen")
+        self.chosen = None if exchange is self.last else exchange
+        if self.chosen is not None:
+            self.chosen.add_class("-chosen")
+
+    @on(events.Click, "#earlier")
+    def _want_earlier(self, event: events.Click) -> None:
+        event.stop()
+        self.post_message(self.EarlierWanted())
+
+    def _kept(self, turn: Turn) -> Exchange:
+        return Exchange(turn.question, self._zone, turn, self._chat.titles)
+
+    def _settle(self) -> None:
+        count = plural(len(self._earlier), "earlier turn")
+        self._above.update(Content.assemble((f"▲ {count}: [ goes back to them", "$muted")))
+        self._above.display = bool(self._earlier)
+        self._greeting.display = not self.exchanges

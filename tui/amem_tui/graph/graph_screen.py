@@ -1,0 +1,411 @@
+"""The graph around a note, or the topics of the whole collection: where one is, what is chosen, and the way back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual import events, on, work
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from amem.errors import AmemError
+from amem.interop.graph_formats import write_page
+from amem.note import LinkType, Status
+from amem.storage.graph_queries import TELLING
+from amem_tui.browse.dialogs import ExportScreen
+from amem_tui.graph.canvas import GraphCanvas
+from amem_tui.graph.drawing import GraphTree
+from amem_tui.graph.scene import LOOSE, Sight, View, facts, seen
+from amem_tui.graph.types import COLOURS, TypeRow, called
+from amem_tui.keymap import GRAPH_KEYS
+from amem_tui.lists import fit
+from amem_tui.notes_screen import NotesScreen
+from amem_tui.phrases import GLYPHS, day, maker, one_line, plural, title
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.worker import Worker
+
+    from amem.maintenance.topic_notes import TopicMap
+    from amem.neighbourhood import LocalGraph
+    from amem.note import Link
+    from amem_tui.desk import Desk
+    from amem_tui.graph.canvas import Way
+
+
+# What is said of the chosen node below the picture: whose it is, and why it is linked to what.
+
+_NAMED = 46
+#: From this width on the first line has room for more than the date.
+_ROOMY = 70
+
+
+def about_note(graph: LocalGraph, id: str, zone: tzinfo, width: int) -> Content:
+    """Its title and date in `width` cells, then its links to what is drawn: to the centre first, then the telling."""
+    card = graph.cards[id]
+    about: list[Content | str | tuple[str, str]] = [(f"  {day(card.at, zone).strip()}", "$muted")]
+    if width >= _ROOMY:
+        about += [(f"  {card.kind}", "$muted"), "  ", maker(card.author)]
+    if card.status is not Status.ACTIVE:
+        about.append((f"  {card.status}", "$warning"))
+    if card.pinned:
+        about.append(("  ▪ pinned", "$accent"))
+    said = Content.assemble(*about)
+    name = title(card.text)
+    shown = fit(name, max(8, min(cell_len(name), width - said.cell_length - 2)))
+    head = Content.assemble((f"{GLYPHS[card.kind]} ", "$secondary"), (shown, "bold"), said)
+    mine = [link for link in graph.links if id in (link.source, link.target)]
+    mine.sort(
+        key=lambda link: (graph.centre not in (link.source, link.target), TELLING.index(link.type), -link.confidence)
+    )
+    lines = [head, *(_link(graph, link, id) for link in mine)]
+    if not mine and not card.links:
+        lines.append(Content.styled("Nothing is linked to this note yet.", "$muted"))
+    elif not mine:
+        lines.append(Content.styled("It has no link of the types that are shown.", "$muted"))
+    elif card.links > len(mine):
+        more = plural(card.links - len(mine), "more link")
+        lines.append(Content.styled(f"{more}, to notes that are not drawn", "$muted"))
+    return Content("\n").join(lines)
+
+
+def about_topic(seen: TopicMap, id: str, zone: tzinfo) -> Content:
+    """What a topic is about, how many notes it has, and what it has most in common with."""
+    names = {topic.id: topic.name for topic in seen.topics}
+    topic = next((each for each in seen.topics if each.id == id), None)
+    if topic is None:
+        return Content.assemble(
+            ("Notes in no topic", "bold"),
+            (f"  {plural(seen.loose, 'note')}\n", "$muted"),
+            ("Maintenance finds topics where notes hang together (Health, H).", "$muted"),
+        )
+    found = "declared" if topic.declared else "found by its links"
+    lines = [
+        Content.assemble(
+            (f"# {one_line(topic.name)}", "bold"),
+            (f"  {plural(topic.notes, 'note')}  {found}  {day(topic.updated, zone).strip()}", "$muted"),
+        )
+    ]
+    if topic.summary:
+        lines.append(Content(one_line(topic.summary, 400)))
+    for (one, other), number in sorted(seen.ties.items(), key=lambda tie: -tie[1]):
+        if id in (one, other):
+            there = names[other if one == id else one]
+            lines.append(Content.assemble(("— ", "$muted"), one_line(there, _NAMED), (f"  {_tied(number)}", "$muted")))
+    return Content("\n").join(lines)
+
+
+def _tied(number: int) -> str:
+    return "1 link or shared note" if number == 1 else f"{number:,} links and shared notes"
+
+
+def _link(graph: LocalGraph, link: Link, id: str) -> Content:
+    out = link.source == id
+    other = graph.cards[link.target if out else link.source]
+    # A related note is related either way; of all others it matters which is which.
+    way = "→" if out else "←"
+    parts: list[Content | str | tuple[str, str]] = [
+        (f"{way} {called(link.type)}  ", COLOURS[link.type]),
+        one_line(title(other.text), _NAMED),
+    ]
+    if link.reason:
+        parts.append((f"  “{one_line(link.reason, 240)}”", "$muted"))
+    return Content.assemble(*parts, "  ", maker(link.made_by), (f"  {link.confidence:.0%}", "$muted"))
+
+
+#: Below so many columns or rows there is a tree in the place of the picture.
+_NARROW, _LOW = 70, 18
+#: From so many rows on there is room for more below the picture.
+_HIGH = 30
+#: At most so many notes, and so many cells for each.
+_MOST, _FEWEST, _CELLS, _TOPIC_CELLS = 40, 10, 60, 120
+
+
+class GraphScreen(NotesScreen):
+    """What a note is linked to. It follows the note that is open, and from there its own way."""
+
+    ROOM = "graph"
+    CSS_PATH = "graph.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*GRAPH_KEYS]
+    LEGEND: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("▸", "which way a link points"),
+        ("▪", "pinned"),
+        ("⠶⠶⠶", "a strong link (80 % sure or more)"),
+        ("+3", "links that lead out of the picture"),
+    )
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._view = View()
+        self._sight = Sight()
+        self._chosen: str | None = None
+        self._trail: list[tuple[View, str | None]] = []
+        self._came_for: str | None = None
+        self._reading: Worker[None] | None = None
+        self._again = False
+        self._asked_for = (0, 0)
+
+    def furnish(self) -> ComposeResult:
+        yield TypeRow(id="types")
+        yield GraphCanvas(id="canvas")
+        yield GraphTree(id="tree")
+        yield Static(id="graph-hint")
+        with VerticalScroll(id="about-box", can_focus=False):
+            yield Static(id="about")
+
+    def on_mount(self) -> None:
+        self._shape()
+        self.set_focus(self._shown)
+
+    # -- what is seen ------------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        note = self._desk.note
+        if note is not None and note != self._came_for:
+            self._trail.clear()
+            self._look(replace(self._view, centre=note, topics=False))
+        elif self._reading is not None and not self._reading.is_finished:
+            self._again = True  # a busy writer must not keep a slow answer from ever being shown
+        else:
+            self._reading = self._read()
+        self._came_for = note
+
+    def _look(self, view: View, *, chosen: str | None = None, turn: bool = False) -> None:
+        """Look at something else."""
+        self._view, self._chosen = view, chosen
+        self.refresh_bindings()
+        self._reading = self._read(turn=turn)
+
+    @work(exclusive=True, group="graph")
+    async def _read(self, *, turn: bool = False) -> None:
+        self._again = True
+        while self._again:
+            self._again = False
+            view = self._view
+            if view.topics and self._sight.topics is None:
+                self.bar.tell("Counting topics… ")
+            self._asked_for = self._limits
+            with self._desk.refusals(lambda words: self._show(Sight(hint=words), turn=False)):
+                self._show(await self.ask(partial(seen, self.memory, view, *self._asked_for)), turn=turn)
+            turn = False
+
+    def _show(self, sight: Sight, *, turn: bool) -> None:
+        self._sight = sight
+        self.set_class(sight.scene is None, "-empty")
+        self.set_class(sight.topics is not None, "-topics")
+        self.query_one("#graph-hint", Static).update(Content(sight.hint))
+        if sight.scene is not None:
+            if self._chosen not in sight.scene.nodes:
+                self._chosen = sight.scene.centre
+            assert self._chosen is not None
+            self.query_one(GraphCanvas).show(sight.scene, self._chosen, turn=turn and not self.has_class("-tree"))
+            self.query_one(GraphTree).show(sight.scene, self._chosen)
+        counts = Counter(link.type for link in sight.graph.links) if sight.graph is not None else Counter[LinkType]()
+        self.query_one(TypeRow).show(counts, self._view.hidden)
+        self.bar.tell(f"{facts(sight)} ")
+        self._tell()
+
+    def _tell(self) -> None:
+        """Say what there is to say of the chosen node."""
+        sight, zone = self._sight, self._desk.zone
+        about = Content("")
+        if self._chosen is not None and sight.scene is not None and self._chosen in sight.scene.nodes:
+            if sight.graph is not None:
+                about = about_note(sight.graph, self._chosen, zone, self.size.width - 3)
+            elif sight.topics is not None:
+                about = about_topic(sight.topics, self._chosen, zone)
+        self.query_one("#about", Static).update(about)
+        self.query_one("#about-box").scroll_home(animate=False)
+        self.refresh_bindings()
+
+    # -- its shape ---------------------------------------------------------------------------------------------
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self._shape()
+        if self._asked_for != self._limits and self._sight.scene is not None:
+            self.reload()
+
+    def _shape(self) -> None:
+        """A picture, or a tree where there is no room for one."""
+        if not self.query("#about"):
+            return  # a screen may learn its size before it is furnished
+        tree = self.size.width < _NARROW or self.size.height < _LOW
+        moved = isinstance(self.focused, GraphCanvas | GraphTree) and tree != self.has_class("-tree")
+        self.set_class(tree, "-tree")
+        self.set_class(self.size.height < _HIGH, "-low")
+        self.set_class(self.size.height < _LOW, "-short")
+        if moved:
+            self.set_focus(self._shown)
+
+    @property
+    def _shown(self) -> GraphCanvas | GraphTree:
+        return self.query_one(GraphTree) if self.has_class("-tree") else self.query_one(GraphCanvas)
+
+    @property
+    def _limits(self) -> tuple[int, int]:
+        """How many notes there is room for, and how many topics."""
+        if self.has_class("-tree"):
+            return _MOST, _MOST
+        cells = self.size.width * (self.size.height - (12 if self.size.height >= _HIGH else 9))
+        return max(_FEWEST, min(_MOST, cells // _CELLS)), max(_FEWEST, min(_MOST, cells // _TOPIC_CELLS))
+
+    # -- choosing ----------------------------------------------------------------------------------------------
+
+    @on(GraphCanvas.Chosen)
+    @on(GraphTree.Chosen)
+    def _clicked(self, event: GraphCanvas.Chosen | GraphTree.Chosen) -> None:
+        self.set_focus(self._shown)
+        self._choose(event.id)
+        if event.entered:
+            if self.check_action("centre", ()):
+                self.action_centre()
+            elif self.check_action("read", ()):
+                self.action_read()
+
+    def _choose(self, id: str | None) -> None:
+        if id is not None:
+            self._chosen = self.query_one(GraphCanvas).chosen = self.query_one(GraphTree).chosen = id
+            self._tell()
+
+    def action_step(self, way: Way) -> None:
+        if self._on_types:
+            if way in ("left", "right"):
+                self.query_one(TypeRow).move(1 if way == "right" else -1)
+            else:
+                self.set_focus(self._shown)
+        else:
+            self._choose(self._shown.beyond(way))
+
+    def action_next(self, by: int) -> None:
+        if self._on_types:
+            self.query_one(TypeRow).move(by)
+        elif (order := self._shown.order()) and self._chosen in order:
+            self._choose(order[(order.index(self._chosen) + by) % len(order)])
+
+    def action_home(self) -> None:
+        if self._sight.scene is not None:
+            self._choose(self._sight.scene.centre)
+
+    def action_scroll_about(self, pages: int) -> None:
+        box = self.query_one("#about-box", VerticalScroll)
+        box.scroll_relative(y=pages * max(1, box.size.height - 1), animate=False)
+
+    # -- going -------------------------------------------------------------------------------------------------
+
+    def action_centre(self) -> None:
+        """Make the chosen node the centre; the way back is kept."""
+        self._trail.append((self._view, self._chosen if self._view.topics else self._view.centre))
+        self._look(replace(self._view, centre=self._chosen, topics=False), chosen=self._chosen, turn=True)
+
+    def action_back(self) -> None:
+        view, chosen = self._trail.pop()
+        kept = replace(view, depth=self._view.depth, hidden=self._view.hidden)
+        self._look(kept, chosen=chosen, turn=not view.topics and not self._view.topics)
+
+    def action_read(self) -> None:
+        if self._chosen is not None:
+            self._desk.rooms.read_note(self._chosen)
+
+    def action_depth(self, hops: int) -> None:
+        self._look(replace(self._view, depth=hops), chosen=self._chosen)
+
+    def action_overview(self) -> None:
+        self._trail.append((self._view, self._chosen))
+        self._look(replace(self._view, topics=True))
+
+    def action_around(self) -> None:
+        """From the topics to the note one came from."""
+        while self._trail:
+            view, chosen = self._trail.pop()
+            if not view.topics:
+                self._look(replace(view, depth=self._view.depth), chosen=chosen)
+                return
+        self._look(replace(self._view, topics=False))
+
+    @work(group="page")
+    async def action_page(self) -> None:
+        """Write what is in the middle and around it, or the whole collection, as a page for a web browser."""
+        view, depth = self._view, self._sight.depth
+        about = None if view.topics else view.centre
+
+        async def write(said: str, replace: bool) -> str | None:
+            path = Path(said).expanduser()
+            try:
+                number = await self.ask(partial(write_page, self.memory, path, about, depth, replace=replace))
+            except AmemError as error:
+                return f"{error}{'; enter once more replaces it' if not error.hint else f': {error.hint}'}"
+            except OSError as error:
+                return f"This cannot be written: {error.strerror or error}"
+            self._desk.say(f"Wrote {plural(number, 'note')} to {path.absolute()}: open it in a web browser")
+            return None
+
+        name = f"{self.memory.settings.collection}-graph.html"
+        self.app.push_screen(ExportScreen("Write the graph as a page", name, write, ""))
+
+    # -- types of links ----------------------------------------------------------------------------------------
+
+    @property
+    def _on_types(self) -> bool:
+        return isinstance(self.focused, TypeRow)
+
+    def action_types(self) -> None:
+        self.set_focus(self._shown if self._on_types else self.query_one(TypeRow))
+
+    @on(TypeRow.Toggled)
+    def action_hide(self) -> None:
+        self._hide(self._view.hidden ^ {self.query_one(TypeRow).type})
+
+    def action_all_types(self) -> None:
+        self._hide(frozenset())
+
+    def _hide(self, types: frozenset[LinkType]) -> None:
+        self._look(replace(self._view, hidden=types), chosen=self._chosen)
+
+    @on(events.DescendantFocus)
+    @on(events.DescendantBlur)
+    def _focus_moved(self) -> None:
+        self.refresh_bindings()
+
+    def action_leave(self) -> None:
+        if self._on_types:
+            self.set_focus(self._shown)
+        else:
+            super().action_leave()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered."""
+        view, seen_one = self._view, self._sight.scene is not None
+        at_centre = not view.topics and self._chosen == view.centre
+        chosen = seen_one and self._chosen is not None and self._chosen != LOOSE
+        match action:
+            case "centre":
+                return chosen and not at_centre and not self._on_types
+            case "page":
+                return not self._on_types
+            case "read":
+                return chosen and not self._on_types
+            case "back":
+                return bool(self._trail)
+            case "depth":
+                return seen_one and not view.topics and parameters != (self._sight.depth,)
+            case "overview":
+                return not view.topics
+            case "around":
+                return view.topics
+            case "types":
+                return seen_one and not view.topics
+            case "hide":
+                return self._on_types
+            case "all_types":
+                return bool(view.hidden) and not view.topics
+        return True

@@ -1,0 +1,505 @@
+"""Where each node goes: rings around a centre, and cells of a screen, each label on a row of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import atan2, cos, pi, pow, sin, sqrt
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from amem_tui.graph.scene import Scene
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from amem_tui.graph.scene import Node
+
+
+# Where on its ring each node goes: linked nodes side by side, what hangs on a node behind it.
+#
+# A place on a ring is a share of a turn, 0 at the top and clockwise. Equal shares are equal steps down the screen:
+# rows are what labels need, and a circle's top and bottom would crowd them into a few.
+
+#: Between an ellipse (2) and a box: this fills the corners of a screen and still reads as a ring.
+_SHAPE = 2.6
+_PASSES = 12
+#: What hangs on one node takes no more of a turn than this, so that it stays on that node's side.
+_WIDEST = 0.5
+#: A lone node goes by so much of its share to the side, towards the top or the bottom.
+_BESIDE = 0.3
+
+
+def point(place: float) -> tuple[float, float]:
+    """(x, y) of a place on the ring around (0, 0) that reaches from -1 to 1 each way, y downwards."""
+    place %= 1.0
+    y = -1 + 4 * place if place < 0.5 else 3 - 4 * place
+    x = pow(max(0.0, 1 - pow(abs(y), _SHAPE)), 1 / _SHAPE)
+    return (x if place < 0.5 else -x), y
+
+
+def toward(x: float, y: float) -> float:
+    """The place on the ring in this direction from its middle; the inverse of `point`."""
+    reach = pow(pow(abs(x), _SHAPE) + pow(abs(y), _SHAPE), 1 / _SHAPE)
+    if reach == 0:
+        return 0.25
+    down = max(-1.0, min(1.0, y / reach))
+    return (down + 1) / 4 if x >= 0 else (0.5 + (1 - down) / 4) % 1.0
+
+
+def places(scene: Scene, facing: Mapping[str, float]) -> dict[str, float]:
+    """A place for every node but the centre. `facing` are places that nodes should keep as far as possible."""
+    hung: dict[str, list[str]] = {}
+    for id, via in scene.via.items():
+        hung.setdefault(via, []).append(id)
+    tied = _ties(scene)
+    first = _first_ring(hung.get(scene.centre, []), hung, tied, facing)
+    size = _sizes(scene, hung)
+    found: dict[str, float] = {}
+    total = sum(size[id] for id in first) or 1.0
+    start = _turn(first, size, total, facing)
+    for id in first:
+        share = size[id] / total
+        found[id] = (start + share / 2) % 1.0
+        _spread(id, found[id], min(share, _WIDEST), hung, size, tied, facing, found)
+        start += share
+    return found
+
+
+def _first_ring(
+    ids: Sequence[str],
+    hung: Mapping[str, Sequence[str]],
+    tied: Mapping[str, Mapping[str, int]],
+    facing: Mapping[str, float],
+) -> list[str]:
+    """The order around the centre: as it was where that is known, else so that links between nodes are short."""
+    branch = {below: id for id in ids for below in _branch(id, hung)}
+    between: dict[str, dict[str, int]] = {id: {} for id in ids}
+    for one, others in tied.items():
+        for other, weight in others.items():
+            here, there = branch.get(one), branch.get(other)
+            if here is not None and there is not None and here != there:
+                between[here][there] = between[here].get(there, 0) + weight
+    if any(id in facing for id in ids):
+        return _as_they_were(ids, between, facing)
+    return _shortened(_chained(ids, between), between)
+
+
+def _as_they_were(
+    ids: Sequence[str], between: Mapping[str, Mapping[str, int]], facing: Mapping[str, float]
+) -> list[str]:
+    """Newcomers go beside what they are linked to, and to the end where that is nothing."""
+
+    def desired(id: str) -> float:
+        near = [facing[other] for other in between[id] if other in facing]
+        return facing.get(id, _mean(near) if near else 0.999)
+
+    return sorted(ids, key=desired)
+
+
+def _chained(ids: Sequence[str], between: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """One after another, each the one with most links to those just before it."""
+    left = list(ids)
+    chain: list[str] = []
+    while left:
+        recent = chain[-4:]
+
+        def pull(id: str, recent: Sequence[str] = recent) -> float:
+            return sum(between[id].get(other, 0) * (place + 1) for place, other in enumerate(recent))
+
+        # Without a pull, begin anew with what has fewest links: an end of its own chain.
+        best = max(left, key=lambda id: (pull(id), -sum(between[id].values()) if pull(id) == 0 else 0))
+        left.remove(best)
+        chain.append(best)
+    return chain
+
+
+def _shortened(chain: list[str], between: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """Exchange neighbours for as long as that shortens the links along the ring."""
+    count = len(chain)
+    at = {id: place for place, id in enumerate(chain)}
+
+    def length(id: str, place: int) -> int:
+        return sum(
+            weight * min(abs(place - at[other]), count - abs(place - at[other]))
+            for other, weight in between[id].items()
+        )
+
+    for _ in range(_PASSES):
+        changed = False
+        for place in range(count):
+            after = (place + 1) % count
+            one, other = chain[place], chain[after]
+            if one == other:
+                continue
+            before = length(one, place) + length(other, after)
+            at[one], at[other] = after, place
+            if length(one, after) + length(other, place) < before:
+                chain[place], chain[after] = other, one
+                changed = True
+            else:
+                at[one], at[other] = place, after
+        if not changed:
+            break
+    return chain
+
+
+def _spread(
+    id: str,
+    middle: float,
+    share: float,
+    hung: Mapping[str, Sequence[str]],
+    size: Mapping[str, float],
+    tied: Mapping[str, Mapping[str, int]],
+    facing: Mapping[str, float],
+    found: dict[str, float],
+) -> None:
+    """What hangs on a node, behind it: those that look elsewhere on the side where that is."""
+
+    def lean(below: str) -> float:
+        if below in facing:
+            return _signed(facing[below] - middle)
+        near = [_signed(found[other] - middle) for other in tied.get(below, {}) if other in found and other != id]
+        return sum(near) / len(near) if near else 0.0
+
+    below = sorted(hung.get(id, []), key=lean)
+    total = sum(size[each] for each in below) or 1.0
+    start = middle - share / 2
+    if len(below) == 1:  # not straight behind: on the same row there would be no room for either's label
+        start += share * _BESIDE * (1 if (middle % 0.5) > 0.25 else -1)
+    for each in below:
+        part = share * size[each] / total
+        found[each] = (start + part / 2) % 1.0
+        start += part
+        _spread(each, found[each], part, hung, size, tied, facing, found)
+
+
+def _sizes(scene: Scene, hung: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """How much of a ring each node needs: one share, or what hangs on it does."""
+    size: dict[str, float] = {}
+    for id in sorted(scene.nodes, key=lambda id: -scene.nodes[id].hop):
+        size[id] = max(1.0, 0.8 * sum(size[below] for below in hung.get(id, [])))
+    return size
+
+
+def _turn(first: Sequence[str], size: Mapping[str, float], total: float, facing: Mapping[str, float]) -> float:
+    """Where the first share begins: so that what is known stays where it was; a lone node looks to the right."""
+    if not any(id in facing for id in first):
+        return -0.25 if len(first) == 1 else 0.0
+    begin, away = 0.0, []
+    for id in first:
+        if id in facing:
+            away.append((facing[id] - (begin + size[id] / total / 2)) % 1.0)
+        begin += size[id] / total
+    return _mean(away)
+
+
+def _branch(id: str, hung: Mapping[str, Sequence[str]]) -> list[str]:
+    return [id, *(each for below in hung.get(id, []) for each in _branch(below, hung))]
+
+
+def _ties(scene: Scene) -> dict[str, dict[str, int]]:
+    """How often two nodes are linked, the centre's links left out: they pull in no direction."""
+    found: dict[str, dict[str, int]] = {}
+    for edge in scene.edges:
+        if scene.centre not in (edge.source, edge.target):
+            for here, there in ((edge.source, edge.target), (edge.target, edge.source)):
+                row = found.setdefault(here, {})
+                row[there] = row.get(there, 0) + 1
+    return found
+
+
+def _mean(shares: Sequence[float]) -> float:
+    """The mean of places on a ring."""
+    x, y = sum(cos(2 * pi * each) for each in shares), sum(sin(2 * pi * each) for each in shares)
+    if abs(x) < 1e-9 and abs(y) < 1e-9:
+        return shares[0] % 1.0
+    return (atan2(y, x) / (2 * pi)) % 1.0
+
+
+def _signed(turn: float) -> float:
+    """A turn by the shorter way, from -0.5 to 0.5."""
+    return (turn + 0.5) % 1.0 - 0.5
+
+
+# From places on rings to cells of a screen: each node's label on a row of its own stretch, none over another.
+
+#: A cell is about so many times as high as it is wide.
+ASPECT = 2.0
+#: Blank cells between two labels on one row.
+_GAP = 2
+#: Widths to begin with, in cells: the widest at which every node finds room is taken, then labels grow.
+_BEGINNINGS = (18, 14, 10, 7, 3)
+#: The longest label where there are many, and of a few; the centre's may be so much longer.
+_LONGEST, _OF_FEW, _CENTRAL = 30, 60, 10
+#: How much of the width is left for labels beside the last ring: of up to so many notes, and of more.
+_MARGINS, _MARGIN = ((6, 0.38), (12, 0.3)), 0.16
+#: A ring is drawn apart by no more than this.
+_STRETCH = 1.7
+#: From so many notes on those beyond the only neighbour are placed around that.
+_HANGING = 4
+#: How much sooner rings reach the top and the bottom than the sides.
+_UPRIGHT = 0.55
+#: How far from where it belongs a label may go: rows up or down, steps of two cells to the side.
+_ROWS, _STEPS = 6, 16
+#: A label's cells beside the name: a blank at each end, the glyph and a blank after it.
+FRAME = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A label: `width` cells from `left` on `row`; lines end at the cell `port`. `radius` (rows) is of its circle."""
+
+    row: int
+    left: int
+    width: int
+    port: int
+    radius: float = 0.0
+
+    @property
+    def right(self) -> int:
+        """The first cell after it."""
+        return self.left + self.width
+
+    def holds(self, x: int, y: int) -> bool:
+        """Whether the cell belongs to the label."""
+        return y == self.row and self.left <= x < self.right
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A scene on `width` x `height` cells. A node that found no room at all has no spot."""
+
+    scene: Scene
+    width: int
+    height: int
+    spots: Mapping[str, Spot]
+
+    def at(self, x: int, y: int) -> str | None:
+        """The node whose label is at this cell."""
+        return next((id for id, spot in self.spots.items() if spot.holds(x, y)), None)
+
+
+def place(scene: Scene, width: int, height: int, *, before: Layout | None = None) -> Layout:
+    """Give every node its cells. The same arguments always give the same layout.
+
+    With the layout `before` this one, nodes that it shows stay, seen from the centre, on the side where they were.
+    """
+    if width < FRAME or height < 1:
+        return Layout(scene, width, height, {})
+    seen = _from_hub(scene)
+    around = places(seen, _facing(seen, before))
+    spots: dict[str, Spot] = {}
+    for beginning in _BEGINNINGS:
+        spots = _placed(seen, around, width, height, beginning)
+        if len(spots) == len(scene.nodes):
+            break
+    spots = _centred(_grown(seen, spots, width), width, height)
+    return Layout(scene, width, height, {id: spots[id] for id in scene.nodes if id in spots})
+
+
+def _from_hub(scene: Scene) -> Scene:
+    """The scene as seen from the only neighbour of its centre, if others hang on that: they would crowd one side."""
+    near = [node.id for node in scene.nodes.values() if node.hop == 1]
+    if len(near) != 1 or len(scene.nodes) < _HANGING or any(node.weight for node in scene.nodes.values()):
+        return scene
+    hub = near[0]
+    nodes = {id: replace(node, hop=1 if id == scene.centre else node.hop - 1) for id, node in scene.nodes.items()}
+    via = {id: through for id, through in scene.via.items() if id != hub} | {scene.centre: hub}
+    return Scene(hub, nodes, scene.edges, via)
+
+
+def _centred(spots: Mapping[str, Spot], width: int, height: int) -> dict[str, Spot]:
+    """The spots moved so that as much room is left on each side of them."""
+    if not spots:
+        return {}
+    left = min(min(spot.left, spot.port - _across(spot)) for spot in spots.values())
+    right = max(max(spot.right, spot.port + _across(spot) + 1) for spot in spots.values())
+    top = min(spot.row - int(spot.radius) for spot in spots.values())
+    bottom = max(spot.row + int(spot.radius) for spot in spots.values())
+    x, y = (width - right - left) // 2, (height - 1 - bottom - top) // 2
+    return {id: replace(spot, row=spot.row + y, left=spot.left + x, port=spot.port + x) for id, spot in spots.items()}
+
+
+def _across(spot: Spot) -> int:
+    """Cells of its circle on either side of its port."""
+    return round(spot.radius * ASPECT)
+
+
+def natural(node: Node) -> int:
+    """How many cells a label takes that says everything."""
+    return FRAME + cell_len(node.name) + cell_len(tail(node)) + 2 * node.pinned
+
+
+def tail(node: Node) -> str:
+    """What stands behind a name: how many notes it is, or how many links lead out of the picture."""
+    if node.weight:
+        return f" {node.weight:,}"
+    return f" +{node.more:,}" if node.more else ""
+
+
+def _facing(scene: Scene, before: Layout | None) -> dict[str, float]:
+    """Where nodes were, as places on a ring around where the centre was."""
+    if before is None or scene.centre not in before.spots:
+        return {}
+    middle = before.spots[scene.centre]
+    found: dict[str, float] = {}
+    for id, spot in before.spots.items():
+        if id in scene.nodes and id != scene.centre:
+            x, y = spot.port - middle.port, spot.row - middle.row
+            found[id] = toward(x / (before.width / 2), y / (before.height / 2))
+    return found
+
+
+class _Rows:
+    """Which cells are taken, row by row."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self._width, self._height = width, height
+        self._taken: list[list[tuple[int, int]]] = [[] for _ in range(height)]
+
+    def free(self, row: int, left: int, right: int) -> bool:
+        """Whether a label fits from `left` to before `right`."""
+        if not 0 <= row < self._height or left < 0 or right > self._width:
+            return False
+        return all(right + _GAP <= start or stop + _GAP <= left for start, stop in self._taken[row])
+
+    def take(self, spot: Spot) -> None:
+        """Keep others away from a label and from what is inside its circle."""
+        around = round(spot.radius * ASPECT)
+        for row in range(spot.row - int(spot.radius), spot.row + int(spot.radius) + 1):
+            if 0 <= row < self._height:
+                ends = (spot.left, spot.right) if row == spot.row else (spot.port - around, spot.port + around + 1)
+                self._taken[row].append(ends)
+
+    def give_back(self, row: int, left: int, right: int) -> None:
+        """Forget a label, to place it anew."""
+        self._taken[row].remove((left, right))
+
+    def hold(self, row: int, left: int, right: int) -> None:
+        """Take these cells."""
+        self._taken[row].append((left, right))
+
+
+def _placed(scene: Scene, around: Mapping[str, float], width: int, height: int, beginning: int) -> dict[str, Spot]:
+    """As many spots as there is room for, with labels of at most `beginning` cells; the centre first, ring by ring."""
+    rows = _Rows(width, height)
+    reaches = _reaches(scene, width, height)
+    largest = max((node.weight for node in scene.nodes.values()), default=0)
+    spots: dict[str, Spot] = {}
+    middle = (width - 1) / 2, (height - 1) / 2
+    points = {id: point(each) for id, each in around.items()}
+    stretch, shift = _upright([0.0, *(y for _, y in points.values())])
+    for node in sorted(scene.nodes.values(), key=lambda node: node.hop):
+        across, down = (0.0, 0.0) if node.id == scene.centre else points[node.id]
+        reach = reaches[node.hop]
+        radius = _radius(node, largest, height, len(scene.nodes))
+        label = min(natural(node), beginning, width)
+        anchor = 0.5 if node.weight else (1 - across) / 2
+        x, y = middle[0] + across * reach[0], middle[1] + down * stretch * reach[1] + shift * reaches[max(reaches)][1]
+        spot = _nearest_free(rows, x, y, label, anchor, (width, height), radius)
+        if spot is not None:
+            rows.take(spot)
+            spots[node.id] = spot
+    return spots
+
+
+def _upright(heights: Sequence[float]) -> tuple[float, float]:
+    """(by how much to draw rings apart, how far to move them) so that top and bottom of the screen are in use."""
+    top, bottom = min(heights, default=0.0), max(heights, default=0.0)
+    half = (bottom - top) / 2
+    stretch = min(_STRETCH, max(1.0, 0.94 / half)) if half > 0.1 else 1.0
+    return stretch, -stretch * (top + bottom) / 2
+
+
+def _nearest_free(
+    rows: _Rows, x: float, y: float, label: int, anchor: float, size: tuple[int, int], radius: float
+) -> Spot | None:
+    """Where a label of so many cells fits nearest to (x, y), the share `anchor` of it left of there."""
+    width, height = size
+    around, deep = round(radius * ASPECT), int(radius)
+    for down, side in _offsets():
+        row, port = round(y) + down, round(x) + side
+        if not deep <= row < height - deep or not around <= port < width - around:
+            continue
+        left = max(0, min(width - label, round(port - anchor * (label - 1))))
+        if not rows.free(row, left, left + label) or not left <= port < left + label:
+            continue
+        if all(
+            rows.free(each, port - around, port + around + 1)
+            for each in range(row - deep, row + deep + 1)
+            if deep and each != row
+        ):
+            return Spot(row, left, label, port, radius)
+    return None
+
+
+@lru_cache(maxsize=1)
+def _offsets() -> tuple[tuple[int, int], ...]:
+    """(rows, cells) to try one after the other, the nearest first."""
+    every = [(down, 2 * side) for down in range(-_ROWS, _ROWS + 1) for side in range(-_STEPS, _STEPS + 1)]
+    return tuple(sorted(every, key=lambda each: ((ASPECT * each[0]) ** 2 + each[1] ** 2, each)))
+
+
+def _reaches(scene: Scene, width: int, height: int) -> dict[int, tuple[float, float]]:
+    """How far each ring reaches from the middle, in cells across and rows down; the last leaves room for labels."""
+    hops = [node.hop for node in scene.nodes.values()]
+    deepest = max(hops, default=0)
+    weighty = any(node.weight for node in scene.nodes.values())
+    outermost = [natural(node) for node in scene.nodes.values() if node.hop == deepest]
+    # A few may be named at length.
+    share = next((share for count, share in _MARGINS if len(hops) <= count), _MARGIN)
+    room = min(width * share, max(outermost, default=0))
+    across = (width - 1) / 2 - (8 if weighty else max(6.0, room))
+    down = (height - 1) / 2 - (1 if weighty else 0)
+    found = {0: (0.0, 0.0)}
+    for hop in range(1, deepest + 1):
+        # A ring with much on it comes nearer to the next one: its labels need the rows.
+        inner = sum(0 < each <= hop for each in hops) / max(1, sum(each > 0 for each in hops))
+        share = 1.0 if hop == deepest else min(0.74, max(0.4, 0.65 * hop / deepest + 0.35 * inner))
+        # Rows are scarce and labels lie along them: inner rings are drawn higher than they are wide.
+        found[hop] = (max(1.0, across * share), max(0.0, down * pow(share, _UPRIGHT)))
+    return found
+
+
+def _radius(node: Node, largest: int, height: int, count: int) -> float:
+    """Of the circle around what stands for several notes: its area goes with their number."""
+    if not node.weight or height < 12:
+        return 0.0
+    widest = min(4.4, height / 6) * min(1.0, sqrt(12 / count))
+    return max(1.0, sqrt(node.weight / max(1, largest)) * widest)
+
+
+def _grown(scene: Scene, spots: Mapping[str, Spot], width: int) -> dict[str, Spot]:
+    """Let the labels take what room there is on their rows, in turn, the nearest to the centre first."""
+    found = dict(spots)
+    height = 1 + max((spot.row for spot in spots.values()), default=0)
+    rows = _Rows(width, height)
+    for spot in spots.values():
+        rows.hold(spot.row, spot.left, spot.right)
+    longest = min(max(_LONGEST, _OF_FEW - 2 * len(spots)), max(width // 4, width * 4 // (3 + len(spots))))
+    wanted = {id: min(natural(scene.nodes[id]), longest + (_CENTRAL if id == scene.centre else 0)) for id in spots}
+    # The centre first: what stands beside it would leave it no room.
+    for growing in ([id for id in spots if id == scene.centre], list(spots)):
+        while growing:
+            growing = [id for id in growing if found[id].width < wanted[id] and _grow(found, id, rows, scene)]
+    return found
+
+
+def _grow(found: dict[str, Spot], id: str, rows: _Rows, scene: Scene) -> bool:
+    """Make a label one cell wider, at the end that keeps its port where it belongs if that is free."""
+    spot = found[id]
+    rows.give_back(spot.row, spot.left, spot.right)
+    # The port stays at the end where the label began; in the middle it stays in the middle.
+    before, after = spot.port - spot.left, spot.right - 1 - spot.port
+    balanced = scene.nodes[id].weight or abs(before - after) <= 1
+    leftward = before <= after if balanced else before > after
+    lefts = [spot.left - 1, spot.left] if leftward else [spot.left, spot.left - 1]
+    # Towards the middle are its lines: it goes over these only for as much as it takes to be read at all.
+    for left in lefts if balanced or spot.width < _BEGINNINGS[0] else lefts[:1]:
+        if rows.free(spot.row, left, left + spot.width + 1):
+            found[id] = replace(spot, left=left, width=spot.width + 1)
+            break
+    rows.hold(found[id].row, found[id].left, found[id].right)
+    return found[id] is not spot

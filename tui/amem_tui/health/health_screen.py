@@ -1,0 +1,445 @@
+"""The health room: how the collection is, its maintenance, and what waits for a model."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass, field
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from textual import events, on, work
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from amem.errors import AmemError, Cancelled
+from amem.maintenance.cycle import CYCLES
+from amem.maintenance.health import Line, Mark
+from amem_tui import changes
+from amem_tui.desk import Lookout, apart
+from amem_tui.health.health_lines import State, finding_words, read_state, retried, retry_words, state_words
+from amem_tui.health.labelled_lines import Sayings
+from amem_tui.health.maintenance_report import done_words, rehearsal_lines, rehearsal_words, run_lines, run_words
+from amem_tui.keymap import HEALTH_KEYS
+from amem_tui.lists import LineList
+from amem_tui.notes_screen import NotesScreen
+from amem_tui.pane_tabs import PaneTab, PaneTabs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+
+    from amem.maintenance.shift import MaintenanceReport
+    from amem_tui.desk import Desk
+    from amem_tui.lists import Line as NoteLine
+
+
+# Two questions before something is done to the whole collection: which cycle, and whether to go on.
+
+_WHAT = {
+    "nightly": "layers, fading, conflicts, merging, topics",
+    "weekly": "that, and sums up what is old and fading",
+    "monthly": "all that, the index, and links by use",
+}
+
+
+class CycleScreen(ModalScreen[str | None]):
+    """Which cycle of maintenance; the answer is its name, None for none. `due` is marked, and chosen first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "decide('')", "Cancel"),
+        Binding("n", "decide('nightly')", "Nightly", show=False),
+        Binding("w", "decide('weekly')", "Weekly", show=False),
+        Binding("m", "decide('monthly')", "Monthly", show=False),
+        Binding("j", "move(1)", "Down", show=False),
+        Binding("k", "move(-1)", "Up", show=False),
+    ]
+
+    def __init__(self, heading: str, due: str | None) -> None:
+        super().__init__()
+        self._heading, self._due = heading, due
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="question") as sheet:
+            sheet.border_title = self._heading
+            sheet.border_subtitle = "enter chooses, escape cancels"
+            yield OptionList(*(Option(self._option(cycle), id=cycle) for cycle in CYCLES), id="cycles", compact=True)
+
+    def on_mount(self) -> None:
+        cycles = self.query_one(OptionList)
+        cycles.highlighted = CYCLES.index(self._due or CYCLES[0])
+        cycles.focus()
+
+    def _option(self, cycle: str) -> Content:
+        due = ("  due", "$warning") if cycle == self._due else ""
+        return Content.assemble((f" {cycle:<9}", "bold"), (_WHAT[cycle], "$muted"), due)
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_id)
+
+    def action_move(self, by: int) -> None:
+        cycles = self.query_one(OptionList)
+        cycles.action_cursor_down() if by > 0 else cycles.action_cursor_up()
+
+    def action_decide(self, cycle: str) -> None:
+        self.dismiss(cycle or None)
+
+
+class GoOnScreen(ModalScreen[bool]):
+    """Whether to do it; `y` or enter says so."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "decide(True)", "Yes"),
+        Binding("n,escape,q", "decide(False)", "No"),
+    ]
+
+    def __init__(self, heading: str, question: str) -> None:
+        super().__init__()
+        self._heading, self._question = heading, question
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="question") as sheet:
+            sheet.border_title = self._heading
+            sheet.border_subtitle = "y goes on, escape does not"
+            yield Static(Content(self._question))
+
+    def action_decide(self, yes: bool) -> None:
+        self.dismiss(yes)
+
+
+# Something long that is being done to the collection: how far it is, and the way to call it off.
+
+_BAR, _BLANK = "━", "─"
+
+
+@dataclass(slots=True)
+class Errand:
+    """`title` says what is done; `phase`, `done` and `of` how far it is; `through` are the phases before this one.
+
+    It hears of its progress in the thread that does it, and tells `changed` of it on the loop it was made on.
+    """
+
+    title: str
+    changed: Callable[[], None]
+    stoppable: bool = True
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    phase: str = ""
+    done: int = 0
+    of: int = 0
+    through: list[str] = field(default_factory=list)
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+
+    def hear(self, phase: str, done: int, of: int) -> None:
+        """Progress, from whichever thread."""
+        try:
+            self._loop.call_soon_threadsafe(self._note, phase, done, of)
+        except RuntimeError:  # the program has ended meanwhile
+            self.cancelled.set()
+
+    def count(self, done: int, of: int) -> None:
+        """Progress of something that has no phases."""
+        self.hear("", done, of)
+
+    def words(self, width: int) -> Content:
+        """One line for what is done, one for the bar, in `width` cells."""
+        if self.cancelled.is_set():
+            state = "stopping…"
+        elif self.of:
+            state = f"{self.phase}  {self.done:,} of {self.of:,}".strip()
+        else:
+            state = f"{self.phase} …".strip()
+        full = round(width * min(self.done, self.of) / self.of) if self.of else 0
+        through = f"  ✓ {' '.join(self.through)}" if self.through else ""
+        return Content.assemble(
+            (self.title, "bold"),
+            (f"  {state}", "$primary"),
+            (through, "$muted"),
+            "\n",
+            (_BAR * full, "$primary"),
+            (_BLANK * (width - full), "$panel-lighten-1"),
+        )
+
+    def _note(self, phase: str, done: int, of: int) -> None:
+        if phase != self.phase and self.phase and self.phase not in self.through:
+            self.through.append(self.phase)
+        self.phase, self.done, self.of = phase, done, of
+        self.changed()
+
+
+Answer = TypeVar("Answer")
+
+_PLACES = {"state": "#state", "maintenance": "#run-lines"}
+_TABS = {"state": "State", "maintenance": "Maintenance"}
+#: What the models said is believed for so many seconds.
+_FRESH = 20.0
+_STOPPED = "Stopped. What was done stays; the next maintenance goes on from there."
+
+
+class HealthScreen(NotesScreen):
+    """`_errand` is what is being done; it goes on when the room is left, and is called off when the app ends."""
+
+    ROOM = "health"
+    BINDINGS: ClassVar[list[BindingType]] = [*HEALTH_KEYS]
+    CSS_PATH = "health.tcss"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]  # noqa: RUF012 (Textual declares it so)
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._state: State | None = None
+        self._models: Sequence[tuple[str, str]] | None = None
+        self._asked = float("-inf")
+        self._below: list[Line | str] = []
+        self._rehearsal: tuple[Content, list[NoteLine]] | None = None
+        self._errand: Errand | None = None
+        self._lookout = Lookout(self._look)
+
+    def furnish(self) -> ComposeResult:
+        yield PaneTabs(_TABS)
+        yield Static(id="errand")
+        with Horizontal(id="sides"):
+            with VerticalScroll(id="state"):
+                yield Sayings(id="state-words")
+            with Vertical(id="maintenance"):
+                yield Static(id="run-words")
+                yield LineList(rows=2, id="run-lines")
+                yield Static(id="why")
+
+    def on_mount(self) -> None:
+        self.query_one("#state").border_title = "How it is"
+        self.query_one("#maintenance").border_title = "Maintenance"
+        self._point_at("state")
+        self.query_one("#state").focus()
+
+    # -- what is shown -----------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        if self._lookout.want():
+            self._keep_looking()
+        if monotonic() - self._asked > _FRESH:
+            self._asked = monotonic()
+            self._ask_models()
+
+    @work(group="state")
+    async def _keep_looking(self) -> None:
+        await self._lookout.keep()
+
+    async def _look(self) -> None:
+        with self._desk.refusals(self._say_state):
+            self._state = await self.ask(partial(read_state, self.memory))
+            self._show()
+
+    @work(exclusive=True, group="models")
+    async def _ask_models(self) -> None:
+        try:
+            self._models = await apart(self.memory.survey)
+        except AmemError as error:
+            self._models = [("problem", str(error))]
+        self._show()
+
+    def _show(self) -> None:
+        """Everything from what was read last."""
+        if self._state is None or not self.is_attached:
+            return
+        zone = self._desk.zone
+        words = [*state_words(self._state, self._models, zone), *self._below]
+        self.query_one(Sayings).show(words)
+        head, lines = self._rehearsal or (
+            run_words(self._state, zone, ours=self._errand is not None),
+            run_lines(self._state),
+        )
+        self.query_one("#run-words", Static).update(head)
+        shown = self.query_one(LineList)
+        place = shown.cursor if shown.count == len(lines) else 0
+        shown.show(len(lines), lines, place=place, empty="")
+        self._show_why()
+        self.query_one("#maintenance").border_title = "Dry run" if self._rehearsal else "Maintenance"
+        self._show_errand()
+
+    def _show_why(self) -> None:
+        """All of what the line under the cursor says below its title, which may be too long for one row."""
+        shown = self.query_one(LineList)
+        why = "" if shown.line is None else shown.line.below.strip()
+        self.query_one("#why", Static).update(Content.styled(why, "$muted"))
+        self.query_one("#why").set_class(len(why) > max(12, shown.size.width - 12), "-long")
+
+    def _say_state(self, words: str) -> None:
+        self.query_one(Sayings).show([Line("", words, Mark.WATCH)])
+
+    def _show_errand(self) -> None:
+        if not self.is_attached:
+            return
+        shown = self.query_one("#errand", Static)
+        shown.set_class(self._errand is not None, "-on")
+        if self._errand is not None:
+            shown.update(self._errand.words(max(10, self.size.width - 2)))
+        self.refresh_bindings()
+
+    # -- what is done ------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered; one thing is done at a time."""
+        state, busy = self._state, self._errand is not None
+        writable = state is not None and not state.read_only and not busy
+        last = None if state is None else state.health.last
+        return {
+            "maintain": writable,
+            "rehearse": state is not None and not busy,
+            "stop": self._errand is not None and self._errand.stoppable and not self._errand.cancelled.is_set(),
+            "retry": writable and state is not None and state.waiting > 0,
+            "undo_run": writable and last is not None and last.operation is not None and not last.undone,
+            "check": state is not None and not busy,
+            "repair": writable,
+            "open": isinstance(self.focused, LineList)
+            and self.focused.line is not None
+            and self.focused.line.key != "",
+        }.get(action, True)
+
+    @work(group="asking")
+    async def action_maintain(self) -> None:
+        cycle = await self.app.push_screen_wait(CycleScreen("Maintain", self._due))
+        if cycle:
+            self._maintain(cycle, dry_run=False)
+
+    @work(group="asking")
+    async def action_rehearse(self) -> None:
+        cycle = await self.app.push_screen_wait(CycleScreen("Dry run: changes nothing", self._due))
+        if cycle:
+            self._maintain(cycle, dry_run=True)
+
+    @property
+    def _due(self) -> str | None:
+        return None if self._state is None else self._state.health.due
+
+    @work(group="errand")
+    async def _maintain(self, cycle: str, *, dry_run: bool) -> None:
+        title = f"{cycle} maintenance{', dry run' if dry_run else ''}"
+        errand = Errand(title, self._show_errand)
+
+        def maintain() -> MaintenanceReport:
+            return self.memory.maintain(cycle, dry_run=dry_run, progress=errand.hear, cancelled=errand.cancelled)
+
+        report = await self._carry_out(errand, maintain)
+        if report is None:
+            return
+        self._rehearsal = None
+        if dry_run:
+            lines = await self.ask(partial(rehearsal_lines, self.memory, report))
+            self._rehearsal = rehearsal_words(report), lines
+        self._desk.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
+        await self._settle()
+        self._go_to("maintenance")
+
+    @work(group="errand")
+    async def action_retry(self) -> None:
+        errand = Errand("Analysing what waits", self._show_errand)
+        report = await self._carry_out(
+            errand, lambda: self.memory.enrich(progress=errand.count, cancelled=errand.cancelled)
+        )
+        if report is not None:
+            self._below = retry_words(report)
+            self._desk.say(f"What waited: {retried(report)}")
+            await self._settle()
+
+    @work(group="errand")
+    async def action_check(self) -> None:
+        await self._check(repair=False)
+
+    @work(group="errand")
+    async def action_repair(self) -> None:
+        question = "Embed the notes that have no vector and rebuild the copies of the index? No note is changed."
+        if await self.app.push_screen_wait(GoOnScreen("Repair", question)):
+            await self._check(repair=True)
+
+    async def _check(self, *, repair: bool) -> None:
+        errand = Errand("Repairing" if repair else "Checking everything", self._show_errand, stoppable=False)
+        findings = await self._carry_out(errand, lambda: self.memory.doctor(repair=repair))
+        if findings is not None:
+            self._below = finding_words(findings)
+            wrong = sum(1 for each in findings if each.level != "ok")
+            self._desk.say("Everything is well." if not wrong else f"{wrong} findings; see below “Full check”.")
+            await self._settle()
+            self._go_to("state")
+            self.query_one("#state").scroll_end(animate=False)
+
+    async def _carry_out(self, errand: Errand, work: Callable[[], Answer]) -> Answer | None:
+        """Do something long beside everything else; None when it was called off or could not be done."""
+        self._errand = errand
+        self._show_errand()
+        try:
+            return await apart(work)
+        except Cancelled:
+            self._desk.say(_STOPPED)
+        except AmemError as error:
+            self._desk.refuse(error)
+        finally:
+            # Where the app is closing, whoever does it in its thread hears of it here.
+            errand.cancelled.set()
+            self._errand = None
+            self._show_errand()
+        await self._settle()
+        return None
+
+    async def _settle(self) -> None:
+        """Show what came of it."""
+        with self._desk.refusals():
+            await self._desk.look()
+        self.reload()
+
+    def action_stop(self) -> None:
+        if self._errand is not None:
+            self._errand.cancelled.set()
+            self._show_errand()
+
+    def action_undo_run(self) -> None:
+        last = None if self._state is None else self._state.health.last
+        if last is not None and last.operation is not None:
+            self._rehearsal = None
+            self.change(partial(changes.undo, self.memory, last.operation))
+
+    # -- where one is ------------------------------------------------------------------------------------------
+
+    def action_open(self) -> None:
+        shown = self.query_one(LineList)
+        if shown.line is not None and shown.line.key:
+            self._desk.rooms.read_note(shown.line.key)
+
+    @on(LineList.Opened)
+    def _opened(self) -> None:
+        self.action_open()
+
+    @on(LineList.Moved)
+    def _moved(self) -> None:
+        self._show_why()
+        self.refresh_bindings()
+
+    def action_pane(self, by: int) -> None:
+        places = list(_PLACES)
+        here = "maintenance" if isinstance(self.focused, LineList) else "state"
+        self._go_to(places[(places.index(here) + by) % len(places)])
+
+    @on(PaneTab.Chosen)
+    def _tab_chosen(self, event: PaneTab.Chosen) -> None:
+        self._go_to(event.pane)
+
+    def _go_to(self, place: str) -> None:
+        self._point_at(place)
+        self.query_one(_PLACES[place]).focus()
+
+    def _point_at(self, place: str) -> None:
+        for each in _TABS:
+            self.set_class(each == place, f"-{each}")
+        self.query_one(PaneTabs).point_at(place)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self._point_at("maintenance" if isinstance(event.widget, LineList) else "state")
+        self.refresh_bindings()
+
+    def on_resize(self) -> None:
+        self._show_errand()

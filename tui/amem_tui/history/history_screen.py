@@ -1,0 +1,293 @@
+"""The history of the open note: its versions, what each changed word by word, and the way back to any of them."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on, work
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from amem.note import Status
+from amem_tui import changes
+from amem_tui.history.changes_view import ChangesView, field_blocks, said
+from amem_tui.history.field_values import name, ordered
+from amem_tui.history.version_lines import Record, change_head, read_change, read_record, version_line
+from amem_tui.keymap import HISTORY_KEYS
+from amem_tui.notes_screen import NotesScreen
+from amem_tui.phrases import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+
+    from amem.storage.records import Version
+
+
+# A question that is asked once, before something is done.
+
+
+class AskScreen(ModalScreen[bool]):
+    """`question` in a few words, `details` below it; y or enter says yes, n or escape no."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "answer(True)", "Yes", show=False),
+        Binding("n,escape,q", "answer(False)", "No", show=False),
+    ]
+
+    def __init__(self, question: str, details: Content) -> None:
+        super().__init__()
+        self._question, self._details = question, details
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="ask"):
+            yield Static(Content.styled(self._question, "bold"))
+            yield Static(self._details, id="ask-details")
+            yield Static(
+                Content.assemble(("y", "bold $accent"), " yes   ", ("n", "bold $accent"), " no"), id="ask-keys"
+            )
+
+    def action_answer(self, yes: bool) -> None:
+        self.dismiss(yes)
+
+
+# A list of lines to move through with the arrows or as in vi; what is chosen is known by its id.
+
+
+class Lines(OptionList, inherit_bindings=False):
+    """An option list that keeps its cursor on the same thing when it is filled anew.
+
+    A click moves the cursor, and opens only what it stands on already; what enter does is the screen's to say.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "cursor_up", "Up", show=False),
+        Binding("down,j", "cursor_down", "Down", show=False),
+        Binding("pageup", "page_up", "Page up", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+        Binding("home", "first", "First", show=False),
+        Binding("end,G", "last", "Last", show=False),
+    ]
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, compact=True, markup=False)
+
+    @property
+    def chosen(self) -> str | None:
+        """The id of the line under the cursor; None when there is none."""
+        option = self.highlighted_option
+        return None if option is None else option.id
+
+    def fill(self, options: Sequence[Option], *, keep: str | None = None, near: bool = True) -> None:
+        """Show these lines, with the cursor on the one it was on (or on `keep`), else on the nearest or on none."""
+        wanted, place, top = keep or self.chosen, self.highlighted or 0, self.scroll_y
+        with self.prevent(OptionList.OptionHighlighted):
+            self.clear_options()
+            self.add_options(options)
+            there = {option.id: at for at, option in enumerate(options) if not option.disabled}
+            nearest = min(there.values(), key=lambda at: abs(at - place), default=None) if near else None
+            self.highlighted = there.get(wanted, nearest)
+        self.scroll_to(y=top, animate=False, immediate=True)
+        self.call_after_refresh(self.scroll_to_highlight)
+
+    async def _on_click(self, event: events.Click) -> None:
+        event.prevent_default()
+        clicked = event.style.meta.get("option")
+        if clicked is None or self.options[clicked].disabled:
+            return
+        if clicked == self.highlighted:
+            self.action_select()
+        else:
+            self.highlighted = clicked
+
+
+#: A cursor that is held down passes versions nobody wants to read.
+_REST = 0.04
+_NO_NOTE = "No note is open.\n\nOpen one in Browse (b), then come back: its history is here."
+_DESTROYED = "This note was destroyed for good, and its history with it."
+_NEEDS_A_VERSION = ("compare", "whole", "undo_version", "roll_back", "read")
+#: By its number in the log such an operation cannot be taken back: it is itself a reversal, or final.
+_NOT_UNDONE = ("undo", "redo", "reindex")
+
+
+class HistoryScreen(NotesScreen):
+    """Versions, newest first, beside the change that the one under the cursor made."""
+
+    ROOM = "history"
+    CSS_PATH = "history.tcss"
+    #: Where there is nothing to roll back to, the key for it must not lead to another room.
+    BINDINGS: ClassVar[list[BindingType]] = [*HISTORY_KEYS, Binding("r", "stay", show=False)]
+    AUTO_FOCUS = "#version-list"
+
+    _record: Record | None = None
+    #: A note whose history somebody asked for though it is not, and may not be, open.
+    _asked: str | None = None
+    _to_newest = False
+    _with_now = False
+    _whole = False
+
+    def furnish(self) -> ComposeResult:
+        with Horizontal(id="history-panes"):
+            yield Lines(id="version-list")
+            yield ChangesView(id="version-change")
+
+    @property
+    def _versions(self) -> Lines:
+        return self.query_one("#version-list", Lines)
+
+    @property
+    def _view(self) -> ChangesView:
+        return self.query_one("#version-change", ChangesView)
+
+    @property
+    def _chosen(self) -> Version | None:
+        chosen = self._versions.chosen
+        return None if chosen is None or self._record is None else self._record.version(int(chosen))
+
+    # -- what is shown -------------------------------------------------------------------------------------------
+
+    def turn_to(self, id: str) -> None:
+        """Show the history of this note, deleted or not, for as long as one stays in the room."""
+        self._asked = id
+        self.reload()
+
+    @on(events.ScreenSuspend)
+    def _left(self) -> None:
+        if self not in self.app.screen_stack:  # and not merely covered by a question
+            self._asked = None
+
+    def reload(self) -> None:
+        if self.query(ChangesView):
+            self._reload()
+        else:  # entered, and not furnished yet
+            self.call_after_refresh(self.reload)
+
+    @work(exclusive=True, group="history")
+    async def _reload(self) -> None:
+        """Read the versions anew; the cursor stays on its version, or goes to the newest after a change made here."""
+        id = self._asked or self._desk.note
+        with self._desk.refusals():
+            record = None if id is None else await self.ask(partial(read_record, self.memory, id))
+            other = record is None or self._record is None or record.id != self._record.id
+            self._record = record
+            options = [] if record is None else [self._line(record, each) for each in record.versions]
+            self._versions.fill(options, keep=options[0].id if options and (self._to_newest or other) else None)
+            self._to_newest = False
+            self._head(record)
+            self._show()
+        self.refresh_bindings()
+
+    def _line(self, record: Record, version: Version) -> Option:
+        line = version_line(version, record.causes[version.cause], self._desk.zone)
+        return Option(line, id=str(version.version))
+
+    def _head(self, record: Record | None) -> None:
+        count = 0 if record is None else record.newest
+        self._versions.border_title = Content(plural(count, "version"))
+        shown = 0 if record is None else len(record.versions)
+        self._versions.border_subtitle = Content(f"the newest {shown:,}" if shown < count else "")
+        facts = "" if record is None or not record.versions else record.title
+        gone = "deleted  " if record is not None and record.status is Status.DELETED else ""
+        self.bar.tell(Content.assemble((gone, "$warning"), facts, " "))
+
+    @on(OptionList.OptionHighlighted, "#version-list")
+    def _moved(self) -> None:
+        self._show(rest=_REST)
+
+    @work(exclusive=True, group="change-shown")
+    async def _show(self, rest: float = 0) -> None:
+        await asyncio.sleep(rest)
+        record, version = self._record, self._chosen
+        if record is None:
+            self._view.border_title = None
+            await self._view.say(_NO_NOTE)
+        elif version is None:
+            self._view.border_title = None
+            await self._view.say(_DESTROYED)
+        else:
+            with self._desk.refusals():
+                read = partial(read_change, with_now=self._with_now, whole=self._whole)
+                found = await self.ask(partial(read, self.memory, record, version, self._desk.zone))
+                self._view.border_title = Content(self._sides(version))
+                fields = field_blocks(found, beside=self._with_now or version.version > 1)
+                head = change_head(version, record.causes[version.cause], self._desk.zone)
+                blocks = [said(head), *(fields or [said(Content.styled(self._nothing(), "$muted"))])]
+                await self._view.show(blocks, about=(record.id, version.version, self._with_now))
+        self.refresh_bindings()
+
+    def _sides(self, version: Version) -> str:
+        if self._with_now:
+            return f"Version {version.version} and now"
+        return f"Version {version.version - 1} and {version.version}" if version.version > 1 else "Version 1"
+
+    def _nothing(self) -> str:
+        return "Nothing differs from the note as it is now." if self._with_now else "It changed no field."
+
+    # -- keys ----------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered; before anything is there, what needs nothing."""
+        if not self.query(Lines):
+            return action not in _NEEDS_A_VERSION
+        version, record = self._chosen, self._record
+        if action in ("compare", "whole"):
+            return version is not None
+        if action == "undo_version":
+            return version is not None and version.action not in _NOT_UNDONE
+        if action in ("roll_back", "stay"):
+            earlier = version is not None and record is not None and version.version < record.newest
+            return earlier == (action == "roll_back")
+        if action == "read":
+            return version is not None and record is not None and record.status is not Status.DELETED
+        return True
+
+    def action_compare(self) -> None:
+        self._with_now = not self._with_now
+        self._show()
+
+    def action_whole(self) -> None:
+        self._whole = not self._whole
+        self._show()
+
+    def action_stay(self) -> None:
+        """Do nothing."""
+
+    def action_read(self) -> None:
+        if self._record is not None:
+            self._desk.rooms.read_note(self._record.id)
+
+    @on(OptionList.OptionSelected, "#version-list")
+    def _read(self) -> None:
+        self.action_read()
+
+    @work(group="change")
+    async def action_undo_version(self) -> None:
+        version = self._chosen
+        if version is not None:
+            await self._carry_out(partial(changes.undo, self.memory, version.operation))
+
+    @work(group="change")
+    async def action_roll_back(self) -> None:
+        record, version = self._record, self._chosen
+        if record is None or version is None:
+            return
+        with self._desk.refusals():
+            would = await self.ask(partial(self.memory.would_roll_back, record.id, version.version))
+            if not would:
+                self._desk.say(f"Nothing would change: the note is as it was in version {version.version}.")
+                return
+            fields = ", ".join(name(field) for field in ordered(would))
+            details = Content(f"It sets back {fields}. That makes a new version, which u undoes.")
+            if await self.app.push_screen_wait(AskScreen(f"Roll back to version {version.version}?", details)):
+                await self._carry_out(partial(changes.roll_back, self.memory, record.id, version.version))
+
+    async def _carry_out(self, change: Callable[[], str]) -> None:
+        self._to_newest = await self._desk.carry_out(change)
+        self.reload()

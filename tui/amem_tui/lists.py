@@ -1,0 +1,419 @@
+"""Lists of any length with a cursor, that hold the pages around what is seen."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.style import Style
+    from textual import events
+
+
+# Text cut and padded by terminal cells, in which a Chinese character or an emoji takes two.
+
+#: A piece of a line, and how it looks.
+Piece = tuple[str, str]
+#: A line that is begun late begins with a word where one does within so many characters.
+_WORD = 12
+
+
+def fit(text: str, width: int) -> str:
+    """The text in exactly `width` cells: padded with blanks, or cut with an ellipsis."""
+    if cell_len(text) <= width:
+        return set_cell_size(text, width)
+    return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)
+
+
+def parted(pieces: Sequence[Piece], characters: int) -> tuple[list[Piece], list[Piece]]:
+    """The pieces of a line up to so many characters, and the others."""
+    first: list[Piece] = []
+    rest: list[Piece] = []
+    for text, look in pieces:
+        first.append((text[:characters], look))
+        rest.append((text[characters:], look))
+        characters = max(0, characters - len(text))
+    return [each for each in first if each[0]], [each for each in rest if each[0]]
+
+
+def fitted(pieces: Sequence[Piece], width: int) -> tuple[list[Piece], list[Piece]]:
+    """The pieces in exactly `width` cells, padded or cut with an ellipsis, and what was cut, from a word on."""
+    whole = "".join(text for text, _ in pieces)
+    if cell_len(whole) <= width:
+        return [*pieces, (" " * (width - cell_len(whole)), "")], []
+    kept = fit(whole, width).rstrip()
+    first, _ = parted(pieces, len(kept) - 1)
+    pad = width - cell_len(kept)
+    begin = len(kept) - 1
+    if (space := whole.rfind(" ", max(0, begin - _WORD), begin + 1)) >= 0:
+        begin = space + 1
+    return [*first, ("…" + " " * pad, pieces[-1][1])], parted(pieces, begin)[1]
+
+
+def shortened(pieces: Sequence[Piece], width: int, *, show: str) -> list[Piece]:
+    """Pieces (text, look) of a line in exactly `width` cells, begun late enough to see the first that looks as `show`.
+
+    An ellipsis stands for what is cut.
+    """
+    before = 0
+    for text, look in pieces:
+        if look == show:
+            break
+        before += cell_len(text)
+    else:
+        before = 0
+    whole = sum(cell_len(text) for text, _ in pieces)
+    # A third of the line is what came before: as much as it takes to read the word in its place.
+    skip = max(0, min(before - width // 3, whole - width + 1)) if before > width // 2 else 0
+    line, room = [("…", "")] if skip else [], width - bool(skip)
+    for text, look in pieces:
+        size = cell_len(text)
+        if skip >= size:
+            skip -= size
+            continue
+        rest = _without(text, skip) if skip else text
+        skip = 0
+        taken = rest if cell_len(rest) <= room else fit(rest, room)
+        room -= cell_len(taken)
+        line.append((taken, look))
+        if room <= 0:
+            break
+    return [*line, (" " * room, "")] if room else line
+
+
+def _without(text: str, cells: int) -> str:
+    """The text without its first cells, from the next word on where one is near."""
+    gone = 0
+    for place, char in enumerate(text):
+        if gone >= cells:
+            space = text.find(" ", place, place + _WORD)
+            return text[space + 1 if space >= 0 else place :]
+        gone += cell_len(char)
+    return ""
+
+
+# A list of any length with a cursor: how keys and clicks move the cursor, and the cursor what is on screen.
+
+
+class CursorList(ScrollView, can_focus=True):
+    """Entries by their place from 0, each `row_height` lines high.
+
+    Whoever derives from it says how many there are (`count`), draws them (`render_line`), and hears where the cursor
+    came to (`came`) and what was clicked on (`clicked`).
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "step(-1)", "Up", show=False),
+        Binding("down,j", "step(1)", "Down", show=False),
+        Binding("pageup", "leap(-1)", "Page up", show=False),
+        Binding("pagedown", "leap(1)", "Page down", show=False),
+        Binding("home", "go(0)", "First", show=False),
+        Binding("end,G", "go(-1)", "Last", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(0)
+
+    def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._row_height = row_height
+
+    @property
+    def count(self) -> int:
+        """How many entries there are."""
+        raise NotImplementedError
+
+    def came(self) -> None:
+        """The cursor was moved, and is in sight."""
+
+    def clicked(self, x: int, *, again: bool, double: bool) -> None:
+        """There was a click in this column of the entry under the cursor, which stood there before if `again`."""
+
+    def resting(self, place: int, by: int) -> int:
+        """Where the cursor comes to rest that was to go to `place`, upwards if `by` is negative."""
+        return place
+
+    def extent(self, place: int) -> Region:
+        """What is to be in sight when the cursor stands there."""
+        return Region(0, place * self._row_height, 1, self._row_height)
+
+    @property
+    def seen(self) -> range:
+        """The places that are on screen."""
+        top = self.scroll_offset.y
+        last = (top + max(1, self.size.height) - 1) // self._row_height
+        return range(top // self._row_height, min(self.count, last + 1))
+
+    def at_line(self, y: int) -> tuple[int, int]:
+        """The place of the entry on this line of the screen, and which of its lines that is."""
+        return divmod(y + self.scroll_offset.y, self._row_height)
+
+    # -- moving ------------------------------------------------------------------------------------------------
+
+    def put_cursor(self, place: int, *, steady: bool = False) -> None:
+        """Move the cursor without saying so.
+
+        `steady` keeps the row under it where it is on the screen, or the top where the list stands at its top.
+        """
+        top, before = self.scroll_offset.y, self.cursor
+        self.set_reactive(CursorList.cursor, self.resting(self._within(place), 1))
+        if steady and top:
+            top += (self.cursor - before) * self._row_height
+            self.scroll_to(y=top, animate=False, force=True, immediate=True)
+        self.reveal()
+
+    def reveal(self) -> None:
+        """Bring the cursor in sight."""
+        self.scroll_to_region(self.extent(self.cursor), animate=False, force=True, immediate=True)
+        self.refresh()
+
+    def watch_cursor(self) -> None:
+        self.reveal()
+        self.came()
+
+    def action_step(self, by: int) -> None:
+        self.go(self.cursor + by, by)
+
+    def action_leap(self, pages: int) -> None:
+        self.go(self.cursor + pages * max(1, self.size.height // self._row_height - 1), pages)
+
+    def action_go(self, place: int) -> None:
+        self.go(place if place >= 0 else self.count - 1)
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        place = -1 if at is None else self.at_line(at.y)[0]
+        if at is None or not 0 <= place < self.count or self.resting(place, 1) != place:
+            return
+        again = place == self.cursor
+        self.go(place)
+        self.clicked(at.x, again=again, double=event.chain > 1)
+
+    def go(self, place: int, by: int = 1) -> None:
+        """Move the cursor to a place, or as near to it as there is one."""
+        if self.count:
+            self.cursor = self.resting(self._within(place), by)
+
+    def _within(self, place: int) -> int:
+        return max(0, min(place, self.count - 1))
+
+    def _resized(self) -> None:
+        """There are more entries now, or fewer, or higher ones."""
+        self.virtual_size = Size(0, self.count * self._row_height)
+
+
+# A list of any length that holds the pages around what is seen, and asks for the others as they come up.
+
+Entry = TypeVar("Entry")
+
+PAGE = 100
+_PAGES_KEPT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A page that is to be read; `generation` says for which contents of the list."""
+
+    page: int
+    generation: int
+
+    @property
+    def start(self) -> int:
+        """The place of its first entry."""
+        return self.page * PAGE
+
+
+class PagedList(CursorList, Generic[Entry]):
+    """Its owner answers `Wanted` with `fill` for as long as something is `missing`, and then with `rest`."""
+
+    @dataclass
+    class Wanted(Message):
+        """Entries that are on screen, or next to it, are not here."""
+
+        list: PagedList[Any]
+
+    def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:
+        super().__init__(row_height=row_height, id=id)
+        self._count = self._generation = 0
+        self._pages: OrderedDict[int, Sequence[Entry]] = OrderedDict()
+        self._asked = False
+
+    @property
+    def count(self) -> int:
+        """How many entries there are in all."""
+        return self._count
+
+    def entry_at(self, place: int) -> Entry | None:
+        """The entry at a place; None beyond the end or while its page is on its way."""
+        entries = self._pages.get(place // PAGE, ())
+        return entries[place % PAGE] if 0 <= place < self._count and place % PAGE < len(entries) else None
+
+    def replace(self, count: int, pages: Mapping[int, Sequence[Entry]]) -> None:
+        """List something else, of which these pages are here."""
+        self._generation += 1
+        self._count, self._pages = count, OrderedDict(pages)
+        self._resized()
+
+    def missing(self) -> Missing | None:
+        """The page that is wanted most; None when nothing is. What is seen comes first, then what is next to it."""
+        seen = self.seen
+        first, last = seen.start // PAGE, max(seen.start, seen.stop - 1) // PAGE
+        for page in (self.cursor // PAGE, *range(first, last + 1), last + 1, first - 1):
+            if page not in self._pages and 0 <= page * PAGE < self._count:
+                return Missing(page, self._generation)
+        return None
+
+    def fill(self, wanted: Missing, entries: Sequence[Entry]) -> None:
+        """Take in a page; one meant for earlier contents is dropped."""
+        if wanted.generation != self._generation:
+            return
+        self._pages[wanted.page] = entries
+        self._pages.move_to_end(wanted.page)
+        while len(self._pages) > _PAGES_KEPT:
+            self._pages.popitem(last=False)
+        self.refresh()
+        if self.cursor // PAGE == wanted.page:
+            self.came()
+
+    def rest(self) -> None:
+        """Nothing more is read; the next move asks again for what is missing by then."""
+        self._asked = False
+
+    def want(self) -> None:
+        """Ask for what is missing."""
+        if not self._asked and self.missing() is not None:
+            self._asked = True
+            self.post_message(self.Wanted(self))
+
+    def watch_cursor(self) -> None:
+        super().watch_cursor()
+        self.want()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        self.want()
+
+
+# A list of lines of any length: one entry, its colours, and how it is fitted into the width.
+
+_LOOKS = ("dim", "strong", "good", "watch", "bad", "person", "agent", "machine")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry: `head` as it is, `title` cut where there is no room, `tail` at the right; `below` its second row.
+
+    `key` is the id of the note it is about, "" when it is about none.
+    """
+
+    key: str
+    title: str
+    head: Sequence[Piece] = ()
+    tail: Sequence[Piece] = ()
+    below: str = ""
+    look: str = ""
+
+
+class LineList(PagedList[Line]):
+    """Lines by their place from 0, all of them or the first pages; see `PagedList` for the others."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "line-list--row",
+        "line-list--cursor",
+        *(f"line-list--{look}" for look in _LOOKS),
+    }
+    DEFAULT_CSS = """
+    LineList { height: 1fr; overflow-x: hidden; }
+    LineList .line-list--row { color: $foreground; background: $background; }
+    LineList .line-list--cursor { background: $block-cursor-blurred-background; color: $foreground; }
+    LineList:focus .line-list--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
+    LineList .line-list--dim { color: $muted; }
+    LineList .line-list--strong { text-style: bold; }
+    LineList .line-list--good { color: $success; }
+    LineList .line-list--watch { color: $warning; }
+    LineList .line-list--bad { color: $error; }
+    LineList .line-list--person { color: $success; }
+    LineList .line-list--agent { color: $primary; }
+    LineList .line-list--machine { color: $accent; }
+    """
+
+    @dataclass
+    class Moved(Message):
+        """The cursor came to rest on another line."""
+
+        list: LineList
+        line: Line
+
+    @dataclass
+    class Opened(Message):
+        """A click on the line under the cursor."""
+
+        list: LineList
+        line: Line
+
+    def __init__(self, *, rows: int = 1, empty: str = "", id: str | None = None) -> None:
+        super().__init__(row_height=rows, id=id)
+        self._empty = empty
+
+    @property
+    def line(self) -> Line | None:
+        """The line under the cursor, when it is here."""
+        return self.entry_at(self.cursor)
+
+    def show(self, count: int, lines: Iterable[Line] = (), *, place: int = 0, empty: str | None = None) -> None:
+        """Replace what is listed, all or the first of it, the cursor at `place`; `empty` stands where there is none."""
+        held = list(lines)
+        self._empty = self._empty if empty is None else empty
+        self.replace(count, {start // PAGE: held[start : start + PAGE] for start in range(0, len(held), PAGE)})
+        self.put_cursor(place)
+
+    def came(self) -> None:
+        if self.line is not None:
+            self.post_message(self.Moved(self, self.line))
+
+    def clicked(self, x: int, *, again: bool, double: bool) -> None:
+        if again and self.line is not None:
+            self.post_message(self.Opened(self, self.line))
+
+    # -- drawing -----------------------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        base = self.get_component_rich_style("line-list--row")
+        if not self.count:
+            words = f" {self._empty}" if y == 0 else ""
+            return Strip([Segment(fit(words, width), self._over("dim", base))])
+        place, part = self.at_line(y)
+        if place >= self.count:
+            return Strip.blank(width, base)
+        if place == self.cursor:
+            base = self.get_component_rich_style("line-list--cursor")
+        line = self.entry_at(place)
+        if line is None:
+            self.want()
+            return Strip([Segment(fit("  …", width), base)])
+        if part:
+            return Strip([Segment(fit(f"   {line.below}", width), self._over("dim", base))])
+        head = [Segment(text, self._over(look, base)) for text, look in line.head]
+        tail = [Segment(text, self._over(look, base)) for text, look in line.tail]
+        room = width - sum(cell_len(each.text) for each in (*head, *tail))
+        if room < min(12, cell_len(line.title)):
+            tail = []
+            room = width - sum(cell_len(each.text) for each in head)
+        title = Segment(fit(line.title, max(1, room)), self._over(line.look, base))
+        return Strip([*head, title, *tail]).adjust_cell_length(width, base)
+
+    def _over(self, look: str, base: Style) -> Style:
+        """The look's foreground on the row's own background."""
+        return base + self.get_component_rich_style(f"line-list--{look}", partial=True) if look else base

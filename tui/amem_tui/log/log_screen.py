@@ -1,0 +1,257 @@
+"""The log: what machines and people did, newest first, each operation undoable."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from amem.note import Status
+from amem_tui import changes
+from amem_tui.history.changes_view import ChangesView
+from amem_tui.history.history_screen import HistoryScreen, Lines
+from amem_tui.keymap import LOG_KEYS
+from amem_tui.log.log_list import LogList, Outline, read_rows
+from amem_tui.log.operation_detail import detail_blocks, read_doings
+from amem_tui.notes_screen import NotesScreen
+from amem_tui.phrases import maker, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.app import ComposeResult
+
+    from amem.memory_system import AgenticMemorySystem
+
+
+# A short list to choose from, and a line to type in where that says more.
+
+
+class ChooseScreen(ModalScreen[str | None]):
+    """Ends with the id of what was chosen, with what was typed, or with None.
+
+    `choices` are (id, words), `chosen` the id to begin at; with a `placeholder` there is a line to type in.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "Choose", show=False),
+        Binding("escape,q", "leave", "Close", show=False),
+    ]
+    AUTO_FOCUS = "#choices"
+
+    def __init__(
+        self, title: str, choices: Sequence[tuple[str, Content]], *, chosen: str = "", placeholder: str = ""
+    ) -> None:
+        super().__init__()
+        self._title, self._choices, self._chosen, self._placeholder = title, choices, chosen, placeholder
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="choose") as sheet:
+            sheet.border_title = Content(self._title)
+            sheet.border_subtitle = Content("enter chooses, escape closes")
+            yield Lines(id="choices")
+            if self._placeholder:
+                yield Input(placeholder=self._placeholder, id="choose-typed", compact=True)
+
+    def on_mount(self) -> None:
+        options = [Option(words, id=id) for id, words in self._choices]
+        self.query_one(Lines).fill(options, keep=self._chosen)
+
+    def action_choose(self) -> None:
+        self.dismiss(self.query_one(Lines).chosen)
+
+    @on(OptionList.OptionSelected)
+    def _select(self) -> None:
+        self.action_choose()
+
+    @on(Input.Submitted)
+    def _typed(self, event: Input.Submitted) -> None:
+        if event.value.strip():
+            self.dismiss(event.value.strip())
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+#: A cursor that is held down passes operations nobody wants to read of.
+_REST = 0.05
+_SINCE = {"all": "All time", "today": "Today", "7d": "The last 7 days", "30d": "The last 30 days"}
+_EVERYBODY = "everybody"
+_NEVER = "Nothing has happened yet."
+_NOTHING = "Nothing has happened {when}{who}.\n\ns looks further back, a at what others did."
+_NEEDS_A_LINE = ("undo_one", "read", "fold", "unfold", "fold_away")
+#: What cannot be taken back by its number.
+_NOT_UNDONE = ("undo", "redo", "purge", "reindex")
+
+
+class LogScreen(NotesScreen):
+    """All operations, or one actor's, since some time; beside them what the one under the cursor did."""
+
+    ROOM = "log"
+    CSS_PATH: ClassVar = ["../history/history.tcss", "log.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [*LOG_KEYS]
+    AUTO_FOCUS = "#operations"
+
+    _actor: str | None = None
+    _since = "all"
+
+    def furnish(self) -> ComposeResult:
+        with Horizontal(id="log-panes"):
+            yield LogList(id="operations")
+            yield ChangesView(id="operation")
+
+    @property
+    def _list(self) -> LogList:
+        return self.query_one(LogList)
+
+    @property
+    def _view(self) -> ChangesView:
+        return self.query_one("#operation", ChangesView)
+
+    # -- what is shown -------------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        if self.query(ChangesView):
+            self._reload()
+        else:  # entered, and not furnished yet
+            self.call_after_refresh(self.reload)
+
+    @work(exclusive=True, group="log")
+    async def _reload(self) -> None:
+        with self._desk.refusals():
+            read = partial(_read, self.memory, self._since, self._actor, self._list.toggled)
+            outline = await self.ask(read)
+            self._list.show(outline)
+            self._list.border_title = self._heading()
+            self.bar.tell(f"{plural(outline.count, 'operation')} ")
+            self._show()
+        self.refresh_bindings()
+
+    def _heading(self) -> Content:
+        who = Content("All authors") if self._actor is None else maker(self._actor)
+        return Content.assemble(who, f", {self._when(self._since)}")
+
+    def _when(self, since: str) -> str:
+        return _SINCE[since].lower() if since in _SINCE else f"since {since}"
+
+    @on(LogList.Wanted)
+    @work(group="rows")
+    async def _fetch(self, event: LogList.Wanted) -> None:
+        with self._desk.refusals():
+            self._list.fill(await self.ask(partial(read_rows, self.memory, event.ids, self._desk.zone)))
+            self.refresh_bindings()
+
+    @on(LogList.Moved)
+    def _moved(self) -> None:
+        self._show(_REST)
+
+    @work(exclusive=True, group="doings")
+    async def _show(self, rest: float = 0) -> None:
+        await asyncio.sleep(rest)
+        line = self._list.chosen
+        if line is None:
+            everything = self._actor is None and self._since == "all"
+            who = "" if self._actor is None else f" by {maker(self._actor).plain}"
+            await self._view.say(_NEVER if everything else _NOTHING.format(when=self._when(self._since), who=who))
+            return
+        with self._desk.refusals():
+            found, cards, cause = await self.ask(partial(read_doings, self.memory, line.id))
+            self._view.border_title = Content(f"Operation {line.id}")
+            await self._view.show(detail_blocks(found, cards, cause, self._desk.zone), about=line.id)
+
+    # -- keys ----------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered; before anything is there, what needs nothing."""
+        if not self.query(LogList):
+            return action not in _NEEDS_A_LINE
+        line, row = self._list.chosen, self._list.row
+        if action == "undo_one":
+            return row is not None and not row.operation.undone and row.operation.action not in _NOT_UNDONE
+        if action == "read":
+            return row is not None and row.note is not None
+        if action == "fold":
+            return line is not None and line.steps > 0
+        if action == "unfold":
+            return line is not None and line.folded
+        if action == "fold_away":
+            return line is not None and (line.depth > 0 or (line.steps > 0 and not line.folded))
+        return True
+
+    def action_fold(self) -> None:
+        self._list.toggle()
+        self.refresh_bindings()
+
+    def action_unfold(self) -> None:
+        self.action_fold()
+
+    def action_fold_away(self) -> None:
+        line = self._list.chosen
+        if line is not None and line.steps and not line.folded:
+            self.action_fold()
+        else:
+            self._list.step_out()
+
+    @work(group="change")
+    async def action_undo_one(self) -> None:
+        line = self._list.chosen
+        if line is not None:
+            await self._desk.carry_out(partial(changes.undo, self.memory, line.id))
+            self._reload()
+
+    @on(LogList.Opened)
+    @work(group="read")
+    async def action_read(self) -> None:
+        """Open the note, or the history of one that was deleted."""
+        row = self._list.row
+        if row is None or row.note is None:
+            return
+        with self._desk.refusals():
+            card = (await self.ask(partial(self.memory.cards_of, [row.note]))).get(row.note)
+            if card is None:
+                self._desk.say("That note was destroyed for good.")
+            elif card.status is Status.DELETED:
+                self._desk.rooms.visit("history")
+                if isinstance(self.app.screen, HistoryScreen):
+                    self.app.screen.turn_to(row.note)
+            else:
+                self._desk.rooms.read_note(row.note)
+
+    @work(exclusive=True, group="choose")
+    async def action_choose_actor(self) -> None:
+        with self._desk.refusals():
+            since = None if self._since == "all" else self._since
+            found = await self.ask(partial(self.memory.actors, since))
+            everybody = Content.assemble(f"{sum(found.values()):>8,}  ", "All authors")
+            each = [(actor, Content.assemble(f"{count:>8,}  ", maker(actor))) for actor, count in found.items()]
+            chosen = await self.app.push_screen_wait(
+                ChooseScreen("Who did it", [(_EVERYBODY, everybody), *each], chosen=self._actor or _EVERYBODY)
+            )
+            if chosen is not None:
+                self._actor = None if chosen == _EVERYBODY else chosen
+                self._reload()
+
+    @work(exclusive=True, group="choose")
+    async def action_choose_since(self) -> None:
+        choices = [(since, Content(words)) for since, words in _SINCE.items()]
+        chosen = await self.app.push_screen_wait(
+            ChooseScreen("Since when", choices, chosen=self._since, placeholder="or 2026-03-01, 12h, yesterday")
+        )
+        with self._desk.refusals():
+            if chosen is not None:
+                # Refused in words when it is no time, with the log as it was.
+                await self.ask(partial(self.memory.actors, None if chosen == "all" else chosen))
+                self._since = chosen
+                self._reload()
+
+
+def _read(memory: AgenticMemorySystem, since: str, actor: str | None, toggled: set[int]) -> Outline:
+    return Outline(memory.log_order(None if since == "all" else since, actor=actor), toggled)

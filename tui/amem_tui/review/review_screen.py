@@ -1,0 +1,293 @@
+"""Where a person decides: proposed changes, notes that disagree, notes that may be out of date."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on, work
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import OptionList, Static, TabbedContent, TabPane
+
+from amem.note import Status
+from amem_tui import changes
+from amem_tui.history.changes_view import ChangesView, field_blocks, said
+from amem_tui.history.field_values import compared
+from amem_tui.history.history_screen import Lines
+from amem_tui.keymap import REVIEW_KEYS
+from amem_tui.notes_screen import NotesScreen
+from amem_tui.review import review_lines as telling
+from amem_tui.review.review_lines import Dispute, Waiting, read_chain, read_conflict, read_waiting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.widgets.option_list import Option
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.storage.records import Review
+    from amem.storage.reviews import Flag
+
+
+_SECTIONS = {"rewrites": "Rewrites", "conflicts": "Conflicts", "flags": "May be out of date"}
+_REST = 0.04
+_AROUND = 120
+
+
+class ReviewScreen(NotesScreen):
+    """Three sections; in each a list, and beside it what a decision needs to be seen."""
+
+    ROOM = "review"
+    CSS_PATH: ClassVar = ["../history/history.tcss", "review.tcss"]
+    BINDINGS: ClassVar[list[BindingType]] = [*REVIEW_KEYS]
+    AUTO_FOCUS = "#rewrites-list"
+
+    _waiting: Waiting | None = None
+    _dispute: Dispute | None = None
+    _chain_of: str | None = None
+    _to_chain = False
+    _whole = False
+    #: Whether somebody has just come in, who is to see what waits.
+    _arriving = True
+
+    def furnish(self) -> ComposeResult:
+        with TabbedContent(id="sections"):
+            for name, words in _SECTIONS.items():
+                with TabPane(words, id=name), Horizontal(classes="section"):
+                    yield Lines(id=f"{name}-list")
+                    if name == "conflicts":
+                        with Vertical(id="dispute"):
+                            yield Static(id="dispute-head", markup=False)
+                            yield Lines(id="chain")
+                    else:
+                        yield ChangesView(id=f"{name}-view")
+
+    @property
+    def _section(self) -> str:
+        return self.query_one("#sections", TabbedContent).active
+
+    @property
+    def _list(self) -> Lines:
+        return self.query_one(f"#{self._section}-list", Lines)
+
+    @property
+    def _chain(self) -> Lines:
+        return self.query_one("#chain", Lines)
+
+    @property
+    def _chosen(self) -> list[str]:
+        """What the cursor is on: its sort, then ids."""
+        return (self._list.chosen or "").split()
+
+    @property
+    def _review(self) -> Review | None:
+        held = () if self._waiting is None else self._waiting.reviews
+        return next((each for each in held if self._chosen == ["review", str(each.id)]), None)
+
+    @property
+    def _flag(self) -> Flag | None:
+        held = () if self._waiting is None else self._waiting.flags
+        return next((each for each in held if self._chosen == ["flag", str(each.id)]), None)
+
+    # -- what is shown -------------------------------------------------------------------------------------------
+
+    @on(events.ScreenSuspend)
+    def _left(self) -> None:
+        if isinstance(self.app.screen, NotesScreen):  # and no dialogue over this room
+            self._arriving = True
+
+    def reload(self) -> None:
+        if self.query("#chain"):
+            self._reload()
+        else:  # entered, and not furnished yet
+            self.call_after_refresh(self.reload)
+
+    @work(exclusive=True, group="review")
+    async def _reload(self) -> None:
+        with self._desk.refusals():
+            waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
+            tabs = self.query_one("#sections", TabbedContent)
+            for name, words in _SECTIONS.items():
+                count = waiting.counts[name]
+                tabs.get_tab(name).label = Content(f"{words} {count:,}" if count else words)
+                keep = f"chain {self._chain_of}" if self._to_chain and name == "conflicts" else None
+                _fill(self.query_one(f"#{name}-list", Lines), telling.options(name, waiting, self._chain_of), keep)
+            self._to_chain = False
+            self.bar.tell(f"{waiting.total:,} to decide " if waiting.total else "Nothing waits ")
+            if self._arriving and waiting.total:
+                self._go_to(next(name for name in _SECTIONS if waiting.counts[name]))
+            self._arriving = False
+            self._show()
+        self.refresh_bindings()
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self, event: OptionList.OptionHighlighted) -> None:
+        if event.option_list is not self._chain:
+            self._show(rest=_REST)
+
+    @work(exclusive=True, group="shown")
+    async def _show(self, rest: float = 0) -> None:
+        await asyncio.sleep(rest)
+        with self._desk.refusals():
+            if self._section == "conflicts":
+                await self._show_dispute()
+            elif self._section == "rewrites":
+                await self._show_review()
+            else:
+                await self._show_flag()
+        self.refresh_bindings()
+
+    async def _show_review(self) -> None:
+        view, review, waiting = self.query_one("#rewrites-view", ChangesView), self._review, self._waiting
+        if review is None or waiting is None:
+            await view.say(telling.MEANING["rewrites"])
+            return
+        around = None if self._whole else _AROUND
+        compare = partial(compared, review.changes, self._desk.zone, waiting.titles, around=around)
+        fields = await self.ask(compare)
+        note = await self.ask(partial(self.memory.read, review.note))
+        head = said(telling.review_head(review, waiting, self._desk.zone))
+        text = [said("the note", "field-name"), said(telling.note_text(note))]
+        await view.show([head, *field_blocks(fields), *text], about=review.id)
+
+    async def _show_flag(self) -> None:
+        view, flag, waiting = self.query_one("#flags-view", ChangesView), self._flag, self._waiting
+        if flag is None or waiting is None:
+            await view.say(telling.MEANING["flags"])
+            return
+        notes = await self.ask(lambda: [self.memory.read(id) for id in (flag.note, flag.because)])
+        head = said(telling.flag_head(flag, waiting, self._desk.zone))
+        blocks = [head, said("the note", "field-name"), said(telling.note_text(notes[0]))]
+        if notes[1] is not None:
+            blocks += [said("because of", "field-name"), said(telling.note_text(notes[1]))]
+        await view.show(blocks, about=flag.id)
+
+    async def _show_dispute(self) -> None:
+        self._dispute = await self._read_dispute()
+        words = Content(telling.NOTHING["conflicts"]) if self._dispute is None else telling.dispute_head(self._dispute)
+        self.query_one("#dispute-head", Static).update(words)
+        self._chain.fill([] if self._dispute is None else telling.timeline(self._dispute, self._desk.zone))
+
+    async def _read_dispute(self) -> Dispute | None:
+        sort, *ids = self._chosen or [""]
+        if sort == "conflict" and self._waiting is not None:
+            found = next((each for each in self._waiting.conflicts if [each.earlier, each.later] == ids), None)
+            return None if found is None else await self.ask(partial(read_conflict, self.memory, found))
+        return await self.ask(partial(read_chain, self.memory, *ids)) if ids else None
+
+    # -- keys ----------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered; at first, before anything is there, what needs nothing."""
+        if self._waiting is None:
+            return action in ("leave", "undo", "redo", "visit")
+        if action in ("decide", "whole"):
+            return self._section == "rewrites" and self._review is not None
+        if action == "hold":
+            there = 0 if self._dispute is None or self._section != "conflicts" else len(self._dispute.notes)
+            return isinstance(parameters[0], int) and parameters[0] <= there
+        if action == "keep":
+            return self._section == "flags" and self._flag is not None
+        if action == "keep_both":
+            return bool(self._chosen) and self._chosen[0] in ("conflict", "settled")
+        if action == "retract":
+            return self._section == "flags" and self._flag is not None
+        if action == "succession":
+            return self._desk.note is not None
+        return bool(self._chosen) if action == "read" else True
+
+    def action_section(self, by: int) -> None:
+        names, self._arriving = list(_SECTIONS), False
+        self._go_to(names[(names.index(self._section) + by) % len(names)])
+
+    def _go_to(self, section: str) -> None:
+        self.query_one("#sections", TabbedContent).active = section
+
+    @on(TabbedContent.TabActivated)
+    def _turned(self) -> None:
+        self._list.focus()  # only now is it there to be focused
+        self._show()
+
+    def action_whole(self) -> None:
+        self._whole = not self._whole
+        self._show()
+
+    def action_succession(self) -> None:
+        """Put the chain of the open note on top of the conflicts, with the cursor on it."""
+        self._chain_of, self._to_chain, self._arriving = self._desk.note, True, False
+        self._go_to("conflicts")
+        self.reload()
+
+    def action_read(self) -> None:
+        """Open the note; in a conflict go to its notes first."""
+        if self._section == "conflicts":
+            if self.focused is not self._chain:
+                self._chain.focus()
+            elif self._chain.chosen is not None:
+                self._desk.rooms.read_note(self._chain.chosen)
+            return
+        found = self._review if self._section == "rewrites" else self._flag
+        if found is not None:
+            self._desk.rooms.read_note(found.note)
+
+    @on(OptionList.OptionSelected)
+    def _read(self) -> None:
+        self.action_read()
+
+    # -- decisions -----------------------------------------------------------------------------------------------
+
+    def action_decide(self, how: str) -> None:
+        if self._review is not None:
+            decide: Callable[[AgenticMemorySystem, int], str] = getattr(changes, how)
+            self._decide(partial(decide, self.memory, self._review.id))
+
+    def action_hold(self, place: int) -> None:
+        if self._dispute is not None and place <= len(self._dispute.notes):
+            self._decide(partial(_hold, self.memory, self._dispute, self._dispute.notes[place - 1].id))
+
+    def action_keep(self) -> None:
+        if self._flag is not None:
+            self._decide(partial(changes.keep, self.memory, self._flag.note))
+
+    def action_keep_both(self) -> None:
+        sort, *ids = self._chosen
+        if sort == "conflict":
+            self._decide(partial(changes.keep_both, self.memory, *ids))
+        else:
+            self._decide(lambda: f"Both hold: {changes.stand_again(self.memory, ids[0])}")
+
+    def action_retract(self) -> None:
+        if self._flag is not None:
+            self._decide(partial(changes.retract, self.memory, self._flag.note))
+
+    @work(group="change")
+    async def _decide(self, decision: Callable[[], str]) -> None:
+        """Carry a decision out; whether or not that went well, show what waits now."""
+        await self._desk.carry_out(decision)
+        self._reload()
+
+
+def _hold(memory: AgenticMemorySystem, dispute: Dispute, id: str) -> str:
+    """Say of one of the notes that it is the one that holds."""
+    earlier, later = dispute.pair
+    if dispute.conflict is not None and id == later:
+        return changes.supersede(memory, earlier, later, dispute.conflict.verdict.reason)
+    if dispute.conflict is not None and id == earlier:
+        return changes.retract(memory, later)
+    said = changes.hold(memory, id, dispute.holder(id))
+    held = any(note.id == id and note.status is Status.ACTIVE for note in dispute.notes)
+    return f"{said}, nothing changes" if held else f"Decided anew: {said}; u takes that back"
+
+
+def _fill(shown: Lines, options: Sequence[Option], keep: str | None) -> None:
+    """Show a section anew; where what the cursor was on is decided, it goes on to what is not, or nowhere."""
+    undecided = [each.id for each in options if telling.waits(each)]
+    before, place = shown.options, -1 if shown.highlighted is None else shown.highlighted
+    if keep is None and shown.chosen not in [each.id for each in options if not each.disabled]:
+        onward = (each.id for each in (*before[place + 1 :], *before[: max(0, place)][::-1]))
+        keep = next((id for id in onward if id in undecided), next(iter(undecided), None))
+    shown.fill(options, keep=keep, near=all(each.disabled for each in before))

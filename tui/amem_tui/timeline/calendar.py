@@ -1,0 +1,280 @@
+"""Days laid out as weeks, each day as dark as it has notes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from textual import events
+
+
+# Days laid out as weeks: which are in sight, how full each is, and where months begin. Pure functions of dates.
+
+WEEK = 7
+#: How full a day is, from nothing to the fullest of all; each is told from the others without its colour.
+SHADES = "·░▒▓█"
+WEEKDAYS = "MTWTFSS"
+#: A column is as wide as this, in cells; months have three letters and a space.
+MONTH_CELLS = 4
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """How many notes speak of each day, and which day it is; `fullest` is the largest of these numbers."""
+
+    counts: Mapping[date, int]
+    today: date
+    fullest: int = 0
+
+    @property
+    def first(self) -> date:
+        """The first day that one can go to."""
+        return min(min(self.counts, default=self.today), self.today)
+
+    @property
+    def last(self) -> date:
+        """The last day that one can go to."""
+        return max(max(self.counts, default=self.today), self.today)
+
+    def within(self, ordinal: int) -> date:
+        """The day of this number, or the nearest that one can go to."""
+        return date.fromordinal(max(self.first.toordinal(), min(ordinal, self.last.toordinal())))
+
+    def shade(self, day: date) -> int:
+        """A place in SHADES: by the number of notes up to four, beyond that by its root: a day of one stays faint."""
+        count = self.counts.get(day, 0)
+        if count == 0:
+            return 0
+        if self.fullest <= 4:
+            return count
+        return 1 + int(4 * math.sqrt((count - 1) / self.fullest))
+
+
+def days_of(counts: Mapping[date, int], today: date) -> Days:
+    """The days of a collection, with its fullest."""
+    return Days(counts, today, max(counts.values(), default=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The weeks in sight, Monday first: `last` is the Monday of the last one, as a number, `weeks` how many."""
+
+    last: int
+    weeks: int
+
+    @property
+    def first(self) -> int:
+        """The Monday of the first one."""
+        return self.last - (self.weeks - 1) * WEEK
+
+    def day(self, column: int, row: int) -> date | None:
+        """The day at a place; None beyond the calendar's ends."""
+        ordinal = self.first + column * WEEK + row
+        return date.fromordinal(ordinal) if 0 < ordinal <= date.max.toordinal() else None
+
+    def place(self, day: date) -> tuple[int, int]:
+        """(column, row) of a day."""
+        return divmod(day.toordinal() - self.first, WEEK)
+
+    def moved(self, day: date) -> Window:
+        """The same number of weeks, moved as little as shows that day."""
+        week = monday(day)
+        if week > self.last:
+            return replace(self, last=week)
+        return replace(self, last=week + (self.weeks - 1) * WEEK) if week < self.first else self
+
+
+def monday(day: date) -> int:
+    """The number of the Monday of that day's week."""
+    return day.toordinal() - day.weekday()
+
+
+def months(window: Window, cells: int) -> Iterator[tuple[int, str]]:
+    """(column, name) of the months that begin in sight, a January by its year, where columns are `cells` wide."""
+    free = 0
+    for column in range(window.weeks):
+        days = [day for row in range(WEEK) if (day := window.day(column, row)) is not None]
+        first = next((day for day in days if day.day == 1), None)
+        if first is not None and column * cells >= free and (window.weeks - column) * cells >= MONTH_CELLS - 1:
+            name = f"{first.year:04}" if first.month == 1 else _MONTHS[first.month - 1]
+            yield column, name
+            free = column * cells + len(name) + 1
+
+
+def streak(days: Days) -> int:
+    """Days in a row with notes, up to today, or to yesterday while today has none."""
+    day = days.today if days.counts.get(days.today) else days.today - timedelta(days=1)
+    length = 0
+    while days.counts.get(day):
+        length += 1
+        day -= timedelta(days=1)
+    return length
+
+
+# A calendar of weeks in columns, each day as dark as it has notes.
+
+#: Room for the letter of the weekday.
+_LABEL = 2
+_NARROWEST, _WIDEST, _MOST_WEEKS = 2, 4, 53
+
+
+class HeatMap(Widget, can_focus=True):
+    """Whoever owns it hands it the `days`; the `day` under the cursor is always one that one can go to."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "step(-7)", "Week before", show=False),
+        Binding("right", "step(7)", "Week after", show=False),
+        Binding("up,k", "step(-1)", "Day before", show=False),
+        Binding("down,j", "step(1)", "Day after", show=False),
+        Binding("home", "go('first')", "First day", show=False),
+        Binding("end,G", "go('last')", "Last day", show=False),
+        Binding("pageup", "page(-1)", "Older", show=False),
+        Binding("pagedown", "page(1)", "Newer", show=False),
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "heat-map--label",
+        "heat-map--cursor",
+        *(f"heat-map--{shade}" for shade in range(len(SHADES))),
+    }
+
+    day: reactive[date] = reactive(date.min, init=False)
+
+    @dataclass
+    class Chosen(Message):
+        """The cursor came to that day."""
+
+        day: date
+
+    @dataclass
+    class Opened(Message):
+        """A click on the day under the cursor."""
+
+        day: date
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._days: Days | None = None
+        self._last = 0
+
+    @property
+    def days(self) -> Days | None:
+        """What it shows; None until it was told."""
+        return self._days
+
+    def show(self, days: Days, day: date | None = None) -> None:
+        """Show these, and go to `day`; where none is given, stay."""
+        first = self._days is None
+        self._days = days
+        if first:
+            self._last = monday(days.today)
+        wanted = day if day is not None else (days.today if first else self.day)
+        with self.prevent(HeatMap.Chosen):
+            self.day = days.within(wanted.toordinal())
+        self.refresh()
+
+    @property
+    def window(self) -> Window:
+        """The weeks in sight."""
+        cells = self._cells
+        return Window(self._last, max(1, min(_MOST_WEEKS, (self.size.width - _LABEL) // cells)))
+
+    @property
+    def _cells(self) -> int:
+        """How wide a column is."""
+        return max(_NARROWEST, min(_WIDEST, (self.size.width - _LABEL) // _MOST_WEEKS))
+
+    # -- moving ------------------------------------------------------------------------------------------------
+
+    def watch_day(self) -> None:
+        self._last = self.window.moved(self.day).last
+        self.refresh()
+        self.post_message(self.Chosen(self.day))
+
+    def on_resize(self) -> None:
+        if self._days is not None:
+            self._last = self.window.moved(self.day).last
+
+    def action_step(self, by: int) -> None:
+        self._go(self.day.toordinal() + by)
+
+    def action_go(self, where: str) -> None:
+        if self._days is not None:
+            day: date = {"first": self._days.first, "last": self._days.last, "today": self._days.today}[where]
+            self._go(day.toordinal())
+
+    def action_page(self, by: int) -> None:
+        if self._days is not None:
+            target = self._days.within(self.day.toordinal() + by * self.window.weeks * WEEK)
+            # Before the first note there is nothing to see.
+            full = monday(self._days.first) + (self.window.weeks - 1) * WEEK
+            last = self._last + monday(target) - monday(self.day)
+            self._last = max(last, min(full, monday(self._days.last)))
+            self.day = target
+            self.refresh()
+
+    def _go(self, ordinal: int) -> None:
+        if self._days is not None:
+            self.day = self._days.within(ordinal)
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset_capture(self)
+        column, row = (at.x - _LABEL) // self._cells, at.y - 1
+        if self._days is None or at.x < _LABEL or not 0 <= row < WEEK or column >= self.window.weeks:
+            return
+        day = self.window.day(column, row)
+        if day is None or not self._days.first <= day <= self._days.last:
+            return
+        if day == self.day:
+            self.post_message(self.Opened(day))
+        self.day = day
+
+    # -- drawing -----------------------------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        base = self.rich_style
+        if self._days is None or y > WEEK:
+            return Strip.blank(self.size.width, base)
+        label = base + self.get_component_rich_style("heat-map--label", partial=True)
+        window, cells = self.window, self._cells
+        if y == 0:
+            line = ""
+            for column, name in months(window, cells):
+                line = line.ljust(_LABEL + column * cells) + name
+            return Strip([Segment(line, label)]).adjust_cell_length(self.size.width, base)
+        segments = [Segment(WEEKDAYS[y - 1].ljust(_LABEL), label)]
+        segments += [self._cell(self._days, window.day(column, y - 1), base) for column in range(window.weeks)]
+        return Strip(segments).adjust_cell_length(self.size.width, base)
+
+    def _cell(self, days: Days, day: date | None, base: Style) -> Segment:
+        if day is None or not days.first <= day <= days.last:
+            return Segment(" " * self._cells, base)
+        shade = days.shade(day)
+        style = base + self.get_component_rich_style(f"heat-map--{shade}", partial=True)
+        # The gap between columns is what makes weeks of them.
+        square = (SHADES[shade] * (self._cells - 1)) + " " if shade else SHADES[0].ljust(self._cells)
+        if day == self.day:
+            return Segment(square, self.get_component_rich_style("heat-map--cursor"))
+        return Segment(square, style + Style(underline=True) if day == days.today else style)
+
+
+def legend() -> Content:
+    """What the shades mean."""
+    return Content(f"less {' '.join(SHADES)} more")
+
+
+__all__ = ["Days", "HeatMap", "days_of", "legend"]

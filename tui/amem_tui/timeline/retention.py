@@ -1,0 +1,216 @@
+"""How one note is remembered: its retention curve, what its strength is made of, what time will do to it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from amem.note import Layer, Status
+from amem_tui.phrases import GLYPHS, day, one_line, title
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime, tzinfo
+
+    from numpy.typing import NDArray
+    from textual.app import ComposeResult
+
+    from amem.maintenance.forgetting_preview import Outlook
+
+
+# A retention curve drawn with braille dots, two across and four down in each cell. Pure functions.
+
+_BLANK = 0x2800
+#: The bit of each dot, by row and column.
+_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+#: How far apart, in days, the marks below may be.
+_STEPS = (1, 2, 5, 7, 10, 14, 30, 60, 90, 180, 365, 3_650)
+#: A mark below takes as many cells, with room around it.
+_MARK_CELLS = 7
+
+
+def dots(days: NDArray[np.float64], kept: NDArray[np.float64], width: int, height: int) -> list[str]:
+    """The curve of `kept` (0..1) over `days` as `height` lines of `width` cells, 1 at the top."""
+    columns = np.linspace(days[0], days[-1], width * 2)
+    rows = (height * 4 - 1) * (1 - np.clip(np.interp(columns, days, kept), 0.0, 1.0))
+    places = np.round(rows).astype(int)
+    cells = np.full((height, width), _BLANK)
+    for column, place in enumerate(places):
+        # A steep curve has no gaps: each column reaches down to where the next one begins.
+        following = places[column + 1] if column + 1 < len(places) else place
+        for row in range(place, max(place, following - 1) + 1):
+            cells[row // 4, column // 2] |= _BITS[row % 4][column % 2]
+    return ["".join(chr(cell) for cell in line) for line in cells]
+
+
+def column_of(day: float, days: NDArray[np.float64], width: int) -> int:
+    """The cell that a day falls in."""
+    share = (day - days[0]) / max(days[-1] - days[0], 1e-9)
+    return max(0, min(width - 1, int(share * width)))
+
+
+def marks(first: float, last: float, width: int) -> Sequence[int]:
+    """Round numbers of days between two, 0 among them, as many as there is room for in `width` cells."""
+    most = max(1, width // _MARK_CELLS)
+    step = next((each for each in _STEPS if (last - first) / each <= most), _STEPS[-1])
+    return [day for day in range(-step * int(-first // step), int(last) + 1, step) if day >= first]
+
+
+def scale(days: NDArray[np.float64], width: int) -> str:
+    """The line below a curve: days from now, each under its column, as many as fit beside each other."""
+    line = ""
+    for mark in marks(float(days[0]), float(days[-1]), width):
+        name = "now" if mark == 0 else f"{mark:+d}"
+        start = max(0, min(column_of(mark, days, width) - len(name) // 2, width - len(name)))
+        if start > len(line) or not line:
+            line = line.ljust(start) + name
+    return line
+
+
+# How one note is remembered: its retention curve, what its strength is made of, and what time will do to it.
+
+_LAYERS = {Layer.SHORT_TERM: "short-term memory", Layer.LONG_TERM: "long-term memory"}
+#: The words of the scale at the left of the curve.
+_LEFT = ("100%", " 50%", "  0%")
+_LEAST_HEIGHT = 3
+
+
+class Curve(Widget):
+    """The curve of one outlook, as large as there is room for."""
+
+    DEFAULT_CSS = """
+    Curve { height: 1fr; min-height: 5; max-height: 14; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._outlook: Outlook | None = None
+
+    def show(self, outlook: Outlook | None) -> None:
+        """Draw this one."""
+        self._outlook = outlook
+        self.refresh()
+
+    def render(self) -> Content:
+        outlook = self._outlook
+        width, height = self.size.width - len(_LEFT[0]) - 1, self.size.height - 1
+        if outlook is None or width < 8 or height < _LEAST_HEIGHT:
+            return Content("")
+        drawn = dots(outlook.days, outlook.kept, width, height)
+        now = column_of(0.0, outlook.days, width)
+        lines = []
+        for place, line in enumerate(drawn):
+            left = {0: _LEFT[0], height // 2: _LEFT[1], height - 1: _LEFT[2]}.get(place, " " * len(_LEFT[0]))
+            past, here, ahead = line[:now], line[now], line[now + 1 :]
+            mark = "┊" if here == "\u2800" else here
+            lines.append(
+                Content.assemble(
+                    (f"{left} ", "$muted"),
+                    (past, "$muted"),
+                    (mark, "$muted" if mark == "┊" else "bold $accent"),
+                    (ahead, "$primary"),
+                )
+            )
+        lines.append(Content.assemble((" " * len(_LEFT[0]) + " " + scale(outlook.days, width), "$muted")))
+        return Content("\n").join(lines)
+
+
+class Forgetting(VerticalScroll):
+    """The pane; it scrolls where it is too small for all there is to say."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("k", "scroll_up", "Up", show=False),
+        Binding("j", "scroll_down", "Down", show=False),
+    ]
+
+    def __init__(self, zone: tzinfo, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._zone = zone
+        self.outlook: Outlook | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="about-note")
+        yield Curve(id="curve")
+        yield Static(id="terms")
+
+    def show(self, outlook: Outlook | None, words: str = "") -> None:
+        """Tell of a note, or `words` where there is none."""
+        self.outlook = outlook
+        self.query_one(Curve).display = outlook is not None
+        self.query_one(Curve).show(outlook)
+        head, terms = (
+            (Content(words), Content("")) if outlook is None else (_head(outlook), _terms(outlook, self._zone))
+        )
+        self.query_one("#about-note", Static).update(head)
+        self.query_one("#terms", Static).update(terms)
+
+
+def _head(outlook: Outlook) -> Content:
+    pinned = ("▪ ", "$accent") if outlook.pinned else ""
+    return Content.assemble(
+        pinned,
+        (one_line(title(outlook.content), 110), "bold"),
+        (f"\n{GLYPHS[outlook.kind]} {outlook.kind}, {_LAYERS[outlook.now.layer]}", "$muted"),
+        (f", {outlook.status}" if outlook.status is not Status.ACTIVE else "", "$warning"),
+    )
+
+
+def _terms(outlook: Outlook, zone: tzinfo) -> Content:
+    """The strength as the product it is, and what is to come."""
+    now = outlook.now
+    used = "never recalled" if not now.recalls else f"recalled {now.recalls}x"
+    age = _days(now.age_days)
+    kept = "does not decay" if math.isinf(now.stability_days) else f"after {age}"
+    factor = now.value / (now.importance * now.trust * now.retention) if now.value else 1.0 + math.log1p(now.recalls)
+    rows = (
+        ("importance", f"{now.importance:.2f}", ""),
+        ("× trust", f"{now.trust:.2f}", ""),
+        ("× recalls", f"{factor:.2f}", used),
+        ("× kept", f"{now.retention:.0%}", kept),
+    )
+    lines = [
+        Content.assemble((f"{name:<11}", "$muted"), f"{value:>5}", (f"  {why}", "$muted")) for name, value, why in rows
+    ]
+    lines.append(Content.assemble((f"{'= strength':<11}", "bold"), (f"{now.value:>5.2f}", "bold $primary")))
+    if not math.isinf(now.stability_days):
+        lines.append(Content.assemble((f"{_days(now.stability_days)} after a use 37% are kept", "$muted")))
+    lines += [Content(""), *_to_come(outlook, zone)]
+    return Content("\n").join(lines)
+
+
+def _to_come(outlook: Outlook, zone: tzinfo) -> list[Content]:
+    found = []
+    if outlook.moves is not None and outlook.moves_to is not None and not _before(outlook.fades, outlook.moves):
+        verb = "rises to" if outlook.moves_to is Layer.LONG_TERM else "falls back to"
+        found.append(Content(f"{verb} {_LAYERS[outlook.moves_to]} {_when(outlook.moves, outlook.at, zone)}"))
+    if outlook.fades is not None:
+        found.append(
+            Content.assemble(("fades", "$warning"), f" into the archive {_when(outlook.fades, outlook.at, zone)}")
+        )
+    elif outlook.status is Status.ACTIVE and not math.isinf(outlook.now.stability_days):
+        never = ("never archived", "$success")
+        found.append(Content.assemble("what is kept falls, but the note is ", never, f": {outlook.stays}"))
+    else:
+        found.append(Content.assemble(("never fades", "$success"), f": {outlook.stays}"))
+    return found
+
+
+def _before(one: datetime | None, other: datetime) -> bool:
+    return one is not None and one < other
+
+
+def _when(at: datetime, now: datetime, zone: tzinfo) -> str:
+    ahead = round((at - now).total_seconds() / 86_400)
+    return "with the next maintenance" if ahead <= 0 else f"on {day(at, zone)}, in {_days(ahead)}"
+
+
+def _days(number: float) -> str:
+    whole = round(number)
+    return "1 day" if whole == 1 else f"{whole:,} days"

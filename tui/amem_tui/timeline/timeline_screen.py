@@ -1,0 +1,335 @@
+"""The timeline: notes by day, how the chosen one is forgotten, and what will fade."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Input
+
+from amem.errors import NoteNotFound
+from amem_tui import changes
+from amem_tui.desk import Lookout
+from amem_tui.keymap import TIMELINE_KEYS
+from amem_tui.lists import LineList
+from amem_tui.notes_screen import NotesScreen
+from amem_tui.pane_tabs import PaneTab, PaneTabs
+from amem_tui.phrases import plural
+from amem_tui.timeline import day_notes
+from amem_tui.timeline import fading_notes as fading
+from amem_tui.timeline.calendar import Days, HeatMap, days_of, legend, streak
+from amem_tui.timeline.retention import Forgetting
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from textual import events
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from amem.memory_system import AgenticMemorySystem
+    from amem.storage.note_lists import Shelf
+    from amem_tui.desk import Desk
+
+
+#: A cursor that is held down passes days and notes that nobody wants to see; this short rest leaves them unread.
+_REST = 0.04
+#: Where tab leads, in order, and which of the tabs of a narrow terminal each place belongs to.
+_PLACES = {"heat": "calendar", "day-notes": "calendar", "forgetting": "forgetting", "fading": "fading"}
+_TABS = {"calendar": "Calendar", "forgetting": "Forgetting", "fading": "What fades"}
+_NO_NOTE = """No note is chosen.
+
+Go to a day that has notes, or to one of those that will fade."""
+_GONE = "This note is not here any more."
+
+
+class TimelineScreen(NotesScreen):
+    """`_note` is whose curve is drawn: the note that is open in Browse, until another is chosen here."""
+
+    ROOM = "timeline"
+    BINDINGS: ClassVar[list[BindingType]] = [*TIMELINE_KEYS]
+    CSS_PATH = "timeline.tcss"
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]  # noqa: RUF012 (Textual declares it so)
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._note: str | None = None
+        self._opened: str | None = None
+        self._shelf: Shelf | None = None
+        self._day_shown: date | None = None
+        self._ahead = 30
+        self._lookout = Lookout(self._look_ahead)
+
+    def furnish(self) -> ComposeResult:
+        yield PaneTabs(_TABS)
+        yield HeatMap(id="heat")
+        with Horizontal(id="below"):
+            yield LineList(empty="No notes on this day.", id="day-notes")
+            yield Forgetting(self._desk.zone, id="forgetting")
+            with Vertical(id="fading"):
+                yield Input(placeholder="days ahead", type="integer", id="days-ahead", compact=True)
+                yield LineList(rows=2, id="fade-list")
+
+    def on_mount(self) -> None:
+        self._heat.border_title = "Notes by day"
+        self._heat.border_subtitle = legend()
+        self.query_one("#forgetting").border_title = "Forgetting"
+        self._heat.focus()
+        self._point_at("calendar")
+
+    @property
+    def _heat(self) -> HeatMap:
+        return self.query_one(HeatMap)
+
+    @property
+    def _of_day(self) -> LineList:
+        return self.query_one("#day-notes", LineList)
+
+    @property
+    def _fade_list(self) -> LineList:
+        return self.query_one("#fade-list", LineList)
+
+    # -- what is shown -----------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        self._reload()
+        self._want_ahead()
+
+    @work(exclusive=True, group="days")
+    async def _reload(self) -> None:
+        with self._desk.refusals():
+            here = self._desk.note if self._desk.note != self._opened else None
+            days, at = await self.ask(partial(_read_days, self.memory, here))
+            self._opened = self._desk.note
+            if here is not None:
+                self._note = here
+            self._heat.show(days, None if at is None else at.astimezone(self._desk.zone).date())
+            self._heat.border_title = _spanned(days)
+            self.bar.tell(_counted(days))
+            await self._show_day()
+            await self._show_forgetting()
+
+    @on(HeatMap.Chosen)
+    @work(exclusive=True, group="days")
+    async def _to_day(self) -> None:
+        await asyncio.sleep(_REST)
+        with self._desk.refusals():
+            await self._show_day()
+            if self._of_day.line is not None:
+                self._choose(self._of_day.line.key)
+
+    async def _show_day(self) -> None:
+        """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
+        day, shown = self._heat.day, self._of_day
+        notes = await self.ask(partial(day_notes.read_day, self.memory, day, self._desk.zone))
+        self._shelf = notes.shelf
+        place = shown.cursor if day == self._day_shown else 0
+        if day != self._day_shown and self._note is not None:
+            place = next((at for at, line in enumerate(notes.lines) if line.key == self._note), 0)
+        self._day_shown = day
+        shown.show(len(notes.shelf), notes.lines, place=place)
+        shown.border_title = day_notes.heading(day, len(notes.shelf))
+        if self._note is None and shown.line is not None:
+            self._choose(shown.line.key)
+
+    @on(LineList.Wanted)
+    @work(group="page")
+    async def _fetch(self, event: LineList.Wanted) -> None:
+        try:
+            with self._desk.refusals():
+                while self._shelf is not None and (wanted := event.list.missing()) is not None:
+                    read = partial(day_notes.read_lines, self.memory, self._shelf, wanted.start, self._desk.zone)
+                    event.list.fill(wanted, await self.ask(read))
+        finally:
+            event.list.rest()
+
+    # -- one note ----------------------------------------------------------------------------------------------
+
+    @on(LineList.Moved)
+    def _moved(self, event: LineList.Moved) -> None:
+        if event.list.has_focus and event.line.key:
+            self._choose(event.line.key)
+
+    def _choose(self, note: str) -> None:
+        self._note = note
+        self._draw()
+
+    @work(exclusive=True, group="curve")
+    async def _draw(self) -> None:
+        await asyncio.sleep(_REST)
+        with self._desk.refusals():
+            await self._show_forgetting()
+
+    async def _show_forgetting(self) -> None:
+        pane, note = self.query_one(Forgetting), self._note
+        if note is None:
+            pane.show(None, _NO_NOTE)
+        else:
+            try:
+                pane.show(await self.ask(partial(self.memory.outlook, note)))
+            except NoteNotFound:
+                pane.show(None, _GONE)
+        self.refresh_bindings()
+
+    # -- what will fade ----------------------------------------------------------------------------------------
+
+    def _want_ahead(self, *, now: bool = False) -> None:
+        if self._lookout.want(now=now):
+            self._keep_looking()
+
+    @work(group="ahead")
+    async def _keep_looking(self) -> None:
+        await self._lookout.keep()
+
+    async def _look_ahead(self) -> None:
+        days, pane, shown = self._ahead, self.query_one("#fading"), self._fade_list
+        pane.border_title = fading.heading(days)
+        pane.border_subtitle = "looking ahead…"
+        with self._desk.refusals():
+            preview = await self.ask(partial(self.memory.fade, days, most=fading.MOST))
+            lines = fading.lines_of(preview)
+            before = shown.line
+            at = next(
+                (place for place, line in enumerate(lines) if before is not None and line.key == before.key), None
+            )
+            shown.show(len(lines), lines, place=shown.cursor if at is None else at, empty="Nothing fades or moves.")
+            pane.border_subtitle = fading.counted(preview)
+            return
+        pane.border_subtitle = "cannot be told"
+
+    def _set_ahead(self, days: int) -> None:
+        self._ahead = days
+        self.query_one("#fading").border_title = fading.heading(days)
+        self._want_ahead(now=True)
+
+    # -- keys --------------------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what works now is offered."""
+        if action == "open":
+            # The footer may ask before there is anything in the room.
+            there = any(shown.count for shown in self.query("#day-notes").results(LineList))
+            return (self._at == "heat" and there) or self._under_cursor is not None
+        if action == "pin":
+            return self._pinnable is not None
+        return True
+
+    @property
+    def _at(self) -> str:
+        """Which of the places has the focus."""
+        around = [] if self.focused is None else self.focused.ancestors_with_self
+        return next((each.id for each in around if each.id in _PLACES), None) or "heat"
+
+    @property
+    def _under_cursor(self) -> str | None:
+        """The note that enter opens."""
+        if isinstance(self.focused, LineList):
+            line = self.focused.line
+            return None if line is None else line.key or None
+        return self._note if self._at == "forgetting" else None
+
+    @property
+    def _pinnable(self) -> str | None:
+        return self._under_cursor or self._note
+
+    def action_open(self) -> None:
+        if self._under_cursor is not None:
+            self._desk.rooms.read_note(self._under_cursor)
+        elif self._at == "heat":
+            self._go_to("day-notes")
+
+    def action_pin(self) -> None:
+        if self._pinnable is not None:
+            self.change(partial(_pin, self.memory, self._pinnable))
+
+    def action_today(self) -> None:
+        self._go_to("heat")
+        self._heat.action_go("today")
+
+    def action_page(self, by: int) -> None:
+        self._heat.action_page(by)
+
+    def action_ahead(self, by: int) -> None:
+        self._set_ahead(fading.farther(self._ahead) if by > 0 else fading.nearer(self._ahead))
+
+    def action_ask_days(self) -> None:
+        self._point_at("fading")
+        asked = self.query_one("#days-ahead", Input)
+        asked.add_class("-asked")
+        asked.value = ""
+        asked.focus()
+
+    @on(Input.Submitted, "#days-ahead")
+    def _days_given(self, event: Input.Submitted) -> None:
+        if event.value.isdigit():
+            self._set_ahead(min(int(event.value), fading.FARTHEST))
+        self._go_to("fading")
+
+    def action_pane(self, by: int) -> None:
+        places = list(_PLACES)
+        self._go_to(places[(places.index(self._at) + by) % len(places)])
+
+    def action_leave(self) -> None:
+        if isinstance(self.focused, Input):
+            self._go_to("fading")
+        else:
+            super().action_leave()
+
+    @on(HeatMap.Opened)
+    def _day_opened(self) -> None:
+        if self._of_day.count:
+            self._go_to("day-notes")
+
+    @on(LineList.Opened)
+    def _line_opened(self, event: LineList.Opened) -> None:
+        if event.line.key:
+            self._desk.rooms.read_note(event.line.key)
+
+    @on(PaneTab.Chosen)
+    def _tab_chosen(self, event: PaneTab.Chosen) -> None:
+        self._go_to(next(place for place, tab in _PLACES.items() if tab == event.pane))
+
+    def _go_to(self, place: str) -> None:
+        self._point_at(_PLACES[place])
+        self.query_one("#days-ahead").remove_class("-asked")
+        (self._fade_list if place == "fading" else self.query_one(f"#{place}")).focus()
+
+    def _point_at(self, tab: str) -> None:
+        for each in _TABS:
+            self.set_class(each == tab, f"-{each}")
+        self.query_one(PaneTabs).point_at(tab)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """What has the focus is in front, and its note is the chosen one."""
+        self._point_at(_PLACES[self._at])
+        if isinstance(event.widget, LineList) and event.widget.line is not None and event.widget.line.key:
+            self._choose(event.widget.line.key)
+        self.refresh_bindings()
+
+
+def _read_days(memory: AgenticMemorySystem, note: str | None) -> tuple[Days, datetime | None]:
+    """Every day's number of notes, and the time that this note speaks of."""
+    card = None if note is None else memory.cards_of([note]).get(note)
+    return days_of(memory.days(), memory.today()), None if card is None else card.at
+
+
+def _counted(days: Days) -> str:
+    return f"{plural(sum(days.counts.values()), 'note')} on {plural(len(days.counts), 'day')} "
+
+
+def _spanned(days: Days) -> str:
+    """``2026-03-01 to 2026-03-04, 3 days in a row``."""
+    if not days.counts:
+        return "Notes by day"
+    row = streak(days)
+    return f"{days.first} to {days.last}" + (f", {row:,} days in a row" if row > 1 else "")
+
+
+def _pin(memory: AgenticMemorySystem, id: str) -> str:
+    note = memory.read(id)
+    if note is None:
+        raise NoteNotFound("this note is not here any more")
+    return changes.pin(memory, note)
