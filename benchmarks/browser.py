@@ -6,7 +6,7 @@
 
 The real app runs in a process of its own, in a terminal that takes keys and frames but has no screen: a time is that
 from a key to the first frame, written out in full, that shows what the key brings about. Keys come as fast as a key
-that is held down, letters as a quick typist types them. The notes are a crowd (``amem.testing.crowd``): English and
+that is held down, letters as a quick typist types them. The notes are a crowd (``crowd.py``): English and
 Chinese, vectors of 384 dimensions, no embedder loaded. The peer reads all notes at the start and holds them as rows of
 Textual's own DataTable. On a busy machine look at the times of the processor.
 Every figure comes from this machine, now.
@@ -44,7 +44,7 @@ LIMITS: Mapping[str, float] = {
 
 def build(home: Path, size: int) -> None:
     """The collection, unless it is there already."""
-    from amem.testing.crowd import make_crowd
+    from crowd import make_crowd
 
     if not (home / "memories").exists():
         make_crowd(home, size, dimension=DIMENSION)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
+from crowd import ENDS, make_crowd
 
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind, Layer, LinkType, Status
 from amem.query import Filter
 from amem.settings import Settings
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
-from amem.testing.crowd import ENDS, make_crowd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

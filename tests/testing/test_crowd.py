@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from crowd import ENDS, make_crowd
 
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind, Layer, Status
@@ -14,7 +15,6 @@ from amem.storage.fulltext import columns_of
 from amem.storage.note_reading import normal_hash
 from amem.storage.vectors import text_hash
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
-from amem.testing.crowd import ENDS, make_crowd
 from amem.vectorizer import embedded_text
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from crowd import make_crowd
 from driving import calm, calmed
 from filelock import FileLock
 from textual.css.stylesheet import Stylesheet
@@ -17,7 +18,6 @@ from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind, LinkType
 from amem.settings import Settings
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
-from amem.testing.crowd import make_crowd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
