@@ -51,6 +51,17 @@ class Where:
     superseded: Annotated[bool, _option("--superseded", help="Superseded notes too.")] = False
     everything: Annotated[bool, _option("--all", "-a", help="Superseded and archived notes too.")] = False
 
+    def words(self) -> str:
+        """The options that were given, as a title has them: "tag work, since 2026-03-01"; '' without any."""
+        said = []
+        for each in fields(self):
+            name, value = each.name.replace("_", " "), getattr(self, each.name)
+            if value is True:
+                said.append(name)
+            elif value:
+                said.append(f"{name} {' '.join(value) if isinstance(value, list) else value}")
+        return ", ".join(said)
+
     def filter(self, timezone: str, *, minimum_cosine: float | None = None) -> "Filter":
         """The Filter that these options mean. Raises InvalidInput."""
         from amem.note import Status

@@ -47,7 +47,8 @@ def graph(
     from amem.errors import InvalidInput
     from amem.interop.exporting import write_lines
     from amem.interop.graph import read_graph
-    from amem.interop.graph_formats import WRITERS
+    from amem.interop.graph_formats import WRITERS, heading
+    from amem.interop.graph_formats import html as page
 
     files = {"html": html, "svg": svg, "graphml": graphml, "dot": dot}
     wanted = {name: path for name, path in files.items() if path is not None}
@@ -62,8 +63,9 @@ def graph(
         about = None if id is None else memory.resolve(id)
         chosen = where.filter(memory.settings.timezone) if given else None
         found = read_graph(memory, about, hops=hops, limit=limit, filter=chosen)
+        title = heading(found, memory.settings.collection, where.words())
     for name, path in wanted.items():
-        text = WRITERS[name](found).rstrip("\n")
+        text = (page(found, title) if name == "html" else WRITERS[name](found)).rstrip("\n")
         if str(path) == "-":
             say(text)
         else:

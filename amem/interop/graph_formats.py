@@ -13,10 +13,10 @@ from amem.interop.exporting import write_lines
 from amem.interop.graph import read_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from amem.interop.graph import Edge, NoteGraph, Readable
+    from amem.interop.graph import Edge, Node, NoteGraph, Readable
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -26,8 +26,9 @@ _PAGE = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; \
 style-src 'unsafe-inline'; img-src data:">
 <title>{title}</title>
-<style>:root {{ color-scheme: light dark }} body {{ margin: 12px; font-family: system-ui, sans-serif }} \
-h1 {{ font-size: 16px }}</style>
+<style>:root {{ color-scheme: light dark }} body {{ box-sizing: border-box; height: 100vh; height: 100dvh; margin: 0; \
+padding: 8px 12px; display: flex; flex-direction: column; font-family: system-ui, sans-serif }} \
+h1 {{ font-size: 15px; margin: 0 0 8px }} #amem-graph {{ flex: 1; min-height: 240px }}</style>
 </head>
 <body>
 <h1>{title}</h1>
@@ -55,7 +56,20 @@ COLORS: Mapping[str, str] = {
 _WIDTH, _HEIGHT, _MARGIN = 960, 640, 40
 #: Notes that a static picture names.
 _NAMED = 40
+#: Of a name in it: most cells (a Chinese character takes two), the width of a cell and the height of a line in pixels.
+_CELLS, _CELL, _LINE = 26, 6.0, 13.0
 _FAINT = 0.3
+
+
+def heading(graph: NoteGraph, collection: str, which: str = "") -> str:
+    """What a graph shows, in words: of which collection, around which note, or of `which` notes ("tag work")."""
+    notes = _count(len(graph.nodes), "note")
+    if graph.focus:
+        middle = next(node.title for node in graph.nodes if node.id == graph.focus)
+        return f"{collection}: “{middle}” and {_count(len(graph.nodes) - 1, 'note')} near it"
+    if graph.left_out:
+        notes = f"the strongest {len(graph.nodes):,} of {_count(len(graph.nodes) + graph.left_out, 'note')}"
+    return f"{collection}: {notes} with {which}" if which else f"{collection}: {notes}"
 
 
 def html(graph: NoteGraph, title: str = "amem") -> str:
@@ -65,15 +79,17 @@ def html(graph: NoteGraph, title: str = "amem") -> str:
     return _PAGE.format(title=escape(title), picture=svg(graph), data=data, script=widget_script())
 
 
-def write_page(memory: Readable, path: Path, about: str | None, hops: int, *, replace: bool = False) -> int:
-    """Write the graph around `about`, or without it of the collection, as `html`; returns how many notes it shows.
+def write_page(
+    memory: Readable, collection: str, path: Path, about: str | None, hops: int, *, replace: bool = False
+) -> int:
+    """Write the graph around `about`, or without it of the `collection`, as `html`; returns how many notes it shows.
 
     Raises InvalidInput for a file that is there, unless it may `replace` it; OSError when it cannot be written.
     """
     if path.exists() and not replace:
         raise InvalidInput(f"{path} is there already")
     graph = read_graph(memory, about, hops=hops)
-    write_lines(path, [html(graph)])
+    write_lines(path, [html(graph, heading(graph, collection))])
     return len(graph.nodes)
 
 
@@ -89,13 +105,13 @@ def svg(graph: NoteGraph, width: int = _WIDTH, height: int = _HEIGHT) -> str:
     for edge in graph.edges:
         for end in (edge.source, edge.target):
             tied[end] = tied.get(end, 0) + 1
-    named = sorted(graph.nodes, key=lambda node: (-tied.get(node.id, 0), -node.strength, node.id))[:_NAMED]
+    first = sorted(graph.nodes, key=lambda node: (-tied.get(node.id, 0), -node.strength, node.id))
     faint = {node.id for node in graph.nodes if node.status != "active"}
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
             ' role="img" font-family="sans-serif" font-size="11" style="max-width:100%;height:auto">',
-            f"<title>{len(graph.nodes)} notes, {len(graph.edges)} links</title>",
+            f"<title>{_count(len(graph.nodes), 'note')}, {_count(len(graph.edges), 'link')}</title>",
             '<g stroke="#8a8f98" stroke-width="1">',
             *(_line(edge, places, bool(faint & {edge.source, edge.target})) for edge in graph.edges),
             "</g>",
@@ -108,9 +124,8 @@ def svg(graph: NoteGraph, width: int = _WIDTH, height: int = _HEIGHT) -> str:
             # A grey that reads on white and on black.
             '<g text-anchor="middle" fill="#7d838d">',
             *(
-                f'<text x="{places[node.id][0]}" y="{places[node.id][1] + _radius(node.strength) + 11:.1f}">'
-                f"{escape(_visible(_short(node.title)))}</text>"
-                for node in named
+                f'<text x="{x:.1f}" y="{y:.1f}">{escape(_visible(label))}</text>'
+                for x, y, label in _labels(first, places, width, height)
             ),
             "</g>",
             "</svg>",
@@ -162,16 +177,21 @@ WRITERS: Mapping[str, Callable[[NoteGraph], str]] = {
 }
 
 
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def _places(graph: NoteGraph, width: int, height: int) -> dict[str, tuple[float, float]]:
     import networkx as nx
 
     made: nx.Graph = nx.Graph()
     made.add_nodes_from(node.id for node in graph.nodes)
     made.add_edges_from((edge.source, edge.target) for edge in graph.edges)
-    # The method is named because networkx takes another, which needs SciPy, for large graphs.
-    laid = (
-        nx.spring_layout(made, seed=1, iterations=60, method="force") if len(made) > 1 else dict.fromkeys(made, (0, 0))
-    )
+    # A weak link of each note to a middle that is not drawn: else what no link ties to the rest flies off, and the
+    # rest has no room. The method is named because networkx takes another, which needs SciPy, for large graphs.
+    made.add_edges_from(((node.id, "") for node in graph.nodes), weight=0.05)
+    laid = nx.spring_layout(made, k=3 / math.sqrt(len(made) or 1), seed=1, iterations=200, method="force")
+    laid.pop("", None)
     xs, ys = [float(x) for x, _ in laid.values()], [float(y) for _, y in laid.values()]
     left, across = min(xs, default=0.0), (max(xs, default=0.0) - min(xs, default=0.0)) or 1.0
     top, down = min(ys, default=0.0), (max(ys, default=0.0) - min(ys, default=0.0)) or 1.0
@@ -197,8 +217,33 @@ def _radius(strength: float) -> float:
     return 4 + 7 * math.sqrt(min(1.5, max(0.0, strength)))
 
 
-def _short(title: str) -> str:
-    return title[:26]
+def _labels(
+    nodes: Sequence[Node], places: Mapping[str, tuple[float, float]], width: int, height: int
+) -> list[tuple[float, float, str]]:
+    """Middle, foot and text of names: below, above or beside their notes, or left out, so that none lies on another."""
+    from rich.cells import cell_len, set_cell_size
+
+    def box(x: float, y: float, wide: float, high: float) -> tuple[float, float, float, float]:
+        return x - wide / 2, y - high / 2, x + wide / 2, y + high / 2
+
+    taken = [box(*places[node.id], 2 * _radius(node.strength), 2 * _radius(node.strength)) for node in nodes]
+    shown: list[tuple[float, float, str]] = []
+    for node in nodes:
+        (x, y), r = places[node.id], _radius(node.strength)
+        title = node.title if cell_len(node.title) <= _CELLS else f"{set_cell_size(node.title, _CELLS - 1).rstrip()}…"
+        wide = cell_len(title) * _CELL
+        below, beside = r + _LINE / 2 + 1, r + wide / 2 + 4
+        for cx, cy in ((x, y + below), (x, y - below), (x + beside, y), (x - beside, y)):
+            left, top, right, bottom = name = box(cx, cy, wide, _LINE)
+            if left < 0 or top < 0 or right > width or bottom > height:
+                continue
+            if all(left >= each[2] or right <= each[0] or top >= each[3] or bottom <= each[1] for each in taken):
+                taken.append(name)
+                shown.append((cx, cy + _LINE * 0.3, title))
+                break
+        if len(shown) == _NAMED:
+            break
+    return shown
 
 
 def _visible(text: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Told
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
     from amem import AgenticMemorySystem
 
@@ -73,12 +74,50 @@ def test_a_page_finds_shows_and_goes_back_in_time(
     page.close()
 
 
+def test_a_page_fits_its_window_and_no_label_lies_on_another(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "year.html"
+    path.write_text(html(_some_notes(60), "year: 60 notes"), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 800, "height": 600})
+    page.goto(path.as_uri())
+    page.locator("circle").nth(59).wait_for()
+    page.locator("circle").nth(7).click()  # makes room for the note beside the graph, and moves no view
+    for width, height in ((1280, 800), (1024, 500), (600, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        deadline = time.monotonic() + 60
+        while (seen := _seen(page))["cut"] or seen["overlaps"] or seen["labels"] < 5:
+            assert time.monotonic() < deadline, seen
+            page.wait_for_timeout(200)
+        assert seen["scrolls"] is False
+    assert page.title() == "year: 60 notes"
+    page.close()
+
+
+def test_a_graph_that_was_moved_stays_where_it_is_until_it_is_fitted(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "moved.html"
+    path.write_text(html(_some_notes(30)), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 900, "height": 700})
+    page.goto(path.as_uri())
+    page.locator("circle").nth(29).wait_for()
+    world = page.locator(".amem-stage svg > g").first
+    page.mouse.move(450, 400)
+    page.mouse.wheel(0, -800)
+    page.locator(".amem-stage svg > g[transform*='scale(']").first.wait_for()
+    page.wait_for_timeout(500)
+    near = world.get_attribute("transform")
+    page.set_viewport_size({"width": 700, "height": 500})
+    page.wait_for_timeout(500)
+    assert world.get_attribute("transform") == near
+    page.get_by_text("Fit", exact=True).click()
+    deadline = time.monotonic() + 60
+    while world.get_attribute("transform") == near:
+        assert time.monotonic() < deadline
+        page.wait_for_timeout(100)
+    page.close()
+
+
 def test_a_large_graph_is_drawn_on_a_canvas(browser: Browser, tmp_path: Path) -> None:
-    plain = Node("", "", "", "fact", "short_term", "active", (), "", 0.3, "2025-01-01T00:00:00Z", "", False)
-    nodes = tuple(replace(plain, id=f"n{n}", title=f"Note {n}") for n in range(600))
-    edges = tuple(Edge(f"n{n}", f"n{n // 3}", "related", "", "user", "2025-01-01T00:00:00Z") for n in range(1, 600))
     path = tmp_path / "large.html"
-    path.write_text(html(NoteGraph(nodes, edges)), encoding="utf-8")
+    path.write_text(html(_some_notes(600)), encoding="utf-8")
     page = browser.new_page(viewport={"width": 1000, "height": 700})
     page.goto(path.as_uri())
     canvas = page.locator("canvas")
@@ -90,3 +129,34 @@ def test_a_large_graph_is_drawn_on_a_canvas(browser: Browser, tmp_path: Path) ->
         ".getImageData(0, 0, c.width, c.height).data; return d.some((value) => value > 0); })()"
     )
     page.close()
+
+
+def _some_notes(number: int) -> NoteGraph:
+    """A tree of notes, every other one named in Chinese."""
+    plain = Node("", "", "", "fact", "short_term", "active", (), "", 0.3, "2025-01-01T00:00:00Z", "", False)
+    names = ("What was said of the boat on day {}", "第{}天关于那条船说了些什么话")
+    nodes = tuple(replace(plain, id=f"n{n}", title=names[n % 2].format(n)) for n in range(number))
+    edges = tuple(Edge(f"n{n}", f"n{n // 3}", "related", "", "user", "2025-01-01T00:00:00Z") for n in range(1, number))
+    return NoteGraph(nodes, edges)
+
+
+def _seen(page: Page) -> dict[str, Any]:
+    """What of the graph lies outside the stage or the window, and which labels lie on each other."""
+    found: dict[str, Any] = page.evaluate("""() => {
+        const box = (each) => each.getBoundingClientRect();
+        const stage = box(document.querySelector(".amem-stage"));
+        const labels = [...document.querySelectorAll(".amem-stage text")].map(box);
+        const inside = (each) => each.left >= stage.left - 2 && each.right <= Math.min(stage.right, innerWidth) + 2
+            && each.top >= stage.top - 2 && each.bottom <= Math.min(stage.bottom, innerHeight) + 2;
+        const apart = (a, b) => a.left >= b.right - 2 || a.top >= b.bottom - 4;
+        const meet = (a, b) => !apart(a, b) && !apart(b, a);
+        const discs = [...document.querySelectorAll("circle")].map(box);
+        const whole = document.documentElement;
+        return {
+            cut: discs.concat(labels).filter((each) => !inside(each)).length,
+            overlaps: labels.filter((a, place) => labels.slice(place + 1).some((b) => meet(a, b))).length,
+            labels: labels.length,
+            scrolls: whole.scrollHeight > innerHeight || whole.scrollWidth > innerWidth,
+        };
+    }""")
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import networkx
@@ -13,7 +13,7 @@ import pytest
 from amem import labels
 from amem.errors import InvalidInput, NoteNotFound
 from amem.interop.graph import TITLE, NoteGraph, read_graph
-from amem.interop.graph_formats import WRITERS, html
+from amem.interop.graph_formats import WRITERS, heading, html
 from amem.query import Filter
 
 if TYPE_CHECKING:
@@ -110,6 +110,16 @@ def test_the_picture_is_well_formed_and_the_same_each_time(memory: AgenticMemory
     assert len(tree.findall(".//{*}circle")) == 4
     assert svg == WRITERS["svg"](graph)
     assert "绿茶要用八十度的水泡" in svg
+
+
+def test_a_title_says_what_a_graph_shows(memory: AgenticMemorySystem, told: Told) -> None:
+    def shown(which: str = "", **asked: Any) -> str:
+        return heading(read_graph(memory, **asked), "tea", which)
+
+    assert shown() == "tea: 4 notes"
+    assert shown(limit=1) == "tea: the strongest 1 of 4 notes"
+    assert shown("kind fact", filter=Filter(kinds=("fact",))) == "tea: 2 notes with kind fact"
+    assert shown(about=told.kettle) == "tea: “The kettle keeps water at 80 degrees.” and 1 note near it"
 
 
 def test_control_characters_in_a_note_break_no_format(memory: AgenticMemorySystem) -> None:

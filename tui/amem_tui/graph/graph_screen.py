@@ -337,11 +337,13 @@ class GraphScreen(NotesScreen):
         """Write what is in the middle and around it, or the whole collection, as a page for a web browser."""
         view, depth = self._view, self._sight.depth
         about = None if view.topics else view.centre
+        collection = self.memory.settings.collection
 
         async def write(said: str, replace: bool) -> str | None:
             path = Path(said).expanduser()
             try:
-                number = await self.ask(partial(write_page, self.memory, path, about, depth, replace=replace))
+                task = partial(write_page, self.memory, collection, path, about, depth, replace=replace)
+                number = await self.ask(task)
             except AmemError as error:
                 return f"{error}{'; enter once more replaces it' if not error.hint else f': {error.hint}'}"
             except OSError as error:
@@ -349,8 +351,7 @@ class GraphScreen(NotesScreen):
             self._desk.say(f"Wrote {plural(number, 'note')} to {path.absolute()}: open it in a web browser")
             return None
 
-        name = f"{self.memory.settings.collection}-graph.html"
-        self.app.push_screen(ExportScreen("Write the graph as a page", name, write, ""))
+        self.app.push_screen(ExportScreen("Write the graph as a page", f"{collection}-graph.html", write, ""))
 
     # -- types of links ----------------------------------------------------------------------------------------
 

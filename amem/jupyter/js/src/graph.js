@@ -6,35 +6,38 @@ import { pointer, select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 
 import { day, element, settled } from "./dom.js";
-import { CANVAS_FROM, canvasRenderer, svgRenderer } from "./renderers.js";
+import { CANVAS_FROM, canvasRenderer, measured, svgRenderer } from "./renderers.js";
 import { COLOR_BY, fromDay, grouping, legend, matches, radius, span, standing, toDay } from "./scene.js";
 
 const LABELS = 40;
-const LABEL_WIDTH = 150;
+const LABEL_WIDTH = 160;
 const REACH = 10; // pixels around a disc in which a click still means it
+const MARGIN = 24; // pixels around a graph that fits
+const PULL = 0.06; // towards the middle
 
-/** Return a label of at most so many pixels, and how many it takes: a Chinese character takes twice the room of a Latin one. */
+/** Return a label of at most LABEL_WIDTH pixels, and how many it takes. */
 function shortened(title) {
-  let label = "", labelWidth = 0;
-  for (const char of title) {
-    labelWidth += char > "\u2e7f" ? 11.5 : 5.8;
-    if (labelWidth > LABEL_WIDTH) return { label: `${label.trimEnd()}…`, labelWidth };
-    label += char;
+  const chars = [...title];
+  let label = title, labelWidth = measured(label);
+  while (labelWidth > LABEL_WIDTH && chars.length) {
+    chars.length = Math.min(chars.length - 1, Math.ceil((chars.length * LABEL_WIDTH) / labelWidth));
+    label = `${chars.join("").trimEnd()}…`;
+    labelWidth = measured(label);
   }
   return { label, labelWidth };
 }
 
 /**
- * Show a graph in `root`. `state` holds {graph, selected, colorBy, asOf, query, height}; `tell` is called with the name
- * and value of each of them that a person changes, `expand` with the id of a note whose neighbours are wanted (null
+ * Show a graph in `root`. `state` holds {graph, selected, colorBy, asOf, query, height}, the height in pixels or 0 for
+ * as high as `root`; `tell` is called with the name and value of each of them that a person changes, `expand` with the id of a note whose neighbours are wanted (null
  * where there is nobody to ask). Returns {set(name, value), remove()}.
  */
 export function mountGraph(root, state, { tell = () => {}, expand = null } = {}) {
   const width = () => stage.clientWidth || 640;
-  const height = () => state.height || 480;
+  const height = () => stage.clientHeight || state.height || 480;
   let nodes = [], edges = [], byId = new Map(), near = new Map(), groups = [], groupOf = () => null;
   let present = [], lines = [], ordered = [], stale = true;
-  let muted = new Set(), hovered = null, renderer = null, drawing = 0, transform = zoomIdentity, moved = false;
+  let muted = new Set(), hovered = null, renderer = null, drawing = 0, transform = zoomIdentity, moved = false, pressed = null;
 
   const stage = element("div", { class: "amem-stage" });
   const tip = element("div", { class: "amem-tip", hidden: true });
@@ -52,16 +55,17 @@ export function mountGraph(root, state, { tell = () => {}, expand = null } = {})
   const key = element("div", { class: "amem-legend" });
   const bar = element("div", { class: "amem-bar" }, query, found, colors, element("label", { class: "amem-slider" }, slider, moment),
     element("button", { type: "button", title: "Show all of the graph", onclick: () => fit() }, "Fit"));
-  const view = element("div", { class: "amem-graph" }, bar, element("div", { class: "amem-middle" }, stage, panel), key, tip);
+  const middle = element("div", { class: "amem-middle" }, stage, panel);
+  const view = element("div", { class: "amem-graph" }, bar, middle, key, tip);
   root.append(view);
 
   const simulation = forceSimulation([])
     .force("charge", forceManyBody().strength(-70).distanceMax(350).theta(1))
-    .force("x", forceX().strength(0.06))
-    .force("y", forceY().strength(0.06))
+    .force("x", forceX())
+    .force("y", forceY())
     .force("collide", forceCollide((node) => node.r + 2))
     .on("tick", () => {
-      if (!moved && simulation.alpha() < 0.6) fit();
+      if (!moved) fit();
       draw(false);
     });
 
@@ -73,8 +77,9 @@ export function mountGraph(root, state, { tell = () => {}, expand = null } = {})
   const host = select(stage);
   host.call(drag().container(stage).subject((event) => hit(event.x, event.y)).on("start drag end", dragged));
   host.call(zoomed).on("dblclick.zoom", null);
-  stage.addEventListener("click", (event) => pick(at(event)));
-  stage.addEventListener("dblclick", (event) => widen(at(event)));
+  // What a first click selects may move from under the pointer, as room is made for it: the second click means it, too.
+  stage.addEventListener("click", (event) => event.detail < 2 && pick((pressed = at(event))));
+  stage.addEventListener("dblclick", () => widen(pressed));
   stage.addEventListener("pointermove", (event) => hover(at(event), event));
   stage.addEventListener("pointerleave", () => hover(null));
   stage.addEventListener("keydown", (event) => {
@@ -82,7 +87,11 @@ export function mountGraph(root, state, { tell = () => {}, expand = null } = {})
     event.preventDefault();
     pick(byId.get(event.target.dataset?.id));
   });
-  const watcher = new ResizeObserver(() => (moved ? draw() : fit()));
+  const watcher = new ResizeObserver(() => {
+    if (moved) return draw();
+    if (shape()) simulation.alpha(Math.max(0.3, simulation.alpha())).restart();
+    fit();
+  });
   watcher.observe(stage);
 
   /** Return the note at a place in the stage, or null. */
@@ -101,14 +110,12 @@ export function mountGraph(root, state, { tell = () => {}, expand = null } = {})
 
   function dragged(event) {
     const node = event.subject;
-    if (event.type === "start") {
+    if (event.type === "drag") {
       moved = true;
-      if (!event.active) simulation.alphaTarget(0.2).restart();
+      if (simulation.alphaTarget() === 0) simulation.alphaTarget(0.2).restart();
+      // The subject is in the graph's own coordinates, the pointer in the stage's.
+      [node.fx, node.fy] = transform.invert(pointer(event.sourceEvent, stage));
     }
-    // The subject is in the graph's own coordinates, the pointer in the stage's.
-    const [x, y] = event.type === "start" ? [node.x, node.y] : transform.invert(pointer(event.sourceEvent, stage));
-    node.fx = x;
-    node.fy = y;
     if (event.type === "end") {
       if (!event.active) simulation.alphaTarget(0);
       node.fx = node.fy = null;
@@ -179,13 +186,25 @@ export function mountGraph(root, state, { tell = () => {}, expand = null } = {})
     return nodes.filter((node) => !node.hidden && node.found).sort((a, b) => b.strength - a.strength)[0] ?? null;
   }
 
+  /** Let the notes spread as wide and high as the stage is; returns whether that changed much. */
+  function shape() {
+    const wide = Math.min(3, Math.max(1 / 3, width() / height()));
+    const changed = Math.abs(Math.log(wide / (shape.wide ?? 1))) > 0.1;
+    if (changed) shape.wide = wide;
+    simulation.force("x").strength(PULL / Math.max(1, shape.wide ?? 1) ** 1.5);
+    simulation.force("y").strength(PULL * Math.min(1, shape.wide ?? 1) ** 1.5);
+    return changed;
+  }
+
   /** Scale and move the graph so that all of it shows. */
   function fit() {
     const shown = nodes.filter((node) => !node.hidden);
     if (!shown.length) return draw();
-    const xs = shown.map((node) => node.x), ys = shown.map((node) => node.y);
-    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    const k = Math.min(2, (width() - 60) / (right - left || 1), (height() - 60) / (bottom - top || 1));
+    const least = (of) => Math.min(...shown.map(of));
+    const [left, top] = [least((node) => node.x - node.r), least((node) => node.y - node.r)];
+    const [right, bottom] = [-least((node) => -node.x - node.r), -least((node) => -node.y - node.r)];
+    const room = (pixels) => Math.max(pixels / 2, pixels - 2 * MARGIN);
+    const k = Math.min(2, room(width()) / (right - left), room(height()) / (bottom - top));
     const x = width() / 2 - (k * (left + right)) / 2, y = height() / 2 - (k * (top + bottom)) / 2;
     moved = false;
     host.call(zoomed.transform, zoomIdentity.translate(x, y).scale(k));
@@ -205,9 +224,10 @@ export function mountGraph(root, state, { tell = () => {}, expand = null } = {})
 
   /** Bring the controls and the notes in step with one part of the state. */
   function shown(name) {
+    middle.style.height = state.height ? `${state.height}px` : "";
+    view.classList.toggle("amem-fill", !state.height);
     if (name === "graph") load();
     if (name === "colorBy") muted = new Set();
-    for (const part of [stage, panel]) part.style.height = `${height()}px`;
     if (name === "query" && query.value !== state.query) query.value = state.query;
     colors.value = state.colorBy;
     slider.value = state.asOf ? toDay(state.asOf) : slider.max;
@@ -224,14 +244,14 @@ export function mountGraph(root, state, { tell = () => {}, expand = null } = {})
   function load() {
     const before = byId;
     const graph = state.graph ?? { nodes: [], edges: [] };
-    const middle = (node) => {
+    const beside = (node) => {
       const tied = graph.edges.find((edge) => edge.source === node.id || edge.target === node.id);
       const other = tied && before.get(tied.source === node.id ? tied.target : tied.source);
       return other ? { x: other.x + 5 * Math.random(), y: other.y + 5 * Math.random() } : {};
     };
     nodes = graph.nodes.map((each) => {
       const old = before.get(each.id);
-      const place = old ? { x: old.x, y: old.y, vx: old.vx, vy: old.vy } : before.size ? middle(each) : {};
+      const place = old ? { x: old.x, y: old.y, vx: old.vx, vy: old.vy } : before.size ? beside(each) : {};
       return { ...each, ...place, r: radius(each), ...shortened(each.title) };
     });
     byId = new Map(nodes.map((node) => [node.id, node]));
@@ -250,7 +270,11 @@ export function mountGraph(root, state, { tell = () => {}, expand = null } = {})
       renderer?.remove();
       renderer = Object.assign(wanted(stage), { make: wanted });
     }
-    simulation.nodes(nodes).force("link", forceLink(edges).distance(46)).alpha(before.size ? 0.5 : 1).restart();
+    simulation.nodes(nodes).force("link", forceLink(edges).distance(46));
+    shape();
+    // At first they are near where they come to rest, as far as that is worked out at once.
+    if (!before.size) simulation.alpha(1).tick(Math.min(200, Math.round(30_000 / (nodes.length + 1))));
+    simulation.alpha(Math.max(0.3, before.size ? 0.5 : simulation.alpha())).restart();
   }
 
   /** Work out how each note and link looks by the state. */

@@ -19,18 +19,72 @@ function geometry(edge) {
 
 const directed = (edge) => edge.type !== "related";
 
-/** Place labels in order of importance, leaving out those that would lie on another. */
+const FONT = "11px system-ui, sans-serif";
+const LABEL_HEIGHT = 14;
+const LEAST_DISC = 3; // pixels; a label may lie on a smaller one
+let ruler;
+
+/** Return how many pixels wide a label is. */
+export function measured(text) {
+  ruler ??= document.createElement("canvas").getContext("2d");
+  ruler.font = FONT;
+  return ruler.measureText(text).width;
+}
+
+/** Boxes [left, top, right, bottom] in a plane, in squares, so that few are compared with each other. */
+class Taken {
+  squares = new Map();
+
+  * #under([left, top, right, bottom]) {
+    for (let x = left >> 6; x <= right >> 6; x++) for (let y = top >> 6; y <= bottom >> 6; y++) yield x * 65_536 + y;
+  }
+
+  add(box) {
+    for (const square of this.#under(box)) {
+      if (!this.squares.has(square)) this.squares.set(square, []);
+      this.squares.get(square).push(box);
+    }
+  }
+
+  meets(box) {
+    for (const square of this.#under(box)) {
+      for (const other of this.squares.get(square) ?? []) {
+        if (box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]) return true;
+      }
+    }
+    return false;
+  }
+}
+
+/**
+ * Place labels in order of importance below, above or beside their discs, leaving out those that would lie on another
+ * label, on a disc or outside; zooming in makes room for more. A marked note always has its label.
+ */
 function labels(scene) {
   const { k, x, y } = scene.transform;
-  const taken = [];
+  const taken = new Taken();
+  for (const node of scene.nodes) {
+    const r = node.r * k, left = node.x * k + x, top = node.y * k + y;
+    if (r < LEAST_DISC || left < 0 || left > scene.width || top < 0 || top > scene.height) continue;
+    taken.add([left - r, top - r, left + r, top + r]);
+  }
   const shown = [];
   for (const node of scene.labelled) {
-    const text = node.label, width = node.labelWidth, left = node.x * k + x - width / 2, top = (node.y + node.r) * k + y + 2;
-    const box = [left, top, left + width, top + 14];
-    if (box[2] < 0 || box[0] > scene.width || box[3] < 0 || box[1] > scene.height) continue;
-    if (!node.marked && taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
-    taken.push(box);
-    shown.push({ node, text, x: left + width / 2, y: top + 11 });
+    const cx = node.x * k + x, cy = node.y * k + y, r = node.r * k, width = node.labelWidth;
+    if (cx < 0 || cx > scene.width || cy < 0 || cy > scene.height) continue;
+    const places = [
+      [cx - width / 2, cy + r + 1], [cx - width / 2, cy - r - 1 - LABEL_HEIGHT],
+      [cx + r + 4, cy - LABEL_HEIGHT / 2], [cx - r - 4 - width, cy - LABEL_HEIGHT / 2],
+    ];
+    const free = ([left, top]) => left >= 2 && top >= 0 && left + width <= scene.width - 2 && top + LABEL_HEIGHT <= scene.height
+      && !taken.meets([left, top, left + width, top + LABEL_HEIGHT]);
+    // Where it was before, so that it does not jump from side to side while the notes move.
+    if (!(node.place >= 0 && free(places[node.place]))) node.place = places.findIndex(free);
+    if (node.place < 0 && !node.marked) continue;
+    const [left, top] = places[Math.max(0, node.place)];
+    const inside = Math.max(2, Math.min(left, scene.width - width - 2)), under = Math.min(top, scene.height - LABEL_HEIGHT);
+    taken.add([inside, under, inside + width, under + LABEL_HEIGHT]);
+    shown.push({ node, text: node.label, x: inside + width / 2, y: under + 11 });
   }
   return shown;
 }
@@ -96,7 +150,7 @@ export function canvasRenderer(host) {
         }
       }
       context.setTransform(scale, 0, 0, scale, 0, 0);
-      context.font = "11px system-ui, sans-serif";
+      context.font = FONT;
       context.textAlign = "center";
       context.fillStyle = ink;
       context.strokeStyle = getComputedStyle(host.closest(".amem-graph")).backgroundColor;

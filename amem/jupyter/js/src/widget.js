@@ -50,5 +50,5 @@ const kept = globalThis.document?.getElementById("amem-graph-data");
 if (kept) {
   const root = styled(document.getElementById("amem-graph"));
   const graph = JSON.parse(kept.textContent);
-  mountGraph(root, { graph, selected: graph.focus, colorBy: "kind", asOf: "", query: "", height: Math.max(320, innerHeight - 150) });
+  mountGraph(root, { graph, selected: graph.focus, colorBy: "kind", asOf: "", query: "", height: 0 });
 }
