@@ -9,7 +9,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 # The first Python found that is new enough; name another with PYTHON=/path/to/python3.
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
-# What to hand on: make test ARGS="tests/text -k chinese", make demo ARGS="--help".
+# What to hand on: make test ARGS="tests/language -k chinese", make demo ARGS="--help".
 ARGS ?=
 # make install QUIET= shows what pip is doing.
 QUIET ?= -q

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
+from amem.analysts.choose import chat_model, make_chat
 from amem.border import bordered
 from amem.errors import InvalidInput
-from amem.llm.choose import chat_model, make_chat
 from amem.llm.model_names import full_name
 from amem.settings import load_settings
 

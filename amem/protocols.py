@@ -85,7 +85,7 @@ class Vocabulary(Protocol):
         ...
 
     def document_frequency(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """For each index term (see ``amem.text.index_terms``) how many notes hold it; 0 when none."""
+        """For each index term (see ``amem.language.index_terms``) how many notes hold it; 0 when none."""
         ...
 
     def tags(self) -> Mapping[str, int]:

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.text import written_in_cjk
+from amem.language import written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

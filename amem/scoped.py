@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from amem.conversation.assistant import Assistant
     from amem.conversation.ingest import RememberReport
     from amem.conversation.questions import Answer
+    from amem.language.intervals import Interval
     from amem.maintenance.forgetting_preview import Outlook
     from amem.maintenance.shift import MaintenanceReport
     from amem.maintenance.topic_notes import Topic, TopicMap, TopicPage
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from amem.strength import Strength
     from amem.system.purges import PurgeReport
     from amem.tools import Toolbox
-    from amem.truth.intervals import Interval
     from amem.verdict import Conflict
     from amem.writing.intake import NewNote
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.interop.locomo import session_time
-from amem.text.scripts import ENGLISH
+from amem.language.scripts import ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

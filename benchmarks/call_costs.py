@@ -22,8 +22,8 @@ from _tokens import NAMES, counter
 from amem import AgenticMemorySystem, AmemError, load_settings
 from amem.interop.items import Incoming
 from amem.interop.reader import read_path
+from amem.language import sentences
 from amem.testing import FakeOllama, willing_model
-from amem.text import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

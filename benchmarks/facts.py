@@ -21,9 +21,9 @@ from rich.console import Console
 from rich.table import Table
 
 from amem.analysis import Draft
-from amem.llm.offline.facts import facts_in
-from amem.text import normalize
-from amem.truth.predicates import load_predicates
+from amem.language import normalize
+from amem.language.predicates import load_predicates
+from amem.language.statements import facts_in
 
 DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "facts"
 HALVES = ("tuned", "held_out")

@@ -34,8 +34,8 @@ from _qa_table import table
 from _tokens import NAMES, counter
 
 from amem import AmemError, load_settings
+from amem.analysts.choose import make_chat
 from amem.embedding import make_embedder
-from amem.llm import make_chat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -24,12 +24,12 @@ from _tokens import NAMES, counter
 from _willing import WillingChat
 
 from amem import AgenticMemorySystem, AmemError, NewNote, load_settings
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.embedding import make_embedder
 from amem.interop.items import Incoming
 from amem.interop.reader import read_path
-from amem.llm.model_analyst import ModelAnalyst
+from amem.language import is_cjk
 from amem.llm.prompts import CHINESE, load_prompt
-from amem.text import is_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

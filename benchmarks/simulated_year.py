@@ -23,13 +23,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem import Filter, Settings
+from amem.language.predicates import load_predicates
 from amem.maintenance.cycle import Cycle
 from amem.maintenance.forgetting_phases import Fading, Layering
 from amem.note import Kind, Layer, MemoryNote, Status
 from amem.storage.store import Store
 from amem.storage.undo import undo
 from amem.testing import FrozenClock
-from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
     from amem.maintenance.shift import MaintenanceReport

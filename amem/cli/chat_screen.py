@@ -24,9 +24,9 @@ from amem.cli.render import (
 from amem.clock import zone
 from amem.conversation.reply import LEARNING, ended, grouped, was_shown
 from amem.errors import NoteNotFound, SessionNotFound
+from amem.language.sentences import may_break
 from amem.rendering import text_of
 from amem.storage.chats import Learning
-from amem.text.sentences import may_break
 from amem.visible import visible
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from amem.cli.render import console, on_terminal, print_json, print_table, style
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from amem.language.intervals import Interval
     from amem.memory_system import AgenticMemorySystem
-    from amem.truth.intervals import Interval
 
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
@@ -131,7 +131,7 @@ def _unknown(memory: "AgenticMemorySystem", subject: str, predicate: str | None,
     """That nothing is known, or was known then, and who else may have been meant."""
     import difflib
 
-    from amem.truth.subjects import subject_key
+    from amem.language.subjects import subject_key
 
     if known_at is not None and (since := memory.timeline(subject, predicate)):
         about = "" if predicate is None else f" about {since[0].predicate}"

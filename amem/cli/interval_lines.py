@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.cli.render import console, cut, on_terminal, one_line, print_wrapped, say, short_id, styled, when
-from amem.text.scripts import written_in_cjk
+from amem.language.scripts import written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from amem.truth.intervals import Interval
+    from amem.language.intervals import Interval
 
 
 #: Columns from which an interval and its times fit on one line.

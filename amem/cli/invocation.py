@@ -159,7 +159,7 @@ def folded(sentence: str, *, command: str = "") -> str:
     From where `command` begins on it stays in one piece, to be copied.
     """
     from amem.cli.render import cell_width
-    from amem.text.sentences import breaks
+    from amem.language.sentences import breaks
 
     room = shutil.get_terminal_size().columns
     if not sys.stderr.isatty() or cell_width(sentence) <= room:

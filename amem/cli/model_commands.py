@@ -15,7 +15,7 @@ from amem.visible import visible_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from amem.llm.choose import Survey
+    from amem.analysts.choose import Survey
     from amem.llm.ollama_models import Pulling
     from amem.settings import Settings
     from amem.storage.costs import DaySpent, PurposeCost
@@ -74,7 +74,7 @@ def _cost_row(cost: "PurposeCost") -> tuple[str, ...]:
 @models.command("list")
 def list_models(context: typer.Context, as_json: Json = False) -> None:
     """Who analyses notes and why, what Ollama has, and what was spent today."""
-    from amem.llm.choose import survey, told
+    from amem.analysts.choose import survey, told
 
     settings = invocation(context).settings()
     found = survey(settings)
@@ -95,7 +95,7 @@ def pull(
     as_json: Json = False,
 ) -> None:
     """Have Ollama fetch a model. Stopped with Ctrl-C, it goes on where it stopped when it is run again."""
-    from amem.llm.choose import choose
+    from amem.analysts.choose import choose
     from amem.llm.model_names import ollama_name
     from amem.llm.ollama_models import pull as fetch
 
@@ -149,7 +149,7 @@ def _tokens(spent: "list[DaySpent]") -> int:
 
 
 def _served(found: "Survey", settings: "Settings") -> list[dict[str, Any]]:
-    from amem.llm.choose import SURVEY_SECONDS
+    from amem.analysts.choose import SURVEY_SECONDS
     from amem.llm.ollama_models import window
 
     using = {"notes": found.model, "embedding": settings.embed_model}

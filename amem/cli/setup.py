@@ -19,8 +19,8 @@ def register(app: typer.Typer) -> None:
 
 def setup(context: typer.Context, as_json: Json = False) -> None:
     """Get the embedding model ready, make the home, and say who will analyse notes."""
+    from amem.analysts.choose import survey
     from amem.embedding import ensure_model
-    from amem.llm.choose import survey
 
     call = invocation(context)
     settings = call.settings()

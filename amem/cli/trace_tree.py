@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.cli.render import console, one_line, say, short_id, short_ids, styled, when
+from amem.language.sentences import breaks
 from amem.note import Status
 from amem.rendering import text_of
 from amem.retrieval.expansion import READS, ground, resting
-from amem.text.sentences import breaks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

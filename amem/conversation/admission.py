@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from amem.analysis import Procedure, Statement
+from amem.analysts.rules.kinds import kind_of
 from amem.conversation.grounding import Said
-from amem.llm.offline.kinds import kind_of
-from amem.llm.offline.word_reading import read
+from amem.language import index_terms, query_terms, sentences
+from amem.language.scripts import words
+from amem.language.word_reading import read
 from amem.message import Role
 from amem.note import Kind
-from amem.text import index_terms, query_terms, sentences
-from amem.text.scripts import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

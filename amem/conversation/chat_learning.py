@@ -19,11 +19,11 @@ from amem.conversation.learning import queue_lesson
 from amem.conversation.reply import Learnt
 from amem.errors import AmemError, Cancelled
 from amem.labels import short_id, title
+from amem.language.tokens import tokens
 from amem.llm.prompts import EARLIER
 from amem.message import Message, Role
 from amem.note import EVERYONE
 from amem.storage.chats import Learning, TurnState
-from amem.text.tokens import tokens
 from amem.writing.worker import Owner, Patience, is_gone
 
 if TYPE_CHECKING:

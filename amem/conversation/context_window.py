@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amem.language.tokens import tokens
 from amem.message import Message, Role
 from amem.retrieval.budget import as_recalled
-from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

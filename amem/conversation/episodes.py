@@ -15,11 +15,11 @@ from amem.analysis import Passage
 from amem.border import checked
 from amem.clock import zone
 from amem.errors import InvalidInput
+from amem.language import index_terms, query_terms, sentences, written_in_cjk
+from amem.language.tokens import tokens as count_tokens
 from amem.message import Message, Role
 from amem.note import Enrichment, Kind
 from amem.storage.rows import plain
-from amem.text import index_terms, query_terms, sentences, written_in_cjk
-from amem.text.tokens import tokens as count_tokens
 from amem.writing.apply import readdress
 from amem.writing.intake import NewNote, take_in
 from amem.writing.neighbours import ANALYSED, draft_of, fill_in

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from amem.clock import zone
 from amem.conversation.reply import lines_for
+from amem.language import index_terms
 from amem.rendering import holding_text, text_within
 from amem.retrieval.confidence import Support, best_support, supporting, told_over
 from amem.retrieval.highlight import passage, spans
-from amem.text import index_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from amem.conversation.ports import Memory
+    from amem.language.intervals import Interval
     from amem.note import MemoryNote
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
-    from amem.truth.intervals import Interval
 
 #: Backends that leave it open whether there is a model; that there is none is no failure then.
 NAMES_NO_MODEL = frozenset(("auto", "offline"))

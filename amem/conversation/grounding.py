@@ -10,19 +10,19 @@ from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.entities import names
-from amem.llm.offline.word_reading import read
+from amem.language import index_terms, query_terms, sentences, written_in_cjk
+from amem.language.entities import names
+from amem.language.scripts import ENGLISH
+from amem.language.sentences import DENIAL, Stance, clauses, stances, without_idioms
+from amem.language.times import with_dates
+from amem.language.word_reading import read
 from amem.message import Role
-from amem.text import index_terms, query_terms, sentences, written_in_cjk
-from amem.text.scripts import ENGLISH
-from amem.text.sentences import DENIAL, Stance, clauses, stances, without_idioms
-from amem.text.times import with_dates
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from amem.language.sentences import Clause
     from amem.message import Message
-    from amem.text.sentences import Clause
 
 
 # Said, denied or asked? What a claim makes of a sentence, held against what the sentence makes of it.

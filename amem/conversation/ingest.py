@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from amem.conversation.episodes import Drafted
     from amem.conversation.procedures import Finder
     from amem.conversation.rule_file import Rules
+    from amem.language.predicates import Predicates
     from amem.message import Message
     from amem.protocols import Analyst
     from amem.settings import Settings
     from amem.storage.records import Job
     from amem.storage.store import Session, Store
-    from amem.truth.predicates import Predicates
     from amem.vectorizer import Vectorizer
     from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline

@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from amem.conversation.procedures import Finder
     from amem.conversation.rule_file import Rules
     from amem.errors import AmemError
+    from amem.language.predicates import Predicates
     from amem.message import Message
     from amem.note import MemoryNote, Scope
     from amem.protocols import Analyst
     from amem.receipt import Queued, Receipt
     from amem.settings import Settings
     from amem.storage.store import Session, Store
-    from amem.truth.predicates import Predicates
     from amem.vectorizer import Vectorizer
     from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline

@@ -14,6 +14,7 @@ from sqlalchemy import func, or_, select
 from amem import checks
 from amem.clock import local_time, parse_time
 from amem.errors import InvalidInput, NoteNotFound, NoteTooLong
+from amem.language import query_terms, sentences
 from amem.message import Message, Role
 from amem.note import Kind, Source, Status
 from amem.retrieval.budget import without_recalled
@@ -21,7 +22,6 @@ from amem.storage import tables
 from amem.storage.rows import time_text
 from amem.storage.sources import read_sources
 from amem.storage.sql_values import chunks
-from amem.text import query_terms, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from amem.conversation.assistant import Assistant
+    from amem.language.intervals import Interval
     from amem.message import Message
     from amem.note import MemoryNote, Scope
     from amem.query import Filter, Query
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from amem.retrieval.hit import Hit
     from amem.settings import Settings
     from amem.storage.records import UndoReport
-    from amem.truth.intervals import Interval
 
 
 # What the assistant needs of the rooms around it: something to recall with, and something that learns.

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.analysis import KnownProcedure
+from amem.language import normalize, written_in_cjk
 from amem.note import Kind, Status
 from amem.query import Filter, Query
 from amem.receipt import Queued
-from amem.text import normalize, written_in_cjk
 from amem.writing.apply import readdress
 from amem.writing.neighbours import ENRICH_JOB
 

@@ -6,13 +6,14 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from amem.analysts.rules.kinds import is_courtesy
 from amem.clock import zone
 from amem.conversation.context_window import SMALLEST_TURN, Past, Shares, Summary, fit
 from amem.conversation.extractive import extract
 from amem.conversation.reply import Recalled, lines_for
 from amem.errors import InvalidInput
-from amem.llm.offline.kinds import is_courtesy
-from amem.llm.offline.word_reading import read
+from amem.language.tokens import tokens
+from amem.language.word_reading import read
 from amem.llm.prompts import CHINESE, count_words, line, load_prompt
 from amem.llm.prompts import note as shown_note
 from amem.query import Query
@@ -20,7 +21,6 @@ from amem.rendering import doubt_of, text_of, text_within
 from amem.retrieval.budget import as_recalled, told_by_others
 from amem.retrieval.confidence import Support, best_support, share_held, supporting, telling, weights_of
 from amem.retrieval.core_notes import core_text
-from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -14,13 +14,13 @@ from amem.conversation.messages import check_asked
 from amem.conversation.prompt import Attribution, attributed
 from amem.conversation.reply import lines_for
 from amem.errors import AmemError
+from amem.language.tokens import tokens
 from amem.llm.answering import MOST_NOTES, NOTE_WORDS
 from amem.llm.prompts import first_words
 from amem.query import Query
 from amem.retrieval.confidence import Support, best_support
 from amem.retrieval.explanation import ordinal
 from amem.retrieval.recall import Uses
-from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

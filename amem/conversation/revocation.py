@@ -9,6 +9,7 @@ from sqlalchemy import func, select
 
 from amem.conversation.messages import Transcript, message_of, without_forgotten, without_sentences
 from amem.conversation.reply import Candidate, Forgotten
+from amem.language import index_terms, query_terms, sentences
 from amem.message import Role
 from amem.note import Status
 from amem.query import Query
@@ -16,7 +17,6 @@ from amem.retrieval.confidence import Support, share_held, telling, weights_of
 from amem.storage import tables
 from amem.storage.sources import read_sources
 from amem.storage.sql_values import chunks, valid_json
-from amem.text import index_terms, query_terms, sentences
 from amem.writing.conflict.settling import take_back_in, without_take_backs
 
 if TYPE_CHECKING:

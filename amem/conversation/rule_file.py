@@ -11,8 +11,8 @@ import regex
 
 from amem.conversation.admission import ALSO_CALLED, DETECTORS, REMOVED, without
 from amem.errors import InvalidInput
+from amem.language import is_cjk, written_in_cjk
 from amem.llm.prompts import CHINESE
-from amem.text import is_cjk, written_in_cjk
 
 # Regular expressions that people write into their rules: whatever they are like, they come to an end in time.
 #

@@ -12,7 +12,7 @@ from amem.embedding.embedder_choice import Once
 from amem.embedding.pooling import batches_by_length, mean_pool, unit_rows
 from amem.embedding.server_embedders import first_line
 from amem.errors import MissingModel
-from amem.text.tokens import Literacy
+from amem.language.tokens import Literacy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

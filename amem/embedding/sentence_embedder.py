@@ -15,7 +15,7 @@ from amem.embedding.pooling import BATCH, unit_rows
 from amem.embedding.server_embedders import first_line
 from amem.environment import defaults
 from amem.errors import MissingExtra, MissingModel
-from amem.text.tokens import Literacy
+from amem.language.tokens import Literacy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

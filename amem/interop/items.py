@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
+from amem.language import split_text
 from amem.note import FILE, LinkType, Status
-from amem.text import split_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -12,9 +12,9 @@ from amem.errors import InvalidInput
 from amem.interop.decoding import decode
 from amem.interop.items import Incoming, Read, Refused, Standing, Wanted, source_id
 from amem.interop.json_records import EXPORT_MARK, source_of
+from amem.language import normalize
 from amem.note import LinkType, Source, Status
 from amem.storage.rows import overturned_of
-from amem.text import normalize
 from amem.writing.intake import NewNote
 from amem.writing.restoring import Exported
 

@@ -20,8 +20,8 @@ from amem.interop.front_matter import Value, as_list, split_front_matter
 from amem.interop.items import Emptied, FilePlace, Incoming, Listing, Read, Refused, Wanted, source_id
 from amem.interop.sections import LONG, Section, opens_with_heading, sections
 from amem.interop.wikilinks import wanted_links
+from amem.language import hashtags
 from amem.note import LinkType, Source
-from amem.text import hashtags
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.text import split_text
+from amem.language import split_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

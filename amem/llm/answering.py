@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.analysis import ProposedLink, Rewrite
 from amem.errors import AmemError, BadModelAnswer
+from amem.language import index_terms, is_cjk, query_terms
 from amem.llm import prompts as showing
 from amem.llm.answers import NOT_GIVEN
 from amem.llm.ladder import Ladder, Question
@@ -16,7 +17,6 @@ from amem.llm.model_text import Dropped, Handles, clean, quoted
 from amem.llm.prompts import language_of
 from amem.llm.schemas import answer_schema, rerank_schema, suffices_schema
 from amem.note import LinkType
-from amem.text import index_terms, is_cjk, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from amem.environment import defaults
 from amem.errors import InvalidInput, MissingExtra, MissingModel
-from amem.text.tokens import Literacy
+from amem.language.tokens import Literacy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

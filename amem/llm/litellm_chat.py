@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, Cancelled, InvalidInput, MissingModel, ServiceUnavailable
+from amem.language.tokens import tokens
 from amem.litellm_import import import_litellm
 from amem.llm.guarded import Usage, counted
 from amem.llm.thought_filter import Thoughts, only_thought
 from amem.server_call import MOST_BYTES, Bounds, ServerCalls, late, made_within, quoted
-from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

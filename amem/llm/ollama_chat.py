@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from amem.language.tokens import tokens
 from amem.llm.guarded import Usage, counted
 from amem.llm.thought_filter import Thoughts, only_thought
 from amem.ollama_server import OllamaServer
 from amem.server_call import MOST_BYTES, Bounds
-from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence

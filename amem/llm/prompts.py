@@ -9,7 +9,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
-from amem.text import is_cjk, written_in_cjk
+from amem.language import is_cjk, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

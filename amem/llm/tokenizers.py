@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
+from amem.language.tokens import most_tokens
 from amem.llm.model_names import full_name, is_ollama
-from amem.text.tokens import most_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.analysis import PageNote
+from amem.analysts.rules.note_context import gist_of
 from amem.clock import zone
 from amem.errors import AmemError, Cancelled, StorageError
-from amem.llm.offline.note_context import gist_of
-from amem.llm.offline.word_reading import read
+from amem.language import written_in_cjk
+from amem.language.word_reading import read
 from amem.maintenance.forgetting_phases import lasting
 from amem.maintenance.shift import ACTOR, PhaseReport, Reason
 from amem.note import Enrichment, Kind, Link, LinkType, MemoryNote, Scope, Status
 from amem.rendering import holding_text
-from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import tzinfo
 
+    from amem.language.predicates import Predicates
     from amem.maintenance.shift import Shift
     from amem.protocols import PageWriter
     from amem.settings import Settings
     from amem.storage.store import Session, Store
-    from amem.truth.predicates import Predicates
     from amem.vectorizer import Vectorizer
 
 

@@ -183,7 +183,7 @@ def _embedder(vectorizer: Vectorizer, settings: Settings, language: Callable[[],
 
 
 def _model(settings: Settings) -> Iterator[Finding]:
-    from amem.llm.choose import survey
+    from amem.analysts.choose import survey
 
     found = survey(settings)
     if found.problem:

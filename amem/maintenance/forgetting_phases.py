@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.language.predicates import Predicates
     from amem.maintenance.shift import Shift
     from amem.settings import Settings
     from amem.storage.standings import Standings
     from amem.storage.store import Session, Store
     from amem.strength import Strength
-    from amem.truth.predicates import Predicates
 
 
 # What time may not archive: what a person wrote, what says how things are now, what replaced another note.

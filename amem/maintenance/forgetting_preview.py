@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from amem.language.predicates import Predicates
     from amem.maintenance.forgetting_phases import Move
     from amem.note import Kind, MemoryNote
     from amem.settings import Settings
     from amem.storage.store import Session
     from amem.strength import Strength
-    from amem.truth.predicates import Predicates
 
 
 # What is to become of one note: when it leaves its layer and when it fades, if nothing recalls it until then.

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from amem.analysis import Draft
 from amem.errors import AmemError, BadModelAnswer, Cancelled, StorageError
+from amem.language import normalize, written_in_cjk
+from amem.language.entities import entities
+from amem.language.scripts import words
+from amem.language.statements import facts_in
 from amem.llm.answers import SURE
 from amem.llm.guarded import Metered, Spent
-from amem.llm.offline.entities import entities
-from amem.llm.offline.facts import facts_in
 from amem.llm.topic_writing import MOST_CHARACTERS
 from amem.maintenance.sameness import denied, difference, goes_further, said, unsaid
 from amem.note import FILE, Enrichment, Layer, MemoryNote, Status
-from amem.text import normalize, written_in_cjk
-from amem.text.scripts import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from amem.analysis import MergeDraft
+    from amem.language.predicates import Predicates
     from amem.note import Fact
     from amem.protocols import MergeWriter
-    from amem.truth.predicates import Predicates
 
 
 # The one note that stands for several: the fullest wording, and every sentence that only another of them holds.

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.language.predicates import Predicates
     from amem.maintenance.shift import Shift
     from amem.protocols import MergeWriter
     from amem.settings import Settings
     from amem.storage.store import Session, Store
-    from amem.truth.predicates import Predicates
     from amem.vectorizer import Vectorizer
 
 

@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.clock import local_time
-from amem.llm.offline.lexicon import lexicon
+from amem.language import index_terms, normalize, sentences, written_in_cjk
+from amem.language.lexicon import lexicon
+from amem.language.scripts import CJK, is_cjk, words
+from amem.language.subjects import subject_key
 from amem.note import Enrichment, Kind, MemoryType, Scope, Status
-from amem.text import index_terms, normalize, sentences, written_in_cjk
-from amem.text.scripts import CJK, is_cjk, words
-from amem.truth.subjects import subject_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

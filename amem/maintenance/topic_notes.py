@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from amem.errors import AmemError, Cancelled, StaleNote, StorageError
+from amem.language import normalize
 from amem.maintenance.shift import ACTOR
 from amem.maintenance.topic_pages import (
     MOST_GONE,
@@ -27,7 +28,6 @@ from amem.note import Enrichment, Kind, Layer, Link, LinkType, MemoryNote, Scope
 from amem.query import Filter
 from amem.rendering import holding_text
 from amem.storage.rows import plain, time_text
-from amem.text import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.analysis import PageNote
+from amem.language import index_terms, is_cjk, normalize, sentences, written_in_cjk
+from amem.language.scripts import words
 from amem.llm.topic_writing import MOST_NOTES
 from amem.note import Kind, Status
 from amem.rendering import holding_text
-from amem.text import index_terms, is_cjk, normalize, sentences, written_in_cjk
-from amem.text.scripts import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

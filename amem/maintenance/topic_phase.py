@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from amem.errors import StaleNote
-from amem.llm.offline.lexicon import lexicon
+from amem.language import index_terms, normalize, query_terms, written_in_cjk
+from amem.language.lexicon import lexicon
 from amem.maintenance.cycle import CYCLES
 from amem.maintenance.shift import PhaseReport, Reason
 from amem.maintenance.topic_notes import known_topics, notes_of, recognise
 from amem.maintenance.topic_pages import core, is_chinese, labels
 from amem.note import Kind, LinkType, Scope, Status
 from amem.storage.vectors import text_hash
-from amem.text import index_terms, normalize, query_terms, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.language import index_terms, written_in_cjk
 from amem.note import Kind
-from amem.text import index_terms, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -19,13 +19,14 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from amem.text import index_terms, normalize, query_terms, search_terms
-from amem.text.scripts import words
-from amem.text.terms import asked_terms
+from amem.language import index_terms, normalize, query_terms, search_terms
+from amem.language.scripts import words
+from amem.language.terms import asked_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from amem.language.intervals import Interval
     from amem.note import MemoryNote
     from amem.query import Query
     from amem.retrieval.explanation import Explanation, LegShare
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from amem.retrieval.ranking import Ranking
     from amem.retrieval.words import Frequencies
     from amem.storage.store import Session
-    from amem.truth.intervals import Interval
 
 #: Words of asking, not of what is asked for: they are rare in notes and would weigh much.
 _ASKING = frozenset(

@@ -11,6 +11,7 @@ from amem import checks
 from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.labels import short_id
+from amem.language import query_terms, written_in_cjk
 from amem.llm.prompts import inert, line
 from amem.llm.tokenizers import Counter, counter_for, settings_counter
 from amem.note import Status
@@ -19,7 +20,6 @@ from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, Candidate, compa
 from amem.retrieval.confidence import Support, best_support, supporting
 from amem.retrieval.core_notes import CoreNotes, background
 from amem.retrieval.highlight import bounds, passage
-from amem.text import query_terms, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Source
     from amem.query import Filter, Query
     from amem.retrieval.core_notes import CoreNote
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from amem.retrieval.recall import Recall
     from amem.settings import Settings
     from amem.storage.store import Session, Store
-    from amem.truth.predicates import Predicates
 
 
 # What is known about a question, as text for somebody else's prompt and as values: the frame and what stands in it.

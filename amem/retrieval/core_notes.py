@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from amem.language import normalize, sentences, written_in_cjk
+from amem.language.intervals import intervals
+from amem.language.subjects import USER, WE
+from amem.language.tokens import tokens
 from amem.llm.prompts import count_words, first_words, line
 from amem.note import Kind, Status
 from amem.query import Filter
 from amem.rendering import doubt_of, holding_facts, holding_text, text_within
 from amem.retrieval.budget import BACKGROUND, BACKGROUND_ZH, LABELS_ZH, harmless
 from amem.retrieval.ranking import Gate
-from amem.text import normalize, sentences, written_in_cjk
-from amem.text.tokens import tokens
-from amem.truth.intervals import intervals
-from amem.truth.subjects import USER, WE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
+    from amem.language.intervals import Interval
+    from amem.language.predicates import Predicates
     from amem.note import MemoryNote
     from amem.storage.store import Session
-    from amem.truth.intervals import Interval
-    from amem.truth.predicates import Predicates
 
 
 # The notes that no prompt may lack: those that state an allergy, a medication, a condition; and what holds of a note.

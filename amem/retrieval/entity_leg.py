@@ -8,8 +8,8 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from amem.language.scripts import CJK, ENGLISH, is_cjk
 from amem.retrieval.legs import Listed
-from amem.text.scripts import CJK, ENGLISH, is_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

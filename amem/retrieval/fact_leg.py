@@ -7,31 +7,31 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.facts.chinese_people import KIN_ZH
+from amem.language import index_terms, normalize
+from amem.language.fact_wording import ROLE_WORDS, Asking
+from amem.language.intervals import intervals, same_value
+from amem.language.statements.chinese_people import KIN_ZH
+from amem.language.subjects import USER, WE, canonical_subject, spellings, subject_key, translations
+from amem.language.terms import content_terms, query_terms
+from amem.language.times import mentions
 from amem.note import Status
 from amem.retrieval.entity_leg import spans
 from amem.retrieval.legs import Listed
 from amem.storage.fact_rows import told_at
-from amem.text import index_terms, normalize
-from amem.text.terms import content_terms, query_terms
-from amem.text.times import mentions
-from amem.truth.intervals import intervals, same_value
-from amem.truth.subjects import USER, WE, canonical_subject, spellings, subject_key, translations
-from amem.truth.wording import ROLE_WORDS, Asking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
     from datetime import datetime
 
+    from amem.language.fact_wording import Asked
+    from amem.language.intervals import Interval
+    from amem.language.predicates import Predicates
     from amem.query import Filter
     from amem.retrieval.legs import Asked as Question
     from amem.retrieval.ranking import Gate
     from amem.settings import Settings
     from amem.storage.fact_rows import Stated
     from amem.storage.store import Session
-    from amem.truth.intervals import Interval
-    from amem.truth.predicates import Predicates
-    from amem.truth.wording import Asked
 
 
 # The facts leg: from the names in a question, along what is stated of them, to the notes that state what is asked.

@@ -10,6 +10,7 @@ import numpy as np
 from sqlalchemy import func, select
 
 from amem.clock import zone
+from amem.language import query_terms, written_in_cjk
 from amem.note import Status
 from amem.protocols import Literate
 from amem.retrieval.entity_leg import EntityLeg
@@ -20,18 +21,17 @@ from amem.retrieval.question_times import Dating
 from amem.retrieval.time_leg import TimeLeg
 from amem.retrieval.words import LexicalLeg
 from amem.storage import tables
-from amem.text import query_terms, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from amem.language.predicates import Predicates
     from amem.protocols import Embedder, Vector
     from amem.retrieval.hit import DenseIndex
     from amem.retrieval.legs import Floats, Keys
     from amem.retrieval.words import Frequencies
     from amem.settings import Settings
     from amem.storage.store import Session
-    from amem.truth.predicates import Predicates
 
 
 # Many legs' answers as one relevance in 0..1, the sum of a share for each leg.

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from amem.text import located_terms, query_terms
-from amem.text.sentences import sentence_ends
+from amem.language import located_terms, query_terms
+from amem.language.sentences import sentence_ends
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.clock import start_of_day
+from amem.language.intervals import intervals
+from amem.language.terms import content_terms
+from amem.language.times import Named, Span, named
 from amem.note import Kind
 from amem.retrieval.question import Event, Intent, Period, Reading, Recency
 from amem.retrieval.time_leg import times_of
 from amem.storage.rows import moment_or_never
-from amem.text.terms import content_terms
-from amem.text.times import Named, Span, named
-from amem.truth.intervals import intervals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import tzinfo
 
+    from amem.language.predicates import Predicates
     from amem.protocols import Vector
     from amem.retrieval.legs import Asked, Leg
     from amem.storage.store import Session
-    from amem.truth.predicates import Predicates
 
 
 # The time that a question names, as a period: "last week", "since 2022", "between March and May", 今年春节以前.
 #
-# Which days the words mean is read by ``amem.text.times``; here is what the words around them make of it.
+# Which days the words mean is read by ``amem.language.times``; here is what the words around them make of it.
 
 #: Words before a time that say which side of it is meant, and those behind it that do in Chinese.
 _SIDES = re.compile(

@@ -10,6 +10,7 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import InvalidInput
+from amem.language import index_terms, query_terms
 from amem.note import Kind, Status
 from amem.rendering import holding_text
 from amem.retrieval.entity_leg import Names
@@ -22,13 +23,13 @@ from amem.retrieval.question_times import timely
 from amem.retrieval.rerank import pool, spaced
 from amem.retrieval.router import Router
 from amem.retrieval.words import Frequencies
-from amem.text import index_terms, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from amem.language.predicates import Predicates
     from amem.protocols import Vector
     from amem.query import Filter, Query
     from amem.retrieval.explanation import Via
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from amem.retrieval.rerank import Reranking, Reread
     from amem.settings import Settings
     from amem.storage.store import Session
-    from amem.truth.predicates import Predicates
 
 
 # Which notes may answer a question, and what ranking needs to know of their rows.

@@ -13,6 +13,7 @@ import numpy as np
 
 from amem.clock import zone
 from amem.errors import NoteNotFound, StorageBusy, StorageFull, StorageReadOnly
+from amem.language.predicates import load_predicates
 from amem.retrieval.confidence import Confidences
 from amem.retrieval.exclusions import kept_out
 from amem.retrieval.explanation import Explanation, LegShare
@@ -25,12 +26,12 @@ from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking
 from amem.retrieval.router import as_it_is
 from amem.retrieval.words import Words
-from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
     from amem.clock import Clock
+    from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Source
     from amem.protocols import Embedder, Reranker, Vector
     from amem.query import Query
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from amem.retrieval.question import Reading
     from amem.settings import Settings
     from amem.storage.store import Session, Store
-    from amem.truth.predicates import Predicates
 
 
 # Counts hits as used: best effort, in one small write, never in the way of an answer.

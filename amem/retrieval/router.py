@@ -8,10 +8,10 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from amem.language.scripts import cjk_share
+from amem.language.terms import content_terms
 from amem.retrieval.question import Event, Intent, Period, Reading
 from amem.retrieval.question_times import dated, event_of, recency_of
-from amem.text.scripts import cjk_share
-from amem.text.terms import content_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amem.language import written_in_cjk
 from amem.retrieval.confidence import NUMBER, QUANTITY, share_held, weights_of
 from amem.retrieval.question import Intent
-from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from amem.language import normalize, query_terms
 from amem.note import Kind, LinkType, Status
 from amem.query import Filter
 from amem.retrieval.confidence import share_held, supporting, telling, weights_of
@@ -22,7 +23,6 @@ from amem.retrieval.context import (
 from amem.retrieval.ranking import Gate
 from amem.retrieval.router import as_it_is
 from amem.retrieval.sufficing import Read, Verdict, lines_of, notes_suffice, page_suffices, wanted
-from amem.text import normalize, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

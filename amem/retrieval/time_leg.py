@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from amem.language.times import mentions, states_a_time
 from amem.retrieval.legs import MOST, best_among, to_the_point
 from amem.retrieval.question import Intent
 from amem.storage.rows import moment_or_never
-from amem.text.times import mentions, states_a_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

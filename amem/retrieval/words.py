@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from amem.language import asked_terms
 from amem.retrieval.explanation import Lent
-from amem.text import asked_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

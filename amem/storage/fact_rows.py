@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Select, bindparam, column, delete, func, insert, select, text
 
+from amem.language import normalize
+from amem.language.intervals import Evidence
+from amem.language.subjects import subject_key
 from amem.note import Status
 from amem.rendering import fallen
 from amem.storage import tables
 from amem.storage.filters import changed_since, in_scope, scope_values, stood
 from amem.storage.rows import note_of, read_moment, read_time, time_text
 from amem.storage.sql_values import Prepared, chunks, listed, valid_json
-from amem.text import normalize
-from amem.truth.intervals import Evidence
-from amem.truth.subjects import subject_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal_column, select, text
 
+from amem.language import index_terms, search_terms
 from amem.note import Status
 from amem.storage import tables
 from amem.storage.filters import conditions, in_scope, scope_values
 from amem.storage.sql_values import Prepared, among, keys_from, listed
-from amem.text import index_terms, search_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from amem.language import Typed
     from amem.note import MemoryNote
     from amem.query import Filter
     from amem.storage.store import Session
-    from amem.text import Typed
 
     Keys = NDArray[np.int64]
     Floats = NDArray[np.float64]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from amem.errors import AmbiguousId, NoteNotFound
 from amem.labels import title as title_of
+from amem.language import search_terms
+from amem.language.markup import link_name
 from amem.note import LinkType
 from amem.storage.filters import in_scope, scope_values
 from amem.storage.rows import link_label, link_of
 from amem.storage.sql_values import Prepared, listed
 from amem.storage.tables import links as _LINKS
-from amem.text import search_terms
-from amem.text.markup import link_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,6 +12,7 @@ import numpy as np
 from sqlalchemy import case, select
 
 from amem.errors import InvalidInput
+from amem.language import typed_words
 from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
@@ -21,7 +22,6 @@ from amem.storage.fulltext import columns_of
 from amem.storage.rows import from_plain, read_moment
 from amem.storage.sql_values import Prepared, columns, keys_from, listed
 from amem.storage.standings import standings_among
-from amem.text import typed_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.language import Typed
     from amem.storage.store import Session
-    from amem.text import Typed
 
 
 # On which day something was for the people of a time zone, whose clocks may have been changed on that very day.

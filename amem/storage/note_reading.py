@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import bindparam, exists, func, select, text
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
+from amem.language import normalize
 from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Status
 from amem.query import Filter
 from amem.storage import tables
@@ -18,7 +19,6 @@ from amem.storage.filters import conditions, in_scope, scope_values, stood
 from amem.storage.hydrate import complete
 from amem.storage.rows import from_plain, note_of, read_time, time_text
 from amem.storage.sql_values import Prepared, among, chunks, listed, valid_json
-from amem.text import normalize
 from amem.visible import is_plain_name, visible_name
 
 if TYPE_CHECKING:

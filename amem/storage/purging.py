@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, delete, func, insert, or_, select, update
 
+from amem.language import Quotes, query_terms, sentences, written_in_cjk
 from amem.note import NOBODY, Kind, LinkType, Scope, Status
 from amem.storage import tables
 from amem.storage.rows import from_cell
 from amem.storage.sql_values import chunks
 from amem.storage.unquoting import Step, without
-from amem.text import Quotes, query_terms, sentences, written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, literal_column, select, true, update
 
+from amem.language import index_terms
 from amem.note import Source
 from amem.storage import tables
 from amem.storage.rows import read_time, time_text
 from amem.storage.sql_values import Prepared, among, chunks, listed
-from amem.text import index_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

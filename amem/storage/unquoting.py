@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from amem.text import Quotes
+    from amem.language import Quotes
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from amem.language.tokens import tokens
 from amem.note import EVERYONE
 from amem.query import Filter, Query
 from amem.system.recalling import Recalling
-from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable

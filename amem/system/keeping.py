@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from amem.collection import collection_names, folder_of
 from amem.conversation.rule_file import load_rules
 from amem.errors import InvalidInput
+from amem.language.predicates import load_predicates
 from amem.maintenance.doctor import Finding, examine
 from amem.maintenance.upkeep import reindex
 from amem.system.purges import Purging
-from amem.truth.predicates import load_predicates
 
 if TYPE_CHECKING:
     import os

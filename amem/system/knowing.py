@@ -7,21 +7,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from amem.clock import parse_time, zone
+from amem.language.fact_wording import wording
+from amem.language.intervals import intervals
+from amem.language.subjects import canonical_subject, spellings, subject_key
 from amem.note import EVERYONE
 from amem.retrieval.fact_leg import Slots
 from amem.storage.fact_rows import told_at
 from amem.system.wiring import Wiring
-from amem.truth.intervals import intervals
-from amem.truth.subjects import canonical_subject, spellings, subject_key
-from amem.truth.wording import wording
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from amem.language.intervals import Interval
     from amem.note import Scope
     from amem.retrieval.fact_leg import Filled
-    from amem.truth.intervals import Interval
 
 
 class Knowing(Wiring):

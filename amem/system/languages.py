@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from amem.embedding import describe
 from amem.errors import StorageBusy, StorageFull, StorageReadOnly
+from amem.language import written_in_cjk
 from amem.retrieval.fusion import LanguagesOf, dense_trust, written_in_other_script
-from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -150,7 +150,7 @@ class Maintaining(Keeping):
 
         Asks Ollama, which takes up to a few seconds where something else answers at its address or nothing does.
         """
-        from amem.llm.choose import survey, told
+        from amem.analysts.choose import survey, told
 
         with self._store.read() as session:
             today = day_of(session.now, zone(self.settings.timezone))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from amem.llm.choose import served_here
+from amem.analysts.choose import served_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from amem.language.predicates import Predicates
     from amem.llm.guarded import Ledger
     from amem.llm_controller import LLMController
     from amem.protocols import Analyst, ChatModel
     from amem.settings import Settings
-    from amem.truth.predicates import Predicates
 
 #: Notes analysed at the same time by a model on another machine.
 _REMOTE = 4
@@ -56,7 +56,7 @@ class Models:
             return self._given
         with self._choosing:
             if self._analyst is None:
-                from amem.llm import make_analyst
+                from amem.analysts.choose import make_analyst
 
                 self._analyst = make_analyst(
                     self._settings,
@@ -69,7 +69,7 @@ class Models:
 
     def rules(self) -> Analyst:
         """The offline rules, whatever the settings name: they stand in for a model that is not there."""
-        from amem.llm.offline import OfflineAnalyst
+        from amem.analysts.rules import OfflineAnalyst
 
         return OfflineAnalyst(self._predicates)
 
@@ -83,7 +83,7 @@ class Models:
             return self._chat
 
     def _make_chat(self, settings: Settings) -> ChatModel:
-        from amem.llm import make_chat
+        from amem.analysts.choose import make_chat
 
         # Whoever heard who analyses notes need not hear that it also answers.
         notify = self._notify if self._analyst is None else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
+from amem.language import normalize
 from amem.maintenance.shift import ACTOR
 from amem.maintenance.topic_notes import Keeper, Mark, Topic, TopicMap, TopicPage, known_topics, topic_notes
 from amem.maintenance.topic_phase import Declared, TopicPhase
@@ -15,7 +16,6 @@ from amem.protocols import PageWriter
 from amem.query import Filter
 from amem.storage.graph_queries import gathered, ties
 from amem.system.counting import Counting
-from amem.text import normalize
 from amem.writing.conflict.corrections import delete
 from amem.writing.fields import labels
 

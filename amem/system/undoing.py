@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
+from amem.language.times.moments import moment_of
 from amem.maintenance.upkeep import embed_missing
 from amem.note import EVERYONE
 from amem.storage.activity import actors, doings, log_order, operations_of
 from amem.storage.notes import differences, would_roll_back
 from amem.storage.undo import own_last, own_undone
 from amem.system.wiring import Wiring
-from amem.text.times.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,6 +15,7 @@ from amem.collection import StoreFeed, existing_folder, folder_of
 from amem.collection_retriever import CollectionRetriever
 from amem.errors import StorageError
 from amem.index import DenseLeg
+from amem.language.predicates import load_predicates
 from amem.ledger import StoreLedger
 from amem.llm.cross_encoders import find_reranker, local_entailment
 from amem.maintenance.upkeep import embed_missing
@@ -24,7 +25,6 @@ from amem.storage.store import Store
 from amem.system.evolutions import EvolutionCount
 from amem.system.languages import LanguageAdvice
 from amem.system.models import Models
-from amem.truth.predicates import load_predicates
 from amem.vectorizer import Vectorizer
 from amem.writing.conflict.corrections import Corrector, Reweigher
 from amem.writing.conflict.judges import Judges
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.conversation.chat_learning import ChatLearning
     from amem.conversation.ingest import Learner
+    from amem.language.predicates import Predicates
     from amem.protocols import Analyst, Embedder, Reranker
     from amem.receipt import Receipt
     from amem.settings import Settings
-    from amem.truth.predicates import Predicates
     from amem.writing.worker import Hand
 
 _log = logging.getLogger("amem")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from amem.text import index_terms, query_terms
+from amem.language import index_terms, query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from amem.analysis import Analysis, Draft, Evolution, Extraction, Neighbour, Passage
+from amem.language import query_terms
 from amem.llm.guarded import Usage
-from amem.text import query_terms
 
 if TYPE_CHECKING:
     from amem.message import Message

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from amem.language import written_in_cjk
 from amem.retrieval.budget import RECALLED_END, RECALLED_START
 from amem.testing import willing_answers as answers
 from amem.testing.willing_answers import Asked
-from amem.text import written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from amem.text import index_terms, is_cjk, query_terms, sentences, written_in_cjk
-from amem.text.scripts import CHINESE_PARTICLES, ENGLISH
+from amem.language import index_terms, is_cjk, query_terms, sentences, written_in_cjk
+from amem.language.scripts import CHINESE_PARTICLES, ENGLISH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from amem.clock import local_time
 from amem.errors import InvalidInput
 from amem.interop.wikilinks import wanted_links
+from amem.language.markup import link_name
 from amem.note import SCOPES, Kind, LinkType, Status
-from amem.text.markup import link_name
 from amem.vault.merging import Said
 from amem.vault.names import folded, stem
 from amem.vault.note_file import LinkLine, NoteFile

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from amem.analysis import Evolution
 from amem.errors import InvalidInput, StaleNote
+from amem.language import index_terms, query_terms, written_in_cjk
 from amem.note import Link, LinkType, Status
 from amem.receipt import Evolved, Queued
 from amem.storage.rows import plain
-from amem.text import index_terms, query_terms, written_in_cjk
 from amem.writing.conflict.decision import from_links
 from amem.writing.conflict.settling import Settled
 from amem.writing.fields import is_person, labels

@@ -81,7 +81,7 @@ class Purger:
 def _is_common(word: str) -> bool:
     """Whether a word is one of those that the rules file notes under: it quotes no note that happens to have it."""
     # Here, so that opening a collection to read it does not load the rules.
-    from amem.llm.offline.tags import is_kind_tag, theme_named
+    from amem.analysts.rules.tags import is_kind_tag, theme_named
 
     return is_kind_tag(word) or theme_named(word) is not None
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from amem import checks
 from amem.clock import parse_time, zone
 from amem.errors import EmptyNote, InvalidInput, NoteTooLong, UnknownField
+from amem.language import index_terms, is_cjk, normalize
+from amem.language.subjects import USER, WE, canonical_subject, subject_key
 from amem.note import Fact, Kind, Layer
-from amem.text import index_terms, is_cjk, normalize
-from amem.truth.subjects import USER, WE, canonical_subject, subject_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from amem.language.predicates import Predicates
     from amem.note import MemoryNote
     from amem.settings import Settings
-    from amem.truth.predicates import Predicates
 
 
 # Who writes: people, whose word machines do not overrule, and all others.

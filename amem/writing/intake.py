@@ -11,8 +11,8 @@ from amem.border import fitting
 from amem.clock import COMPACT, Clock, zone
 from amem.errors import InvalidInput
 from amem.labels import short_id
+from amem.language import normalize
 from amem.note import SCOPES, MemoryNote, Scope, Source
-from amem.text import normalize
 from amem.writing.fields import as_timestamp, clean, clean_content
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from amem.analysis import Analysis, Draft, Neighbour
 from amem.clock import local_time, parse_time
+from amem.language import hashtags
 from amem.note import Kind, Scope, Status
 from amem.rendering import text_of
-from amem.text import hashtags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
@@ -56,7 +56,7 @@ def fill_in(
     the rules read it: they know no longer from still, and March from May.
 
     `valid_from` is read from the text here, not asked for: small models get dates wrong, and a note whose model was
-    down deserves its date, too. See ``amem.llm.offline.validity`` for what counts as one; else it is the time that all
+    down deserves its date, too. See ``amem.language.validity`` for what counts as one; else it is the time that all
     of the note's facts share.
     """
     for name in ANSWERED:
@@ -83,7 +83,7 @@ def _stated(note: MemoryNote, analysis: Analysis, zone: tzinfo, canon: Canon) ->
         found = canon.found(analysis.facts, note)
     else:
         # Here, so that opening a collection to read it does not load the rules.
-        from amem.llm.offline.facts import facts_in
+        from amem.language.statements import facts_in
 
         found = canon.found(analysis.facts, note, facts_in(draft_of(note, zone), canon.predicates()))
     said = local_time(note.timestamp, zone)
@@ -105,7 +105,7 @@ def _as_a_day(time: datetime | None, said: datetime, zone: tzinfo) -> datetime |
 
 
 def _holds_from(note: MemoryNote, zone: tzinfo) -> datetime | None:
-    from amem.llm.offline.validity import holds_from
+    from amem.language.validity import holds_from
 
     if note.kind in _NO_STATEMENT:
         return None

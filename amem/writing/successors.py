@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.language import normalize
+from amem.language.intervals import intervals, same_value
+from amem.language.subjects import USER, WE, canonical_subject, subject_key
 from amem.note import Fact, Scope
-from amem.text import normalize
-from amem.truth.intervals import intervals, same_value
-from amem.truth.subjects import USER, WE, canonical_subject, subject_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from amem.language.predicates import Predicates
     from amem.note import MemoryNote
     from amem.storage.store import Session
-    from amem.truth.predicates import Predicates
 
 SUCCEEDED_BY = "succeeded_by"
 #: Places that one person may fill at a time, and more of them than this nobody does.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from amem.language import index_terms
 from amem.note import NOBODY, Scope
-from amem.text import index_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

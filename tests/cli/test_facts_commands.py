@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from amem.cli.interval_lines import ending, print_intervals
-from amem.truth.intervals import Interval
+from amem.language.intervals import Interval
 
 if TYPE_CHECKING:
     from conftest import Cli

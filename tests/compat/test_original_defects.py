@@ -10,8 +10,8 @@ import pytest
 
 from amem import AgenticMemorySystem, load_settings
 from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import EmptyNote, InvalidInput, ServiceUnavailable, UnknownField
-from amem.llm.model_analyst import ModelAnalyst
 from amem.note import LinkType
 from amem.query import Query
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst, ScriptedChat

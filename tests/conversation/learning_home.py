@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem import AgenticMemorySystem, load_settings
+from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.ingest import Learner
-from amem.llm.offline import OfflineAnalyst
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from chatting import open_memory
 
+from amem.analysts.rules import OfflineAnalyst
 from amem.cli.interval_lines import ending
 from amem.conversation.questions import Asker
 from amem.errors import ServiceUnavailable
-from amem.llm.offline import OfflineAnalyst
 from amem.testing import FrozenClock
 
 if TYPE_CHECKING:

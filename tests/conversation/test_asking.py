@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from chatting import open_memory
 
+from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.questions import Answer, Asker
 from amem.conversation.revocation import meant
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.llm.answering import Answerer
-from amem.llm.offline import OfflineAnalyst
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from chatting import assistant
 from learning_home import LearningHome
 
 from amem.analysis import Extraction, Statement
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import ServiceUnavailable
-from amem.llm.offline import OfflineAnalyst
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Kind
 from amem.settings import Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from amem.analysis import Extraction, Passage
-from amem.llm.offline import OfflineAnalyst
+from amem.analysts.rules import OfflineAnalyst
 from amem.message import Message, Role
 from amem.note import Kind
 

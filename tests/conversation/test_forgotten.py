@@ -9,9 +9,9 @@ from chatting import assistant
 from learning_home import LearningHome
 
 from amem.analysis import Extraction, Statement
+from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.messages import without_forgotten
 from amem.errors import ServiceUnavailable
-from amem.llm.offline import OfflineAnalyst
 from amem.message import Message, Role
 from amem.note import Kind
 from amem.testing import ScriptedAnalyst, ScriptedChat

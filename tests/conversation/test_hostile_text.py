@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from learning_home import LearningHome
 
+from amem.analysts.rules import OfflineAnalyst
 from amem.conversation import grounding as stated
 from amem.conversation.admission import DETECTORS, REMOVED, without
 from amem.conversation.rule_file import FILE_NAME, read_rules
 from amem.errors import InvalidInput
-from amem.llm.offline import OfflineAnalyst
 from amem.message import Message, Role
 
 if TYPE_CHECKING:

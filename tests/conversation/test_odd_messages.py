@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from learning_home import LearningHome
 
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import InvalidInput
-from amem.llm.offline import OfflineAnalyst
 from amem.message import Message, Role
 
 if TYPE_CHECKING:

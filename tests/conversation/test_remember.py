@@ -10,9 +10,9 @@ import pytest
 from learning_home import LearningHome
 
 from amem.analysis import Extraction, Passage, Procedure, Statement
+from amem.analysts.model_analyst import ModelAnalyst
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import Cancelled, InvalidInput, NoteNotFound, ServiceUnavailable
-from amem.llm.model_analyst import ModelAnalyst
-from amem.llm.offline import OfflineAnalyst
 from amem.llm.ollama_chat import OllamaChat
 from amem.message import Message, Role
 from amem.note import Enrichment, Kind, LinkType, Status

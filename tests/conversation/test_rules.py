@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 from learning_home import LearningHome
 
+from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.admission import REMOVED
 from amem.conversation.rule_file import FILE_NAME, default_rules, load_rules, read_rules
 from amem.errors import InvalidInput
-from amem.llm.offline import OfflineAnalyst
+from amem.language.tokens import tokens
 from amem.retrieval.budget import RECALLED_END, RECALLED_START, as_recalled, without_recalled
-from amem.text.tokens import tokens
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,10 @@ import pytest
 from chatting import assistant
 from learning_home import LearningHome
 
+from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.admission import REMOVED
 from amem.conversation.rule_file import FILE_NAME
 from amem.errors import InvalidInput
-from amem.llm.offline import OfflineAnalyst
 from amem.testing import ScriptedChat
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.analysis import Passage
+from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.grounding import Said
-from amem.llm.offline import OfflineAnalyst
 from amem.message import Message, Role
 
 if TYPE_CHECKING:

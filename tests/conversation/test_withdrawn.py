@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.conversation.revocation import without_taken_back
-from amem.llm.model_analyst import ModelAnalyst
 from amem.message import Message, Role
 from amem.note import Status
 from amem.query import Filter

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from malformed import ANALYSIS
 
 from amem import AgenticMemorySystem
-from amem.llm.model_analyst import ModelAnalyst
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.note import Status
 from amem.query import Filter
 from amem.testing import FrozenClock, HashEmbedder, ScriptedChat

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from amem.analysis import Analysis, Draft, Evolution, Neighbour
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import BadModelAnswer, ServiceUnavailable
-from amem.llm.model_analyst import ModelAnalyst
 from amem.note import Kind, LinkType
 from amem.protocols import Analyst
 from amem.testing import ScriptedChat

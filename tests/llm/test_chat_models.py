@@ -10,8 +10,8 @@ from functools import partial
 
 import pytest
 
+from amem.analysts.choose import make_chat
 from amem.errors import BadModelAnswer, Cancelled, InvalidInput, MissingModel, ServiceUnavailable
-from amem.llm import make_chat
 from amem.llm.guarded import GuardedChat
 from amem.llm.litellm_chat import LiteLLMChat
 from amem.llm.model_text import find_object

@@ -13,8 +13,8 @@ import pytest
 
 from amem import AgenticMemorySystem
 from amem.analysis import Draft
+from amem.analysts.choose import make_analyst, make_chat
 from amem.errors import InvalidInput, ServiceUnavailable
-from amem.llm import make_analyst, make_chat
 from amem.llm.model_names import full_name
 from amem.llm.ollama_models import chat_models
 from amem.settings import load_settings
@@ -142,7 +142,7 @@ def test_the_probe_is_over_in_time_though_the_answer_drips():
 
 
 def test_auto_asks_ollama_for_the_first_note_and_for_nothing_before_it(tmp_path, monkeypatch):
-    from amem.llm import choose
+    from amem.analysts import choose
 
     asked, told = [], []
     monkeypatch.setattr(choose, "chat_models", lambda host: asked.append(host))
@@ -161,7 +161,7 @@ def test_auto_asks_ollama_for_the_first_note_and_for_nothing_before_it(tmp_path,
 def test_importing_the_room_and_making_a_chat_model_load_no_client():
     script = (
         "import sys, amem.llm, amem.llm_controller\n"
-        "from amem.llm import make_chat\n"
+        "from amem.analysts.choose import make_chat\n"
         "from amem.settings import load_settings\n"
         "amem.llm_controller.LLMController('openai', 'gpt-4')\n"
         "make_chat(load_settings(llm_backend='openai', llm_model='x'))\n"

@@ -6,16 +6,8 @@ import json
 
 import pytest
 
+from amem.analysts.extraction import EXTRACTION_FIELDS, NAME, PROCEDURES, STATEMENT, STATEMENTS, STEPS, read_extraction
 from amem.errors import BadModelAnswer
-from amem.llm.extraction import (
-    EXTRACTION_FIELDS,
-    NAME,
-    PROCEDURES,
-    STATEMENT,
-    STATEMENTS,
-    STEPS,
-    read_extraction,
-)
 from amem.llm.model_text import read_object
 from amem.note import Kind
 

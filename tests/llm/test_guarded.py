@@ -10,9 +10,9 @@ from datetime import UTC, timedelta, timezone
 import pytest
 import tenacity
 
+from amem.analysts.choose import make_analyst, make_chat
 from amem.errors import BudgetSpent, Cancelled, MissingModel, ServiceUnavailable, StorageFull
 from amem.ledger import StoreLedger
-from amem.llm import make_analyst, make_chat
 from amem.llm.guarded import Breaker, GuardedChat, Spent, growing_wait
 from amem.llm.ollama_chat import OllamaChat
 from amem.message import Message, Role

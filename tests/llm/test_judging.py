@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from amem.analysis import Judgement, Pair
+from amem.analysts.model_analyst import judge
 from amem.errors import BadModelAnswer, InvalidInput
 from amem.llm.ladder import Ladder
-from amem.llm.model_analyst import judge
 from amem.llm.topic_writing import name_topic
 from amem.testing import ScriptedChat
 

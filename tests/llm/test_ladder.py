@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from amem.analysis import Analysis, Draft, KnownProcedure, Neighbour, Passage
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import BadModelAnswer, BudgetSpent
 from amem.llm.guarded import Spent, Usage
-from amem.llm.model_analyst import ModelAnalyst
 from amem.message import Message, Role
 from amem.note import Fact, Kind, LinkType
 from amem.testing import ScriptedChat

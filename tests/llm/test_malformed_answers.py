@@ -22,9 +22,9 @@ from malformed import ANALYSIS, ANSWERS, EVOLUTION, RUNS
 from malformed_collection import UNUSABLE, Ground, readable
 
 from amem.analysis import Analysis, Draft, KnownProcedure, Neighbour, Passage
+from amem.analysts.extraction import PROCEDURES, STATEMENT, STATEMENTS, STEPS
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import AmemError
-from amem.llm.extraction import PROCEDURES, STATEMENT, STATEMENTS, STEPS
-from amem.llm.model_analyst import ModelAnalyst
 from amem.message import Message, Role
 from amem.note import Enrichment, Kind
 from amem.testing import ScriptedChat

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from malformed import ANALYSIS, ANSWERS, EXTRACTION, RUNS
 from malformed_collection import NO_LINKS, Ground, readable
 
+from amem.analysts.rules import OfflineAnalyst
 from amem.conversation.ingest import Learner
-from amem.llm.offline import OfflineAnalyst
 from amem.message import Message, Role
 
 if TYPE_CHECKING:

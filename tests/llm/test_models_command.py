@@ -14,11 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 from amem import AgenticMemorySystem
+from amem.analysts.choose import survey
 from amem.cli.app import app
 from amem.clock import zone
 from amem.errors import InvalidInput, MissingModel, ServiceUnavailable
 from amem.ledger import StoreLedger
-from amem.llm.choose import survey
 from amem.llm.guarded import Spent
 from amem.llm.ollama_models import pull
 from amem.settings import load_settings

@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 import pytest
 
 from amem.analysis import Analysis, Draft, Neighbour, PageNote, Pair, Passage
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import BadModelAnswer
+from amem.language import is_cjk
+from amem.language.predicates import load_predicates
 from amem.llm import schemas
 from amem.llm.answering import Answerer, Orderer, Sufficer
 from amem.llm.ladder import Ladder
-from amem.llm.model_analyst import ModelAnalyst
 from amem.llm.prompts import CHINESE, load_prompt
 from amem.llm.topic_writing import name_topic
 from amem.message import Message, Role
 from amem.note import Kind
 from amem.testing import ScriptedChat
-from amem.text import is_cjk
-from amem.truth.predicates import load_predicates
 
 JSON = (
     *("analyze", "analyze_all", "evolve", "extract", "answer", "rerank", "judge", "merge", "suffices", "topic"),

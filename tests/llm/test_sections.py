@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from amem.analysts.extraction import read_extraction
 from amem.errors import BadModelAnswer
 from amem.llm.answers import read_analysis, read_evolution
-from amem.llm.extraction import read_extraction
 from amem.llm.ladder import analysis_lines, evolution_lines, extraction_lines
 from amem.note import Fact, Kind, LinkType
 

@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from amem.analysis import Draft
-from amem.llm.offline import OfflineAnalyst
-from amem.llm.offline.facts import facts_in
-from amem.text import index_terms
-from amem.truth.predicates import load_predicates
+from amem.analysts.rules import OfflineAnalyst
+from amem.language import index_terms
+from amem.language.predicates import load_predicates
+from amem.language.statements import facts_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.analysis import Draft
-from amem.llm.offline import OfflineAnalyst
-from amem.llm.offline.entities import entities
+from amem.analysts.rules import OfflineAnalyst
+from amem.language import cjk_share
+from amem.language.entities import entities
 from amem.note import Kind
 from amem.protocols import Analyst
-from amem.text import cjk_share
 
 SAID = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 

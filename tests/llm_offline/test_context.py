@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.analysis import Draft
-from amem.text.times import with_dates
+from amem.language.times import with_dates
 
 if TYPE_CHECKING:
-    from amem.llm.offline import OfflineAnalyst
+    from amem.analysts.rules import OfflineAnalyst
 
 SAID = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)  # a Wednesday
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from amem.analysis import Draft
 
 if TYPE_CHECKING:
-    from amem.llm.offline import OfflineAnalyst
+    from amem.analysts.rules import OfflineAnalyst
 
 YEAR = Path(__file__).parents[2] / "examples" / "data" / "year.jsonl"
 

@@ -11,7 +11,7 @@ from amem.analysis import Draft, Evolution, Neighbour
 from amem.note import Kind, LinkType
 
 if TYPE_CHECKING:
-    from amem.llm.offline import OfflineAnalyst
+    from amem.analysts.rules import OfflineAnalyst
 
 SAID = datetime(2026, 9, 3, 9, 30, tzinfo=UTC)
 

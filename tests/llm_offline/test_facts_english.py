@@ -168,9 +168,9 @@ def test_a_pronoun_that_may_be_anybody_is_nobody(stated: Stated, text: str):
 
 def test_an_own_predicate_is_read_from_what_is_somebodys(tmp_path):
     from amem.analysis import Draft
-    from amem.llm.offline.facts import facts_in
+    from amem.language.predicates import load_predicates
+    from amem.language.statements import facts_in
     from amem.note import Fact
-    from amem.truth.predicates import load_predicates
 
     (tmp_path / "predicates.toml").write_text('[drives]\none = true\naliases = ["car"]\n', encoding="utf-8")
     found = facts_in(Draft("My car is a Volvo. Ana's car is a Fiat."), load_predicates(tmp_path))

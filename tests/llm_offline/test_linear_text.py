@@ -11,10 +11,10 @@ import pytest
 from amem import AgenticMemorySystem
 from amem.conversation.grounding import _claimed
 from amem.interop.front_matter import split_front_matter
-from amem.llm.offline.facts.objects import school_in
-from amem.llm.offline.facts.tense import times
+from amem.language.markup import hashtags
+from amem.language.statements.objects import school_in
+from amem.language.statements.tense import times
 from amem.testing import HashEmbedder
-from amem.text.markup import hashtags
 from amem.writing.conflict import clause_values as values
 
 if TYPE_CHECKING:

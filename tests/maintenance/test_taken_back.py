@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import load_settings
-from amem.llm.offline import OfflineAnalyst
+from amem.analysts.rules import OfflineAnalyst
 from amem.note import Fact, Status
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem.analysis import PageDraft
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import BadModelAnswer, InvalidInput, NoteNotFound
-from amem.llm.offline import OfflineAnalyst
 from amem.note import Kind, LinkType, Status
 from amem.query import Filter
 

@@ -8,9 +8,9 @@ import pytest
 from asking import Collection
 
 from amem import AgenticMemorySystem
+from amem.analysts.rules import OfflineAnalyst
 from amem.collection import StoreFeed
 from amem.index import DenseLeg
-from amem.llm.offline import OfflineAnalyst
 from amem.retrieval.recall import Recall
 from amem.settings import Settings
 from amem.storage.store import Store

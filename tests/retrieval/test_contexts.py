@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from amem import AgenticMemorySystem, AsyncMemory
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import InvalidInput
-from amem.llm.offline import OfflineAnalyst
+from amem.language.tokens import most_tokens
 from amem.message import Message, Role
 from amem.note import Fact, Status
 from amem.query import Filter, Query
 from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, without_recalled
 from amem.testing import FrozenClock, HashEmbedder
-from amem.text.tokens import most_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

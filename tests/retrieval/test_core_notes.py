@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import InvalidInput
-from amem.llm.offline import OfflineAnalyst
+from amem.language.tokens import most_tokens
 from amem.note import Fact
 from amem.query import Filter
 from amem.testing import FrozenClock
-from amem.text.tokens import most_tokens
 
 if TYPE_CHECKING:
     from briefed import Open

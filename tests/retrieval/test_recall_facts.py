@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from amem.language.fact_wording import Asking
+from amem.language.predicates import load_predicates
 from amem.note import Fact, Status
 from amem.query import Filter
-from amem.truth.predicates import load_predicates
-from amem.truth.wording import Asking
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem
-from amem.llm.offline import OfflineAnalyst
+from amem.analysts.rules import OfflineAnalyst
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:

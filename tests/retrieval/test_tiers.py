@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from amem import AgenticMemorySystem
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import BadModelAnswer, InvalidInput
-from amem.llm.offline import OfflineAnalyst
+from amem.language.tokens import most_tokens
 from amem.note import Source
 from amem.query import Filter
 from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, without_recalled
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat, willing_model
-from amem.text.tokens import most_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

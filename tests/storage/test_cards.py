@@ -15,11 +15,11 @@ from storing import change, put
 
 from amem.errors import InvalidInput
 from amem.interop.demo_data import demo_folder
+from amem.language import typed_words
 from amem.note import Kind, Layer, Link, LinkType, Status
 from amem.query import Filter
 from amem.storage.note_lists import ORDERS, Cards, local_days, ordered
 from amem.storage.standings import standings, standings_among
-from amem.text import typed_words
 
 if TYPE_CHECKING:
     from amem.storage.store import Session, Store

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from storing import change, put
 
+from amem.language import asked_terms, search_terms
 from amem.storage.migrations import scripts
 from amem.storage.store import Store
-from amem.text import asked_terms, search_terms
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ import pytest
 from rank_bm25 import BM25Okapi
 from storing import change, put
 
+from amem.language import index_terms, query_terms, typed_words
 from amem.note import Source, Status
-from amem.text import index_terms, query_terms, typed_words
 
 if TYPE_CHECKING:
     from amem.storage.store import Store

@@ -8,7 +8,7 @@ import pytest
 
 from amem import load_settings
 from amem.analysis import Analysis
-from amem.llm.offline import OfflineAnalyst
+from amem.analysts.rules import OfflineAnalyst
 from amem.note import Fact
 from amem.testing import ScriptedAnalyst
 

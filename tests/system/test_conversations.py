@@ -102,7 +102,7 @@ def test_a_worker_learns_from_what_another_process_left(open_memory: Open):
     report = memory.remember(SAID, conversation="a chat", wait=False)
     assert report.waiting == 1
     assert memory.wait(0)
-    from amem.llm.offline import OfflineAnalyst
+    from amem.analysts.rules import OfflineAnalyst
 
     open_memory(analyst=OfflineAnalyst()).work(once=True)
     assert len(memory.memories) > 1

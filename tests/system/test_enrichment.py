@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.analysis import Analysis, Evolution, ProposedLink
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import ServiceUnavailable
-from amem.llm.model_analyst import ModelAnalyst
 from amem.note import LinkType, Source
 from amem.testing import FakeOllama, Fault, FrozenClock, ScriptedAnalyst, ScriptedChat
 

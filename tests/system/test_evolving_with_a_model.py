@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem import load_settings
-from amem.llm.model_analyst import ModelAnalyst
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.note import LinkType
 from amem.testing import FakeOllama, ScriptedChat
 

@@ -11,12 +11,12 @@ import pytest
 
 from amem import load_settings
 from amem.analysis import Analysis
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.interop.exporting import exported
 from amem.interop.importing import Importer
 from amem.interop.json_records import note_record
 from amem.interop.jsonl import read_jsonl
-from amem.llm.offline import OfflineAnalyst
 from amem.note import Fact, Source
 from amem.testing import ScriptedAnalyst
 from amem.writing.intake import NewNote
@@ -132,7 +132,7 @@ def test_a_date_that_was_given_or_edited_is_left_alone_and_another_text_gets_ano
 
 
 def test_questions_get_no_date(open_memory: Open):
-    from amem.llm.offline import OfflineAnalyst
+    from amem.analysts.rules import OfflineAnalyst
 
     memory = open_memory(analyst=OfflineAnalyst())
     for text in ("Where did you go yesterday?", "你昨天去哪儿了？"):

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from amem import AgenticMemorySystem
+    from amem.language.intervals import Interval
     from amem.testing import FrozenClock
-    from amem.truth.intervals import Interval
 
 
 def day(text: str) -> datetime:

@@ -9,8 +9,8 @@ import pytest
 
 from amem.clock import parse_time, zone
 from amem.errors import InvalidInput
+from amem.language.times.moments import moment_of
 from amem.note import Fact, Status
-from amem.text.times.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

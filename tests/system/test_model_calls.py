@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from amem import load_settings
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.cli.render import print_card
-from amem.llm.model_analyst import ModelAnalyst
 from amem.note import Kind
 from amem.storage.costs import ADD, ANSWER, LEARNING, REMEMBER
 from amem.testing import FakeOllama, ScriptedChat, willing_model

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.llm.offline import OfflineAnalyst
+from amem.analysts.rules import OfflineAnalyst
 
 if TYPE_CHECKING:
     from collections.abc import Callable

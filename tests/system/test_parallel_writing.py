@@ -9,9 +9,9 @@ import pytest
 
 from amem import load_settings
 from amem.analysis import Analysis, Evolution, ProposedLink
+from amem.analysts.choose import served_here
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.errors import BadModelAnswer, InvalidInput
-from amem.llm.choose import served_here
-from amem.llm.model_analyst import ModelAnalyst
 from amem.note import LinkType
 from amem.testing import ScriptedAnalyst, ScriptedChat
 from amem.writing.pipeline import ahead

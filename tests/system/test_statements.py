@@ -13,12 +13,12 @@ from amem_tui.browse.pane.tab_pages import Asked, open_dossier
 from amem_tui.history.field_values import compared
 
 from amem import Filter
+from amem.analysts.rules import OfflineAnalyst
 from amem.cli.render import in_words, print_card
 from amem.errors import InvalidInput
 from amem.interop.exporting import export_chosen
 from amem.interop.importing import Importer
 from amem.interop.reader import read_path
-from amem.llm.offline import OfflineAnalyst
 from amem.note import LinkType, Status
 from amem.rendering import text_of
 from amem.testing import FrozenClock

@@ -16,8 +16,8 @@ from amem.testing import FrozenClock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from amem.language.intervals import Interval
     from amem.protocols import Embedder
-    from amem.truth.intervals import Interval
 
 FEBRUARY = datetime(2026, 2, 1, tzinfo=UTC)
 EVERYTHING = Filter(statuses=tuple(Status))

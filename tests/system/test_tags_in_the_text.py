@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem.analysis import Analysis, Evolution
-from amem.llm.offline import OfflineAnalyst
+from amem.analysts.rules import OfflineAnalyst
 from amem.testing import ScriptedAnalyst
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.analysis import Analysis, Evolution, Rewrite
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import AmbiguousId, InvalidInput, NothingToUndo
-from amem.llm.offline import OfflineAnalyst
 from amem.note import Status
 from amem.testing import ScriptedAnalyst
 

@@ -15,8 +15,8 @@ from visible_state import HERE, STANDING, SUMS, different, seen, told, unnamed, 
 
 from amem import AgenticMemorySystem
 from amem.analysis import Rewrite
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import AmemError, InvalidInput, NothingToUndo
-from amem.llm.offline import OfflineAnalyst
 from amem.note import Status
 from amem.query import Query
 from amem.testing import FrozenClock, HashEmbedder

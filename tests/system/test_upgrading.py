@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from amem.analysis import Analysis, Evolution, ProposedLink
+from amem.analysts.rules import OfflineAnalyst
 from amem.errors import BadModelAnswer, BudgetSpent, InvalidInput
-from amem.llm.offline import OfflineAnalyst
 from amem.note import LinkType, Status
 from amem.testing import ScriptedAnalyst
 

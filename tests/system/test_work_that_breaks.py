@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from amem.analysts.rules import OfflineAnalyst
 from amem.conversation import learning as teaching
-from amem.llm.offline import OfflineAnalyst
 from amem.testing import ScriptedChat
 from amem.writing import worker as owners
 from amem.writing.worker import RETRY_SECONDS, Owner, Patience, Worker, is_gone

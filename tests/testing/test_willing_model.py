@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from amem.analysis import Analysis, Draft, Neighbour, Passage
-from amem.llm.model_analyst import ModelAnalyst
+from amem.analysts.model_analyst import ModelAnalyst
 from amem.llm.ollama_chat import OllamaChat
 from amem.llm.prompts import load_prompt
 from amem.llm.schemas import (

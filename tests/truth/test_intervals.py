@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from amem.language.intervals import Evidence, Interval, intervals
+from amem.language.predicates import Predicates, load_predicates, same_value
 from amem.note import Status
-from amem.truth.intervals import Evidence, Interval, intervals
-from amem.truth.predicates import Predicates, load_predicates, same_value
 
 if TYPE_CHECKING:
     import random

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.errors import InvalidInput
-from amem.truth.predicates import load_predicates
+from amem.language.predicates import load_predicates
 
 if TYPE_CHECKING:
     from pathlib import Path

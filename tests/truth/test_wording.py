@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from amem.truth.intervals import Interval
-from amem.truth.predicates import load_predicates
-from amem.truth.wording import wording
+from amem.language.fact_wording import wording
+from amem.language.intervals import Interval
+from amem.language.predicates import load_predicates
 
 _SINCE, _NOW = datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
 #: What a predicate that is a verb looks like where it is used as a noun: "Your drives is", "your lives in used to be".

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem.errors import MissingModel
+from amem.language.predicates import load_predicates
 from amem.note import Fact, Kind
 from amem.settings import Settings
-from amem.truth.predicates import load_predicates
 from amem.verdict import NO_CONFLICT, Label
 from amem.writing.conflict.candidates import Claim
 from amem.writing.conflict.judges import Judges

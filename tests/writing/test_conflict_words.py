@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from amem import AgenticMemorySystem
+from amem.language.predicates import load_predicates
 from amem.note import Fact, Kind
 from amem.settings import Settings
 from amem.testing import HashEmbedder
-from amem.truth.predicates import load_predicates
 from amem.verdict import NO_CONFLICT, Label, Verdict
 from amem.writing.conflict.candidates import Claim
 from amem.writing.conflict.heuristic import score

@@ -11,9 +11,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.errors import SchemaTooNew, StorageReadOnly
+from amem.language import normalize, search_terms
+from amem.language.subjects import subject_key
 from amem.storage.backup import write_copy
-from amem.text import normalize, search_terms
-from amem.truth.subjects import subject_key
 
 if TYPE_CHECKING:
     from pathlib import Path

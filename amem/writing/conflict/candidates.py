@@ -10,18 +10,18 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from amem.clock import ASTRAY
+from amem.language.intervals import overtakes, same_value
 from amem.note import Kind, Scope, Status
 from amem.rendering import holding_facts, holding_text
 from amem.storage.rows import time_text
-from amem.truth.intervals import overtakes, same_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from amem.language.predicates import Predicates
     from amem.note import Fact, MemoryNote
     from amem.storage.fact_rows import Holder
     from amem.storage.store import Session
-    from amem.truth.predicates import Predicates
     from amem.writing.neighbours import Candidate
 
 
@@ -53,12 +53,12 @@ class Claim:
 
     @property
     def since(self) -> datetime:
-        """`true_at`, as ``amem.truth.intervals`` calls it."""
+        """`true_at`, as ``amem.language.intervals`` calls it."""
         return self.true_at
 
     @property
     def said(self) -> datetime:
-        """`said_at`, as ``amem.truth.intervals`` calls it."""
+        """`said_at`, as ``amem.language.intervals`` calls it."""
         return self.said_at
 
 
@@ -111,7 +111,7 @@ def claim_of(session: Session, note: MemoryNote, order: int) -> Claim:
 def order(one: Claim, other: Claim) -> tuple[Claim, Claim]:
     """Both, that which was true earlier first; of two that were true at once that which was said, then came, first.
 
-    What names no time comes before the change that is told after it, see ``amem.truth.intervals``.
+    What names no time comes before the change that is told after it, see ``amem.language.intervals``.
     """
     earlier, later = sorted((one, other), key=lambda each: (each.true_at, each.said_at, each.order))
     return (later, earlier) if overtakes(earlier, later) else (earlier, later)

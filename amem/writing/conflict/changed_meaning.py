@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.lexicon import lexicon, stem
-from amem.text import normalize, written_in_cjk
+from amem.language import normalize, written_in_cjk
+from amem.language.lexicon import lexicon, stem
 from amem.writing.conflict import cues
 from amem.writing.conflict.changed_value import has_many
 from amem.writing.conflict.cues import Cue
@@ -36,7 +36,7 @@ from amem.writing.conflict.statements import THIRD
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from amem.truth.predicates import Predicates
+    from amem.language.predicates import Predicates
     from amem.writing.conflict.candidates import Claim
     from amem.writing.conflict.statements import Statement
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.facts.objects import is_everyday
-from amem.text import is_cjk, written_in_cjk
-from amem.text.scripts import CHINESE_CHARACTERS, CJK, ENGLISH, words
+from amem.language import is_cjk, written_in_cjk
+from amem.language.scripts import CHINESE_CHARACTERS, CJK, ENGLISH, words
+from amem.language.statements.objects import is_everyday
 from amem.writing.conflict import cues
 from amem.writing.conflict.cues import Cue, concepts
 from amem.writing.conflict.grammar import Of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from amem.llm.offline.lexicon import stem
-from amem.text.scripts import words
+from amem.language.lexicon import stem
+from amem.language.scripts import words
 from amem.writing.conflict.cues import concepts
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")

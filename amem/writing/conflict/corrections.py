@@ -10,12 +10,12 @@ import numpy as np
 
 from amem.errors import InvalidInput, NoteNotFound
 from amem.labels import short_id
+from amem.language import normalize
 from amem.note import Link, LinkType, Scope, Status
 from amem.storage.activity import doings
 from amem.storage.records import Difference
 from amem.storage.rows import plain
 from amem.storage.undo import turn_back
-from amem.text import normalize
 from amem.writing.conflict.candidates import as_rival, claim_of, ended
 from amem.writing.conflict.ending import (
     flag_what_leans,
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Overturned
     from amem.settings import Settings
     from amem.storage.records import UndoReport
     from amem.storage.store import Session, Store
-    from amem.truth.predicates import Predicates
     from amem.writing.conflict.candidates import Rival
     from amem.writing.conflict.decision import Weighed
     from amem.writing.conflict.settling import Begin, Settler

@@ -9,14 +9,14 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.lexicon import stem
-from amem.llm.offline.word_reading import read
-from amem.text.terms import contract
+from amem.language.lexicon import stem
+from amem.language.terms import contract
+from amem.language.word_reading import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from amem.llm.offline.word_reading import Reading, Word
+    from amem.language.word_reading import Reading, Word
 
 
 # Words that turn what a sentence says, found by the word lists beside this module: cues and pairs of opposites.

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, or_, select
 
 from amem.labels import short_id
+from amem.language.intervals import intervals, same_value
 from amem.note import Fact, LinkType, Status
 from amem.storage import tables
 from amem.storage.reviews import IN_CONFLICT
 from amem.storage.sql_values import valid_json
-from amem.truth.intervals import intervals, same_value
 from amem.verdict import Conflict, Label, Verdict
 from amem.writing.conflict import judges as slot
 from amem.writing.conflict import reasons
@@ -23,10 +23,10 @@ from amem.writing.conflict.ending import around, states_more
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from amem.language.intervals import Interval
+    from amem.language.predicates import Predicates
     from amem.settings import Settings
     from amem.storage.store import Session
-    from amem.truth.intervals import Interval
-    from amem.truth.predicates import Predicates
     from amem.writing.apply import Plan
     from amem.writing.conflict.candidates import Claim, Rival
     from amem.writing.conflict.judges import Judges

@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from amem.language import normalize, written_in_cjk
+from amem.language.intervals import same_value
 from amem.note import Link, LinkType, Overturned, Scope, Status
 from amem.rendering import fallen, holding_text, segments
 from amem.storage.rows import plain, read_time
-from amem.text import normalize, written_in_cjk
-from amem.truth.intervals import same_value
 from amem.writing.conflict.candidates import states_something
 from amem.writing.conflict.grammar import Of
 from amem.writing.conflict.statements import read
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from amem.language.predicates import Predicates
     from amem.note import Fact, MemoryNote
     from amem.storage.store import Session
-    from amem.truth.predicates import Predicates
     from amem.writing.conflict.statements import Statement
 
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.lexicon import Sort, lexicon
-from amem.text.scripts import words as words_of
+from amem.language.lexicon import Sort, lexicon
+from amem.language.scripts import words as words_of
 from amem.writing.conflict.cues import concepts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from amem.llm.offline.word_reading import Word
+    from amem.language.word_reading import Word
 
 
 class Of(Enum):

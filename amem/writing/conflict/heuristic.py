@@ -7,8 +7,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from amem.language import written_in_cjk
 from amem.note import Kind
-from amem.text import written_in_cjk
 from amem.verdict import NO_CONFLICT, Label, Verdict
 from amem.writing.conflict import reasons
 from amem.writing.conflict.changed_meaning import only_sometimes, replaced, turned
@@ -35,7 +35,7 @@ from amem.writing.conflict.statements import read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from amem.truth.predicates import Predicates
+    from amem.language.predicates import Predicates
     from amem.writing.conflict.candidates import Claim
     from amem.writing.conflict.statements import Statement
 

@@ -10,9 +10,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from amem.errors import AmemError
-from amem.text import is_cjk, normalize
-from amem.truth.intervals import may_overtake, overtakes, same_value
-from amem.truth.subjects import subject_key
+from amem.language import is_cjk, normalize
+from amem.language.intervals import may_overtake, overtakes, same_value
+from amem.language.subjects import subject_key
 from amem.verdict import Label, Verdict
 from amem.writing.conflict import cues, heuristic, reasons
 from amem.writing.conflict.changed_meaning import only_sometimes
@@ -23,10 +23,10 @@ from amem.writing.conflict.statements import quotes, read
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from amem.language.predicates import Predicates
     from amem.note import Fact
     from amem.protocols import Entailment
     from amem.settings import Settings
-    from amem.truth.predicates import Predicates
     from amem.writing.conflict.candidates import Claim
 
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from amem.text import normalize
-from amem.truth.subjects import USER, WE
+from amem.language import normalize
+from amem.language.subjects import USER, WE
 from amem.writing.conflict.grammar import Of
 from amem.writing.conflict.statements import OF, THIRD
 

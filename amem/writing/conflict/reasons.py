@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem.text import written_in_cjk
+from amem.language import written_in_cjk
 
 if TYPE_CHECKING:
+    from amem.language.predicates import Predicates
     from amem.note import Fact
-    from amem.truth.predicates import Predicates
 
 _SHOWN = 80
 

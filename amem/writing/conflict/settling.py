@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
+from amem.language import sentences
 from amem.note import Link, LinkType, Status
 from amem.receipt import Queued
 from amem.storage.rows import plain
-from amem.text import sentences
 from amem.verdict import Label
 from amem.writing.conflict.candidates import as_rival, claim_of, ended, order, rivals, states_something
 from amem.writing.conflict.decision import NOBODY_ASKED, RULES, Weigher
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Overturned
     from amem.settings import Settings
     from amem.storage.store import Session
-    from amem.truth.predicates import Predicates
     from amem.verdict import Conflict
     from amem.writing.conflict.candidates import Claim, Rival
     from amem.writing.conflict.decision import Opinions, Weighed

@@ -8,14 +8,14 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from amem.llm.offline.entities import names
-from amem.llm.offline.lexicon import Sort, lexicon
-from amem.llm.offline.word_reading import Word
-from amem.llm.offline.word_reading import read as read_words
-from amem.text import written_in_cjk
-from amem.text.scripts import words as words_of
-from amem.text.sentences import DENIAL, Stance, clauses, stances, without_idioms
-from amem.truth.subjects import USER, WE
+from amem.language import written_in_cjk
+from amem.language.entities import names
+from amem.language.lexicon import Sort, lexicon
+from amem.language.scripts import words as words_of
+from amem.language.sentences import DENIAL, Stance, clauses, stances, without_idioms
+from amem.language.subjects import USER, WE
+from amem.language.word_reading import Word
+from amem.language.word_reading import read as read_words
 from amem.writing.conflict import clause_values as values
 from amem.writing.conflict import cues
 from amem.writing.conflict.cues import EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
@@ -24,7 +24,7 @@ from amem.writing.conflict.grammar import NO_CLAIM, Frame, Of, frame_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from amem.llm.offline.word_reading import Reading
+    from amem.language.word_reading import Reading
     from amem.writing.conflict.clause_values import Value
 
 

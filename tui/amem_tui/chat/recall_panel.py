@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from amem.conversation.learned import LearnedKind
 from amem.conversation.reply import LEARNING, grouped
-from amem.text.sentences import breaks
+from amem.language.sentences import breaks
 from amem_tui.phrases import GLYPHS, day, one_line, plural, title
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.widget import Widget
 
+from amem.language.sentences import breaks
 from amem.maintenance.health import Line, Mark
-from amem.text.sentences import breaks
 from amem_tui.phrases import one_line
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
-from amem.text.sentences import breaks
+from amem.language.sentences import breaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

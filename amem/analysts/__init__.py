@@ -1,0 +1,1 @@
+"""What reads notes: a model by the prompts, or the rules."""

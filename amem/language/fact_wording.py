@@ -1,0 +1,204 @@
+"""Facts in words: what a question asks about, and facts as sentences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from amem.language import normalize, query_terms
+from amem.language.scripts import ENGLISH, is_cjk
+from amem.language.subjects import USER, WE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime, tzinfo
+
+    from amem.language.intervals import Interval
+    from amem.language.predicates import Predicates
+
+
+# Which predicates a question asks about, by the words that the table has for them.
+
+_WORD = re.compile(r"\w+")
+_MOST_WORDS = 40
+_NONE: Mapping[frozenset[str], str] = {}
+#: What the roles of amem's own table are called in Chinese; a role of one's own is called what it is.
+ROLE_WORDS: Mapping[str, tuple[str, ...]] = {
+    "database": ("数据库",),
+    "cache": ("缓存",),
+    "editor": ("编辑器",),
+    "operating_system": ("操作系统",),
+    "cloud": ("云服务", "云平台"),
+    "message_queue": ("消息队列",),
+    "language": ("编程语言", "什么语言"),
+    "framework": ("框架",),
+    "package_manager": ("包管理",),
+    "vector_store": ("向量库", "向量数据库"),
+    "chat": ("聊天工具", "通讯工具"),
+    "theme": ("主题",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks about: predicates of the table, the roles it names ("database"), and in `words` any
+    predicate that is not in the table, by its very name. With `by_role` it names the predicates that play roles only by
+    a role ("our database"), not by a word for them ("use")."""
+
+    predicates: frozenset[str]
+    roles: frozenset[str]
+    words: frozenset[str]
+    by_role: bool = False
+
+    def covers(self, predicate: str, role: str | None) -> bool:
+        """Whether it asks for a fact of this (canonical) predicate, whose object plays this role.
+
+        A question that names roles asks for objects in them, where the predicate tells roles apart.
+        """
+        if predicate not in self.predicates:
+            return predicate in self.words
+        return role is None or not self.roles or role in self.roles
+
+
+class Asking:
+    """The words of one table, looked up in questions."""
+
+    def __init__(self, predicates: Predicates) -> None:
+        self._latin: dict[str, list[tuple[frozenset[str], str]]] = {}
+        self._chinese: list[tuple[str, str]] = []
+        self._of_role = frozenset(name for name, row in predicates.rows.items() if row.one == "role")
+        self._roles = predicates.role_names
+        self._known = frozenset(predicates.rows)
+        for name, row in predicates.rows.items():
+            self._learn(name, (name.replace("_", " "), *row.asks))
+        own = {terms: name for held in self._latin.values() for terms, name in held}
+        for name, row in predicates.rows.items():
+            # A single Chinese character is in too many words, unless the table says that questions use it so; and
+            # "works as" is no more than "work", which asks for another predicate.
+            self._learn(name, (each for each in row.aliases if len(each) > 1), own)
+        for role in self._roles:
+            self._learn(role, (role.replace("_", " "), *ROLE_WORDS.get(role, ())))
+
+    def of(self, question: str) -> Asked:
+        """What the question asks about; nothing where it uses no word of the table."""
+        folded = normalize(question)
+        words_zh = {word for word, _ in self._chinese if word in folded}
+        # Whoever asks for 吃素 asks for a diet, and not for all that one may 吃.
+        words_zh = {word for word in words_zh if not any(word != other and word in other for other in words_zh)}
+        named = {name for word, name in self._chinese if word in words_zh}
+        terms = frozenset(query_terms(question))
+        for term in terms & self._latin.keys():
+            named.update(name for needed, name in self._latin[term] if needed <= terms)
+        roles = frozenset(named) & self._roles
+        # Whoever asks for "our database" asks for what plays that role.
+        asked = frozenset(named) - self._roles | (self._of_role if roles else frozenset())
+        words = [word for word in _WORD.findall(folded)[:_MOST_WORDS] if word not in ENGLISH]
+        by_role = bool(roles) and self._of_role.isdisjoint(named)
+        return Asked(asked, roles, frozenset([*words, *map("_".join, pairwise(words))]) - self._known, by_role)
+
+    def _learn(self, name: str, phrases: Iterable[str], taken: Mapping[frozenset[str], str] = _NONE) -> None:
+        for phrase in phrases:
+            folded = normalize(phrase)
+            if is_cjk(folded[:1]):
+                self._chinese.append((folded, name))
+            elif not ENGLISH.issuperset(folded.split()):
+                terms = query_terms(folded)
+                if taken.get(frozenset(terms), name) == name:
+                    self._latin.setdefault(terms[0], []).append((frozenset(terms), name))
+
+
+# Facts as sentences, said to the user: "You live in Lisbon, since 2026-06-06", 你住在里斯本（2026-06-06 起）.
+
+#: What predicates say that are no nouns: an English verb, and a Chinese clause for the value. All others are nouns
+#: ("Your manager is Priya").
+_VERBS: Mapping[str, tuple[str, str]] = {
+    "works_at": ("work at", "在{}工作"),
+    "lives_in": ("live in", "住在{}"),
+    "uses": ("use", "用{}"),
+    "married_to": ("be married to", "和{}结了婚"),
+    "prefers": ("prefer", "更喜欢{}"),
+    "likes": ("like", "喜欢{}"),
+    "dislikes": ("dislike", "不喜欢{}"),
+    "allergic_to": ("be allergic to", "对{}过敏"),
+    "knows": ("know", "认识{}"),
+    "owns": ("own", "有{}"),
+    "named": ("be called", "叫{}"),
+    "drives": ("drive", "开{}"),
+    "intolerant_to": ("be intolerant to", "对{}不耐受"),
+    "cannot_eat": ("be unable to eat", "不能吃{}"),
+    "takes_medication": ("take", "服用{}"),
+    "has_condition": ("have", "患有{}"),
+    "forbids": ("forbid", "禁止{}"),
+    "succeeded_by": ("be succeeded by", "由{}接替"),
+}
+_ABBREVIATIONS = frozenset(("ceo", "cto"))
+_THIRD = {"have": "has"}
+_OWNED = re.compile(rf"{USER}(?:'s |的)(?P<what>.+)")
+
+
+def wording(
+    found: Sequence[Interval], predicates: Predicates, now: datetime, zone: tzinfo, *, chinese: bool = False
+) -> str:
+    """What is so at `now` of the one subject and predicate of these intervals, as a clause: no capital, no full stop.
+
+    Where nothing is so any more, what was so last, and that it ended; '' for no intervals at all.
+    """
+    if not found:
+        return ""
+    holding = [each for each in found if each.at(now)]
+    said = holding or [max(found, key=lambda each: (each.until is None, each.until or now))]
+    objects = list(dict.fromkeys(each.object for each in said))
+    first, last = min(each.since for each in said), max((each.until for each in said if each.until), default=None)
+    since, until = (f"{at.astimezone(zone):%Y-%m-%d}" if at is not None else "" for at in (first, last))
+    subject, predicate = said[0].subject, said[0].predicate
+    if chinese:
+        sentence = _chinese(subject, predicate, objects, predicates)
+        if not holding:
+            return f"{until} 起{'' if said[0].certain else '大概'}不再如此，之前{sentence}"
+        return f"{sentence}（{since} 起）"
+    sentence = _english(subject, predicate, objects, predicates, past=not holding)
+    ended = f"but {'' if said[0].certain else 'presumably '}not since {until}"
+    return f"{sentence}, {f'since {since}' if holding else ended}"
+
+
+def _english(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates, *, past: bool) -> str:
+    value = " and ".join([", ".join(objects[:-1]), objects[-1]] if len(objects) > 1 else objects)
+    verb = _VERBS.get(predicate, ("", ""))[0]
+    if not verb and predicate not in predicates.rows:
+        return f"{_you(subject)}: {predicates.phrase(predicate, value)}"
+    if not verb:
+        noun = predicate.upper() if predicate in _ABBREVIATIONS else predicates.words(predicate)
+        return f"{_your(subject)} {noun} {'used to be' if past else 'is'} {value}"
+    if past:
+        return f"{_you(subject)} used to {verb} {value}"
+    first, _, rest = verb.partition(" ")
+    am, does = ("are", first) if subject in (USER, WE) else ("is", _THIRD.get(first, f"{first}s"))
+    return " ".join(filter(None, (_you(subject), am if first == "be" else does, rest, value)))
+
+
+def _chinese(subject: str, predicate: str, objects: Sequence[str], predicates: Predicates) -> str:
+    value = "和".join(["、".join(objects[:-1]), objects[-1]] if len(objects) > 1 else objects)
+    if clause := _VERBS.get(predicate, ("", ""))[1]:
+        return f"{_ni(subject)}{clause.format(value)}"
+    if predicate not in predicates.rows:
+        return f"{_ni(subject)}：{predicates.phrase(predicate, value, chinese=True)}"
+    return f"{_ni(subject)}的{predicates.words(predicate, chinese=True)}是{value}"
+
+
+def _you(subject: str) -> str:
+    if owned := _OWNED.fullmatch(subject):
+        return f"your {owned['what']}"
+    return {USER: "you", WE: "we"}.get(subject, subject)
+
+
+def _your(subject: str) -> str:
+    name = _you(subject)
+    return {"you": "your", "we": "our"}.get(name, f"{name}'s")
+
+
+def _ni(subject: str) -> str:
+    if owned := _OWNED.fullmatch(subject):
+        return f"你的{owned['what']}"
+    return {USER: "你", WE: "我们"}.get(subject, subject)

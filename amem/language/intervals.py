@@ -1,0 +1,440 @@
+"""From when to when something was so, from evidence in whatever order it was told."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Protocol
+
+from amem.language import written_in_cjk
+from amem.language.predicates import closer, same_value, value_key
+from amem.language.subjects import subject_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from amem.language.predicates import Predicates
+    from amem.note import Status
+
+
+# One thing that one note states, with all that matters to whether it still holds.
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A fact of a note that is not deleted.
+
+    `since` is when it was (or, with `holds` False, ceased to be) so: the fact's own time, else the note's, else when
+    it was said, with `dated` False. `until` is an end that the note itself states. `order` breaks ties: later arrival,
+    greater number.
+    `successor` is the note that superseded this one, None when there is none or it was deleted; `retracted` says that
+    it was superseded with nothing in its place, `ended` when the superseded note stopped being true. `kept` is set
+    where a person said that the note holds in spite of another: nothing but a person ends it then.
+    """
+
+    note: str
+    order: int
+    subject: str
+    predicate: str
+    object: str
+    holds: bool
+    since: datetime
+    until: datetime | None
+    said: datetime
+    speaker: str | None
+    status: Status
+    successor: str | None = None
+    retracted: bool = False
+    ended: datetime | None = None
+    kept: bool = False
+    dated: bool = False
+
+
+# Which of two statements about one thing is the later word, where a change is told after it came about.
+#
+# "I live in Ghent" says how things stand when it is said, and not since when. "I moved to Brugge last week", told
+# after it, dates its change before that moment and yet is the news. "I moved to Berlin in 2022", told in 2026, is
+# history: it does not overturn what was said in 2024. Between the two, "I moved to Brugge in May", told in November
+# right after "I live in Ghent", may be either, and no rule can tell.
+
+#: A change is news for as long after it came about: "three months ago" still is.
+_FRESH = timedelta(days=92)
+#: Of what was said longer ago than this one may have spoken as of its own time; what is told since is about others.
+_RECENT = timedelta(days=366)
+
+
+class Telling(Protocol):
+    """What was said, and of when: `since` is the moment `said` where it names no time of its own (`dated` False)."""
+
+    @property
+    def since(self) -> datetime: ...
+    @property
+    def until(self) -> datetime | None: ...
+    @property
+    def said(self) -> datetime: ...
+    @property
+    def order(self) -> int: ...
+    @property
+    def dated(self) -> bool: ...
+
+
+def is_news(told: Telling) -> bool:
+    """Whether it dates a change shortly before it was told, and says of no end that is over."""
+    return _lasts(told) and timedelta(0) <= told.said - told.since <= _FRESH
+
+
+def overtakes(news: Telling, bare: Telling) -> bool:
+    """Whether `bare`, which names no time and was said first, was so only until the change that `news` tells of."""
+    return _comes_after(news, bare) and is_news(news)
+
+
+def may_overtake(told: Telling, bare: Telling) -> bool:
+    """Whether `told`, too late to be news, may yet be the later word on what `bare` said not long before it."""
+    late = _lasts(told) and told.said - told.since > _FRESH
+    return late and _comes_after(told, bare) and told.said - bare.said <= _RECENT
+
+
+def _comes_after(told: Telling, bare: Telling) -> bool:
+    """Whether it was told after `bare`, which names no time, of a time before that."""
+    return not bare.dated and told.since <= bare.since and (bare.said, bare.order) < (told.said, told.order)
+
+
+def _lasts(told: Telling) -> bool:
+    """Whether it says since when something is so, and of no end that is over."""
+    return told.dated and (told.until is None or told.until > told.said)
+
+
+def placed(members: list[Evidence], *, one: bool) -> list[Evidence]:
+    """Evidence on one thing, each that names no time put right before the first change that was told after it.
+
+    `one` tells that there is room for one value only.
+    """
+    replacing = {each.successor for each in members}
+    changes = [each for each in members if each.dated and (is_news(each) or each.note in replacing)]
+    if not changes:
+        return members
+    changes.sort(key=lambda each: (each.since, each.said, each.order))
+    found = []
+    for each in members:
+        change = next((new for new in changes if _ends(new, each) and _clash(each, new, one=one)), None)
+        found.append(each if change is None else replace(each, since=change.since))
+    return found
+
+
+def _ends(change: Evidence, each: Evidence) -> bool:
+    """Whether a change is the later word: it is news, or it was decided that what is in doubt gave way to it."""
+    return overtakes(change, each) or (each.successor == change.note and may_overtake(change, each))
+
+
+def _clash(old: Evidence, new: Evidence, *, one: bool) -> bool:
+    """Whether both cannot be so at a time."""
+    if old.holds and new.holds:
+        return one and not same_value(old.object, new.object)
+    ending = old if new.holds else new
+    return old.holds is not new.holds and (not ending.object or same_value(old.object, new.object))
+
+
+# From when to when something was so: a subject's facts in the order in which they were true, whenever they were told.
+#
+# A value of a slot (where someone lives) ends where the next one begins; a fact that is said not to hold any more
+# ends there; what hangs on another predicate (a manager on an employer) is presumed to have ended with it; what names
+# no time was so until the change that is told after it (``amem.language.intervals``). Nothing is kept of this: it is
+# reckoned from the evidence each time, so that a diary imported late falls into its place.
+
+__all__ = ["Interval", "intervals", "same_value"]
+
+_NEVER = (datetime.min.replace(tzinfo=UTC), datetime.min.replace(tzinfo=UTC), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """`subject` `predicate` `object` from `since` until `until` (None: it still is so).
+
+    `notes` state it, the first first; `ended_by` is the note that says what came after, None where none does.
+    `certain` is False where the end is only presumed; `because` says in words what ended it. Where nobody said when it
+    began, only that it ended, `since` is `until`. `doubted_by` are notes because of which it may be out of date.
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    since: datetime
+    until: datetime | None
+    notes: tuple[str, ...]
+    ended_by: str | None = None
+    certain: bool = True
+    because: str = ""
+    doubted_by: tuple[str, ...] = ()
+
+    def at(self, moment: datetime) -> bool:
+        """Whether it was so at that time."""
+        return self.since <= moment and (self.until is None or moment < self.until)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; times are ISO 8601 in UTC."""
+        until = None if self.until is None else self.until.isoformat()
+        lists = {"notes": list(self.notes), "doubted_by": list(self.doubted_by)}
+        return asdict(self) | {"since": self.since.isoformat(), "until": until} | lists
+
+
+def intervals(evidence: Iterable[Evidence], predicates: Predicates) -> list[Interval]:
+    """Every interval that the evidence makes, by subject and predicate, each in order of time.
+
+    Evidence must be all there is of its subjects, since one fact ends another. Predicates may be under any of their
+    names.
+    """
+    runs: list[_Run] = []
+    for (_, _, slot), members in _groups(evidence, predicates).items():
+        runs += _one_at_a_time(members, nested=_nests(slot, predicates)) if slot else _side_by_side(members)
+    _end_what_hangs_on(runs, predicates)
+    return sorted((run.interval() for run in runs), key=_by_subject)
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    at: datetime
+    by: str | None
+    because: str
+    certain: bool = True
+    word: Evidence | None = None
+
+
+class _Run:
+    """An interval that grows while the evidence is walked through in order of time."""
+
+    __slots__ = ("_ceased", "_first", "_stands", "_stated", "end", "kept", "last", "notes", "object")
+
+    def __init__(self, first: Evidence) -> None:
+        self._first = first
+        self.object = first.object
+        #: An end that its notes state, the latest such word; and the last of its notes to be superseded.
+        self._stated: _End | None = None
+        self._ceased: _End | None = None
+        #: Whether a note of it stands, so that the record of others does not end it.
+        self._stands = False
+        self.kept = False
+        self.notes: dict[str, None] = {}
+        #: The last word that it is so.
+        self.last = first
+        self.end: _End | None = None
+        self.add(first)
+
+    @property
+    def subject(self) -> str:
+        return self._first.subject
+
+    @property
+    def predicate(self) -> str:
+        return self._first.predicate
+
+    @property
+    def since(self) -> datetime:
+        return self._first.since
+
+    def add(self, each: Evidence) -> None:
+        """Let another word for it count."""
+        self.object = closer(self.object, each.object)
+        self.notes.setdefault(each.note)
+        self.last = each
+        self.kept = self.kept or each.kept
+        stated = None if each.until is None else _End(each.until, None, "the note says until when")
+        if each.ended is None:
+            self._stands = True
+            self._stated = stated or self._stated
+            return
+        because = "it was taken back" if each.retracted else "another note superseded it"
+        ceased = _End(max(each.ended, each.since), each.successor, because)
+        ceased = stated if stated is not None and stated.at < ceased.at else ceased
+        if self._ceased is None or ceased.at >= self._ceased.at:
+            self._ceased = ceased
+
+    def own_end(self) -> _End | None:
+        """What its own notes, and the record of them, say of its end."""
+        return self._stated if self._stands else self._ceased
+
+    def finish(self, by: Evidence | None = None) -> None:
+        """End it by what came after (None: nothing did), or earlier where its own notes say so."""
+        self.end = self.own_end()
+        if by is not None and (self.end is None or by.since < self.end.at):
+            self.end = _End(by.since, by.note, _after(by.object, holds=by.holds), word=by)
+
+    def goes_on(self, each: Evidence) -> bool:
+        """Whether this word for it still concerns it, and not its return after it had ended."""
+        end = self.own_end()
+        return end is None or each.since <= end.at
+
+    def interval(self) -> Interval:
+        """The interval, as its end stands."""
+        end = self.end
+        parts = (self.subject, self.predicate, self.object)
+        if end is None:
+            return Interval(*parts, self.since, None, tuple(self.notes))
+        return Interval(*parts, min(self.since, end.at), end.at, tuple(self.notes), end.by, end.certain, end.because)
+
+
+def _groups(evidence: Iterable[Evidence], predicates: Predicates) -> dict[tuple[str, str, str], list[Evidence]]:
+    """What is walked through together, in order of time: a slot, or all of a many-valued predicate."""
+    groups: defaultdict[tuple[str, str, str], list[Evidence]] = defaultdict(list)
+    of_all: list[tuple[tuple[str, str], Evidence]] = []
+    names: dict[str, str] = {}
+    for each in evidence:
+        if each.predicate not in names:
+            names[each.predicate] = predicates.canonical(each.predicate)
+        name = names[each.predicate]
+        each = _begun_by_its_end(each if each.predicate == name else replace(each, predicate=name))
+        about = (subject_key(each.subject), each.predicate)
+        if each.holds or each.object:
+            groups[*about, predicates.slot(each.predicate, each.object) or ""].append(each)
+        else:
+            of_all.append((about, each))
+    slots: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for subject, predicate, slot in groups:
+        slots[subject, predicate].append(slot)
+    for about, each in of_all:  # "she quit": whatever it was
+        for slot in slots[about]:
+            groups[*about, slot].append(each)
+    return {key: sorted(_settled(members, one=bool(key[2])), key=_in_time) for key, members in groups.items()}
+
+
+def _in_time(each: Evidence) -> tuple[datetime, datetime, int, bool]:
+    """What concerns one moment counts in the order it was said in; in one breath an end before what begins."""
+    return (*_told(each), each.holds)
+
+
+def _told(each: Evidence) -> tuple[datetime, datetime, int]:
+    return each.since, each.said, each.order
+
+
+def _begun_by_its_end(each: Evidence) -> Evidence:
+    """What is so "until 2020", said today, did not begin today."""
+    return replace(each, since=each.until) if each.until is not None and each.until < each.since else each
+
+
+def _settled(members: Iterable[Evidence], *, one: bool) -> list[Evidence]:
+    """The evidence that counts. Where the note that superseded one is among it, its facts say when that one ended."""
+    # What was taken back before it began never was so; an end that was taken back ended nothing.
+    counting = [
+        each
+        for each in members
+        if not (each.retracted and each.ended is not None and (not each.holds or each.ended <= each.since))
+    ]
+    counting = placed(counting, one=one)
+    told: dict[tuple[str, str], tuple[datetime, datetime, int]] = {}
+    for each in counting:
+        key = (each.note, "" if one else value_key(each.object))
+        told[key] = max(_told(each), told.get(key, _told(each)))
+    settled = []
+    for each in counting:
+        if each.successor is not None:
+            values = ("",) if one else ("", value_key(each.object))
+            if any(told.get((each.successor, value), _NEVER) >= _told(each) for value in values):
+                each = replace(each, ended=None, successor=None)
+        settled.append(each)
+    return settled
+
+
+def _nests(slot: str, predicates: Predicates) -> bool:
+    """Whether values of the slot may lie in one another, as a quarter lies in its town."""
+    row = predicates.rows.get(slot)
+    return row is not None and row.value == "place"
+
+
+def _one_at_a_time(members: Iterable[Evidence], *, nested: bool) -> list[_Run]:
+    """The runs of a slot: a value ends the one before, unless a person kept that.
+
+    With `nested` two values that one note gives for one time both stand: 搬到里斯本 …… 新家在 Graça.
+    """
+    done: list[_Run] = []
+    open_: list[_Run] = []
+    for each in members:
+        of_it = [run for run in open_ if same_value(run.object, each.object) or not (each.holds or each.object)]
+        again = next((run for run in of_it if run.goes_on(each)), None) if each.holds else None
+        over = [
+            run
+            for run in (open_ if each.holds else of_it)
+            if run is not again
+            and not (run.kept and run.goes_on(each))
+            and not (nested and each.holds and run.last.note == each.note and run.last.since == each.since)
+        ]
+        for run in over:
+            run.finish(each)
+        done += over
+        open_ = [run for run in open_ if run not in over]
+        if again is not None:
+            again.add(each)
+        elif each.holds:
+            open_.append(_Run(each))
+    for run in open_:
+        run.finish()
+    return done + open_
+
+
+def _side_by_side(members: Iterable[Evidence]) -> list[_Run]:
+    """The runs of a predicate that holds any number of values: each is ended under its own name only."""
+    done: list[_Run] = []
+    open_: dict[str, _Run] = {}
+    for each in members:
+        value = value_key(each.object)
+        if each.holds and value in open_ and open_[value].goes_on(each):
+            open_[value].add(each)
+            continue
+        over = [value] if each.holds or each.object else list(open_)
+        for name in over:
+            if name in open_ and (each.holds or not open_[name].kept):
+                open_[name].finish(each)
+                done.append(open_.pop(name))
+        if each.holds:
+            open_[value] = _Run(each)
+    for run in open_.values():
+        run.finish()
+    return done + list(open_.values())
+
+
+def _end_what_hangs_on(runs: Iterable[_Run], predicates: Predicates) -> None:
+    """End what hangs on something that ended, unless it was said again since."""
+    of: defaultdict[tuple[str, str], list[_Run]] = defaultdict(list)
+    for run in runs:
+        of[subject_key(run.subject), run.predicate].append(run)
+    for subject, predicate in sorted(of, key=lambda key: _depth(key[1], predicates)):
+        base = predicates.hangs_on(predicate)
+        ends = [(run.end, run) for run in of.get((subject, base), ()) if run.end is not None] if base else []
+        ends.sort(key=lambda pair: pair[0].at)
+        moments = [end.at for end, _ in ends]
+        for run in of[subject, predicate]:
+            place = bisect_right(moments, run.last.since)
+            if place and place == len(moments) and _overtaken(run.last, ends[-1][0]):
+                place -= 1
+            if place == len(moments) or run.kept or (run.end is not None and run.end.at <= moments[place]):
+                continue
+            end, gone = ends[place]
+            chinese = written_in_cjk(gone.object)
+            phrase = predicates.phrase(gone.predicate, gone.object, chinese=chinese)
+            because = f"此前{phrase}" if chinese else f"{phrase} until then"
+            run.end = _End(end.at, end.by, because, certain=False)
+
+
+def _overtaken(last: Evidence, end: _End) -> bool:
+    """Whether what hung on it was last said, without a time, before the end was told."""
+    return end.word is not None and overtakes(end.word, last)
+
+
+def _after(object: str, *, holds: bool) -> str:
+    """What came of it, in the language of what did: "OpenAI since", 后来是柏林, "no longer vegetarian"."""
+    if written_in_cjk(object):
+        return f"后来是{object}" if holds else f"不再是{object}"
+    return f"{object} since" if holds else f"no longer {object}".rstrip()
+
+
+def _depth(predicate: str, predicates: Predicates) -> int:
+    """How many others it hangs on, one on the next; a table that hangs in a circle counts each once."""
+    seen = {predicate}
+    while (base := predicates.hangs_on(predicate)) is not None and base not in seen:
+        seen.add(base)
+        predicate = base
+    return len(seen)
+
+
+def _by_subject(each: Interval) -> tuple[str, str, datetime, str]:
+    return (subject_key(each.subject), each.predicate, each.since, value_key(each.object))

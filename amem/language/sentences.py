@@ -1,0 +1,346 @@
+"""Sentences, clauses and pieces of a text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from amem.errors import InvalidInput
+from amem.language.scripts import is_cjk, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+# Where sentences end, in English and Chinese, without cutting abbreviations, decimals, versions or URLs.
+
+_CLOSERS = re.escape("\"'”’」』）)]】》»")
+#: A possible end: Chinese stops end a sentence anywhere, Latin ones before white space only; a line end may be one.
+_END = re.compile(
+    rf"(?P<wide>[。！？｡]+[{_CLOSERS}]*)|(?P<latin>(?<![.!?…])(?:[.!?]++|…++)[{_CLOSERS}]*+(?=\s|$))|(?P<line>\n\s*+)"
+)
+_ABBREVIATIONS = words(
+    """
+    mr mrs ms dr prof sr jr st mt no nos fig figs eq sec vol pp ed eds approx dept est inc ltd co corp vs cf al e.g i.e
+    a.m p.m u.s u.k ph.d jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun
+    """
+)
+#: These never end a sentence: a name or number follows.
+_BOUND = words("mr mrs ms dr prof sr sra st mt no nos fig figs eq sec vol vs cf e.g i.e")
+_LAST_WORD = re.compile(r"(?:\w+['’])?[\w.]+(?=\.[^\w]*$)")
+_LIST_ITEM = re.compile(r"(?:[-*+•#>]|\d{1,3}[.)、]|[a-zA-Z][.)]|[一二三四五六七八九十]+、)")
+_WRAP = 60
+
+
+def is_bound(word: str) -> bool:
+    """Whether the word is an abbreviation that a name or number follows, with its stop: "Dr.", "No."."""
+    return word.endswith(".") and word[:-1].casefold() in _BOUND
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of `text`, stripped, none empty; joined they hold every character but white space."""
+    found: list[str] = []
+    start = 0
+    for end in sentence_ends(text):
+        if piece := text[start:end].strip():
+            found.append(piece)
+        start = end
+    if rest := text[start:].strip():
+        found.append(rest)
+    return found
+
+
+def sentence_ends(text: str) -> Iterator[int]:
+    """Positions just after each sentence's last character (or after the line break that ends it)."""
+    line_start = 0
+    for match in _END.finditer(text):
+        if match["line"] is not None:
+            short = match.start() - line_start < _WRAP
+            if match[0].count("\n") > 1 or short or _LIST_ITEM.match(text, match.end()):
+                yield match.end()
+            line_start = match.end()
+        elif match["wide"] is not None or _ends(text, match):
+            yield match.end()
+
+
+def _ends(text: str, match: re.Match[str]) -> bool:
+    following = text[match.end() : match.end() + 40].lstrip()[:1]
+    if match["latin"][0] != "." or match["latin"].startswith(".."):
+        # "Really?" she asked. Wait... what?
+        return not following.islower()
+    word = _LAST_WORD.search(text, max(0, match.start() - 20), match.start() + 1)
+    last = word[0].casefold() if word else ""
+    if last in _BOUND or (len(last) == 1 and last.isalpha() and last != "i") or _opens_item(text, match.start(), last):
+        return False
+    return not (following.islower() or (last in _ABBREVIATIONS and following.isdigit()))
+
+
+def _opens_item(text: str, stop: int, word: str) -> bool:
+    """Whether the stop belongs to a list marker such as "1." at the start of a line."""
+    before = text[max(0, stop - len(word) - 1) : stop - len(word)]
+    return word.isdigit() and len(word) <= 3 and before in ("", "\n")
+
+
+# A sentence in clauses, and what each does with its words: says them, asks them, or only supposes them.
+#
+# Grammar by pattern, in English and Chinese. What stands behind "not" within a clause is for the caller to tell
+# apart, with `DENIAL` on text `without_idioms`.
+
+
+class Stance(Enum):
+    """What a clause does with its words."""
+
+    SAID = "said"
+    DENIED = "denied"
+    ASKED = "asked"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    text: str
+    opener: str
+    """What parts it from the clause before: marks, a conjunction, or both."""
+    start: int = 0
+    """Where in its sentence it begins."""
+
+
+_BREAK = re.compile(
+    # Not within a number or an hour.
+    # White space is taken from where it begins, so that a long run of it is looked at once.
+    r"(?:(?<!\s)\s*+|(?<=\s))(?:[;()…，；：（）—–]|[,:](?!\d))+\s*(?:(?:and|but|or|so|because|since|although|though|while|who|which|whose|where|if)\b)?"
+    r"|\b(?:and|but|or|so|because|since|although|though|while|whereas|when|whenever|after|before|if|whether|unless|who"
+    r"|which|whose|where|without)\b"
+    # "That" begins what somebody baked, not what somebody does not think.
+    r"|(?<!think )(?<!believe )(?<!suppose )(?<!expect )(?<!guess )(?<!true )(?<!say )(?<!said )(?<!not )\bthat\b"
+    r"|但是?|不过(?!敏|期|来|去)|可是|而且|因为|所以|虽然|如果|要是",
+    re.IGNORECASE,
+)
+#: They hold the word "not" and deny nothing, or nothing that stands behind it.
+_NO_DENIAL = re.compile(
+    r"\b(?:not (?:only|just|to mention|long|far|bad)|can(?:'t|not) (?:wait|believe|help|complain|get enough|stop)"
+    r"|could(?:n't| not) (?:believe|help|agree more|be happier|be better|wait)|no (?:doubt|problem|worries|matter"
+    r"|wonder|\.|(?=\d))|why not|never mind|nothing but"
+    r"|(?:(?:do|does|did)(?:n't| not)|never) (?:forget|worry|hesitate|mind)"
+    r"|did(?:n't| not) (?:know|realise|realize)|or not)\b"
+    r"|^\W*(?:no|nope|nah)\b(?=\W*$|[,.!]|\s+(?:i|he|she|we|they|it|that|my|our)\b)"
+    r"|不错|不仅|不但|不只|不光|不管|不论|无论|不好意思|不知不觉|不得不|不用说|没关系|没问题|没错|没想到|别人|别的|特别|个别|区别|级别"
+    r"|分别|告别|性别|别墅|未来|未婚|无线|无聊|对不起|了不起|差不多|不久|不断|不然|要不|不少|忍不住|不禁|别忘|(?:不要|别)担心"
+    r"|(?:是|有|能|会|要|对|好|可)(?:不|没)(?:是|有|能|会|要|对|好|可以)",
+    re.IGNORECASE,
+)
+#: A word that denies what its clause says (behind it, in English).
+DENIAL = re.compile(
+    r"\b(?:not|\w+n't|cannot|cant|dont|doesnt|didnt|isnt|arent|wasnt|wont|never|no|none|nobody|nothing|nowhere|neither|nor)\b"
+    r"|[不没無无别未勿]",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"[?？][\"'”’）)\s]*$|吗[。!！\s]*$")
+_UNMARKED = re.compile(
+    r"(?:do|does|did|is|are|am|was|were|can|could|should|will|would|have|has) "
+    r"(?:i|you|we|they|he|she|it|my|your|our|his|her|the|there|this|that)\b"
+    r"|(?:what|where|who|when|why|how|which)(?:'s| (?:is|are|do|does|did|was|were|can|should|will|would)) ",
+    re.IGNORECASE,
+)
+_FIRST_WORDS = r"\W*(?:(?:and|but|so|or|well|oh|hey|hi|also|then|please|ok(?:ay)?|btw|by the way)\W+)*"
+_INVERTED = re.compile(
+    rf"{_FIRST_WORDS}(?:(?:do|does|did|is|are|am|was|were|can|could|should|shall|will|would|have|has|had|may|might|isn't"
+    r"|aren't|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't|haven't|hasn't)\b(?!\W*$)"
+    r"|(?:what|where|when|why|who|whom|whose|which|how)\b)",
+    re.IGNORECASE,
+)
+#: They ask somebody to take note, and so say what is to be noted.
+_TELLS = re.compile(
+    rf"{_FIRST_WORDS}(?:(?:can|could|would|will) you (?:please |kindly |pls )?(?:remember|note|keep in mind|remind|save"
+    r"|write down|memori[sz]e|store)(?: (?:me|us))?|did(?:n't)? (?:you|i) (?:know|tell you|mention|hear)"
+    r"|have(?:n't)? i (?:told you|mentioned)|do(?:n't)? you (?:remember|recall|know) that|guess what)\b"
+    r"(?! *(?:if|whether|what|where|who|when|which|how|why)\b)"
+    r"|\W*你?(?:能不能|可不可以|能|可以)?(?:请你?|麻烦你?|帮我)*(?:记住|记一下|记得|记下|提醒我)(?!.*(?:什么|哪|谁|是否|多少))",
+    re.IGNORECASE,
+)
+#: After a statement they ask no more than whether it was heard.
+_TAG = re.compile(
+    r"\W*(?:right|correct|huh|eh|ok(?:ay)?|yes|you know|(?:is|are|do|does|did|was|were|have|has|can|will)(?:n't)?"
+    r" (?:it|i|you|he|she|we|they)|don't you think|对吗|对吧|对不对|是吗|是吧|是不是|好吗|行吗|可以吗)\W*",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\W*(?:(?:if|whether|unless|suppose|assuming|whenever)\b|如果|要是|假如|假设|除非|是否)", re.IGNORECASE
+)
+_ASKS_ZH = re.compile(r"谁|什么|哪|怎么|怎样|如何|多少|几[个点次时]|吗|呢|为何|是不是|有没有|能不能|会不会|是否")
+_REASON = re.compile(r"(?:because|since|although|though|while)$|因为|虽然", re.IGNORECASE)
+_SPEAKS_OF_ONESELF = re.compile(r"\W*(?:i|i'm|i've|my|we|we're|our)\b", re.IGNORECASE)
+_RELATIVE = re.compile(r"(?:who|which|whose|where)$", re.IGNORECASE)
+#: After these "who lives in Porto" is what is asked; after a noun it says something of it.
+_ASKS_WHO = re.compile(r"(?:know|tell|me|us|ask|remember|wonder|guess|see|sure|say|about|of|you)\W*$", re.IGNORECASE)
+
+
+def without_idioms(text: str) -> str:
+    """`text` with blanks in place of phrases that hold a word of denial and deny nothing ("not only", "差不多")."""
+    return _NO_DENIAL.sub(lambda match: " " * len(match[0]), text.replace("’", "'"))
+
+
+def clauses(sentence: str) -> list[Clause]:
+    """The clauses of a sentence, none empty, in order."""
+    found: list[Clause] = []
+    start, opener = 0, ""
+    for match in _BREAK.finditer(sentence):
+        if text := sentence[start : match.start()].strip():
+            found.append(Clause(text, opener, sentence.index(text, start)))
+            opener = ""
+        start, opener = match.end(), opener + match[0].strip()
+    if text := sentence[start:].strip():
+        found.append(Clause(text, opener, sentence.index(text, start)))
+    return found
+
+
+def stances(sentence: str, parted: Sequence[Clause]) -> list[Stance]:
+    """For each clause whether it asks, says something, or only supposes it; denials are told apart later."""
+    asks = _QUESTION.search(sentence) or (_UNMARKED.match(sentence) and sentence[-1] not in ".!。！…,")
+    if not asks or _TELLS.match(sentence):
+        return [Stance.UNCLEAR if _supposes(clause) else Stance.SAID for clause in parted]
+    found: list[Stance] = []
+    asking = False
+    for number, clause in enumerate(parted):
+        last = number == len(parted) - 1
+        if last and number and _TAG.fullmatch(clause.text):
+            found[-1] = Stance.UNCLEAR
+            found.append(Stance.UNCLEAR)
+        elif _RELATIVE.search(clause.opener) and asking and not _ASKS_WHO.search(parted[number - 1].text):
+            found.append(Stance.UNCLEAR)
+        elif _REASON.search(clause.opener) or (asking and _turns_to_oneself(clause)):
+            found.append(Stance.SAID)
+        elif last or asking or _supposes(clause) or _INVERTED.match(clause.text) or _ASKS_ZH.search(clause.text):
+            asking = True
+            found.append(Stance.ASKED)
+        else:
+            found.append(Stance.SAID)
+    return found
+
+
+def _supposes(clause: Clause) -> bool:
+    return _CONDITION.match(clause.text) is not None or _CONDITION.search(clause.opener.rpartition(",")[2]) is not None
+
+
+def _turns_to_oneself(clause: Clause) -> bool:
+    """ "What should I see, I live in Porto?" """
+    return clause.opener in (",", "，", ";", "；", "—", "–", ":") and _SPEAKS_OF_ONESELF.match(clause.text) is not None
+
+
+# Text that is too long for one note, cut where it hurts least.
+
+_PARAGRAPH = re.compile(r"\n\s*\n")
+_PAUSE = re.compile(r"[，、；：,;:)）]\s*|\s+")
+_JOINER = "\u200d"
+
+
+def split_text(text: str, limit: int) -> list[str]:
+    """`text` in pieces of at most `limit` characters, stripped, none empty; only white space at the cuts is lost.
+
+    Cuts fall at the end of a paragraph, else of a sentence, else at a pause or space, else between two characters as a
+    reader sees them. Raises InvalidInput for a limit below 1.
+    """
+    if limit < 1:
+        raise InvalidInput(f"cannot split text into pieces of {limit} characters", hint="give a limit of at least 1")
+    pieces: list[str] = []
+    rest = text.strip()
+    start = 0
+    while len(rest) - start > limit:
+        cut = _cut(rest, start, limit)
+        if piece := rest[start:cut].strip():
+            pieces.append(piece)
+        start = cut
+        while start < len(rest) and rest[start].isspace():
+            start += 1
+    if start < len(rest):
+        pieces.append(rest[start:])
+    return pieces
+
+
+def _cut(text: str, start: int, limit: int) -> int:
+    window = text[start : start + limit + 1]
+    # A paragraph break early in the window would leave a crumb; a sentence near the limit serves better there.
+    for ends, least in (
+        ([match.start() for match in _PARAGRAPH.finditer(window)], limit // 4),
+        (list(sentence_ends(window)), limit // 4),
+        ([match.end() for match in _PAUSE.finditer(window)], limit // 2),
+    ):
+        fitting = [end for end in ends if least < end <= limit]
+        if fitting:
+            return start + fitting[-1]
+    return _between_clusters(text, start, start + limit)
+
+
+def _between_clusters(text: str, start: int, cut: int) -> int:
+    """The last place at or before `cut` that splits no visible character, or `cut` where one fills the whole piece."""
+    place = cut
+    while place > start and _joined(text, place):
+        place -= 1
+    return place if place > start else cut
+
+
+def _joined(text: str, place: int) -> bool:
+    before, after = text[place - 1], text[place]
+    if after == _JOINER or before == _JOINER or unicodedata.category(after).startswith("M"):
+        return True
+    if "\U0001f3fb" <= after <= "\U0001f3ff" or "\U000e0020" <= after <= "\U000e007f":
+        return True
+    return _is_flag(after) and _flags_before(text, place) % 2 == 1
+
+
+def _is_flag(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _flags_before(text: str, place: int) -> int:
+    count = 0
+    while count < place and _is_flag(text[place - 1 - count]):
+        count += 1
+    return count
+
+
+# Where lines end on a terminal, in whose cells a Chinese character or an emoji takes two.
+
+_NEVER_FIRST = frozenset("，。、；：！？）》」』”’…,.;:!?)]}%")
+_NEVER_LAST = frozenset("（《「『“‘([{")
+_UNBROKEN = "\u00a0"
+
+
+def breaks(text: str, width: int, *, first: int) -> list[int]:
+    """Where to break a text so that no line takes more than `width` cells (the first one more than `first`).
+
+    Breaks come after a space or beside a CJK character, and inside a word only when it fills the line.
+    """
+    from rich.cells import cell_len
+
+    found: list[int] = []
+    start = place = taken = 0
+    allowed = 0
+    while place < len(text):
+        char = text[place]
+        if char == "\n":
+            start = place = place + 1
+            taken = allowed = 0
+            if start < len(text):
+                found.append(start)
+            continue
+        if place > start and may_break(text[place - 1], char):
+            allowed = place
+        taken += cell_len(char)
+        if taken > (width if found else first) and not char.isspace():
+            start = place = allowed if allowed > start else max(place, start + 1)
+            found.append(start)
+            taken = allowed = 0
+            continue
+        place += 1
+    return found
+
+
+def may_break(before: str, after: str) -> bool:
+    """Whether a line may end between two characters."""
+    if after in _NEVER_FIRST or before in _NEVER_LAST or after.isspace() or before == _UNBROKEN:
+        return False
+    return before.isspace() or is_cjk(before) or is_cjk(after)

@@ -1,0 +1,390 @@
+"""The facts that English sentences state, clause by clause."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from amem.language.scripts import words
+from amem.language.statements.objects import led_by_scope, name_in, organisation, phrase_in, school_in, scope_alone
+from amem.language.statements.relations import apposed, changed, cut, favourite, forbidden, relation, tool_name
+from amem.language.statements.shapes import Aspect, Form, english
+from amem.language.statements.succession import replacement, takeover
+from amem.language.statements.tense import Group, Tense, times, told
+from amem.language.subjects import WE
+from amem.language.times import MONTHS
+from amem.note import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.language.statements.clauses import Clause, Sentence
+    from amem.language.statements.people import Subject
+    from amem.language.statements.tense import Scene
+
+
+# What may stand before an English statement and is no part of it: "By the way, last month ...", "I'm" for "I am".
+
+_MONTHS = "|".join(MONTHS)
+_NAMED = rf"(?:{_MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_DATED = (
+    rf"(?:{_NAMED}(?: \d{{1,2}}(?:st|nd|rd|th)?)?(?:,? \d{{4}})?"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTHS})(?:,? \d{{4}})?"
+    r"|(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?)"
+)
+_LEAD = re.compile(
+    r"(?:(?:so|well|oh|ok(?:ay)?|yes|yeah|no|hey|hi|also|and|but|then|btw|by the way|fyi|actually|anyway|finally|now"
+    r"|nowadays|these days|currently|recently|today|as of (?:today|now)|at the moment|right now|good news|big news|news"
+    r"|update|reminder|decision|note|remember|please (?:remember|note)|note that|remember that|guess what|in fact"
+    r"|honestly|for the record|again|luckily|sadly|unfortunately|in the end|eventually|officially|personally"
+    r"|scratch that|correction|(?:earlier )?this (?:week|month|year)|yesterday"
+    r"|last (?:week|month|year|night|spring|summer|autumn|fall|winter)"
+    r"|(?:back )?(?:in|since|on|from|until|as of) (?:early |late |mid-?)?"
+    rf"{_DATED}(?: (?:to|until|till) {_DATED})?"
+    r"|(?:since|as of) (?:yesterday|today|last (?:night|week|month|year)|this (?:morning|week|month|year))"
+    r"|(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten) (?:day|week|month|year)s? ago)\b[,:!]?\s+)+",
+    re.IGNORECASE,
+)
+_SHORT = tuple(
+    (re.compile(pattern, re.IGNORECASE), full)
+    for pattern, full in (
+        (r"\bwon't\b", "will not"),
+        (r"\bcan't\b|\bcannot\b", "can not"),
+        (r"n't\b", " not"),
+        (r"'m\b", " am"),
+        (r"'re\b", " are"),
+        (r"'ve\b", " have"),
+        (r"'ll\b", " will"),
+        (r"'d\b", " would"),
+        (r"\b(he|she|it|that|who|name|what)'s\b", r"\1 is"),
+    )
+)
+
+
+def expanded(text: str) -> str:
+    """The clause with its short forms written out."""
+    if "'" in text or "’" in text:
+        text = text.replace("’", "'")
+        for pattern, full in _SHORT:
+            text = pattern.sub(full, text)
+    return text
+
+
+def without_lead(text: str) -> tuple[str, str]:
+    """The clause without what leads into it, and that."""
+    lead = _LEAD.match(text)
+    return (text, "") if lead is None else (text[lead.end() :], lead[0])
+
+
+# The facts that English sentences state, clause by clause: a subject, its verb with tense and negation, the rest.
+
+#: A subject has at most so many words before its verb.
+_FURTHEST = 6
+#: Clauses that begin so tell of another time or thing.
+_SUBORDINATE = words("when whenever before after once while as until till which where whereas")
+_GOES_ON = words("and then but so now")
+#: Of these a list may follow: "allergic to nuts, eggs and milk".
+_LISTED = words("likes dislikes allergic_to intolerant_to cannot_eat takes_medication has_condition uses")
+_NOT_LISTED = words("i we he she it they you not no too so but more less very then also maybe my your")
+#: "Allergic to nuts, and also to cats": what repeats the preposition goes on with the list in any case.
+_AGAIN_TO = re.compile(r"(?:(?:also|even|now|too) )?(?:to|of) (?=\S+(?: \S+){0,4}$)(?!boot\b|be\b)", re.IGNORECASE)
+_ALLERGIES = words("allergic_to intolerant_to")
+_ADVERBS = words(
+    "now currently still just recently finally already also actually officially both always really absolutely totally "
+    "truly mainly mostly usually normally personally happily all simply only even since completely fully definitely "
+    "then quickly eventually unfortunately sadly immediately primarily exclusively generally previously formerly"
+)
+#: Words that open a verb group without being the verb of any shape.
+_OPENERS = words(
+    "am is are was were have has had do does did used not never been will would could can decided agreed chose said "
+    "says told mentioned announced confirmed texted may must should"
+)
+_OPENERS_LATER = words("no might went wound")
+_DETERMINERS = words("the my our his her their a an this")
+_NO_VERBS = words("a an the at on in head")
+_DECISION = re.compile(r"(?:the |our |final )?(?:decision|decided|agreed)\b", re.IGNORECASE)
+#: "We decided to use", "ended up using": a tool that is decided on is used; whoever decides to move may yet stay.
+_DECIDED = re.compile(
+    r"(?:(?:decided|agreed|chose)(?: (?:together|today|yesterday))? to|(?:ended|wound) up|(?:went ahead and))"
+    r" (?P<rest>.+)",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    r"(?:host|deploy|run)(?: (?:everything|it|all|(?:our|the) [\w ]{1,20}?))? (?:on|to) (?P<o>.+)", re.IGNORECASE
+)
+_HOSTS = ("cloud", "hosting")
+#: "I can't eat shellfish", "I can eat shrimp again": for good, not for tonight.
+_BARRED = re.compile(r"(?:can|may|must|should)(?P<not> not)? (?:ever |now )?(?:eat|drink) (?P<o>.+)", re.IGNORECASE)
+_FOR_NOW = re.compile(
+    r"\b(?:today|tonight|tomorrow|yet|until|till|before|right now|this|that|another|anything|much|more|too|in the)\b",
+    re.IGNORECASE,
+)
+#: "A Skoda Fabia from 2014" has been driven since nobody knows when.
+_MODEL_YEAR = re.compile(
+    r"(?P<thing>\b(?:an?|my|the) (?:[\w-]+ ){0,2}[A-Z][\w-]+(?: [\w-]+){0,2}) from (?:19|20)\d\d(?! to| until|-|–)"
+)
+#: "Ana told me that she": what somebody says of himself, or of another by name, counts as said.
+_REPORTED = re.compile(
+    r"(?:(?:just|also|once) )?(?:said|says|mentioned|announced|confirmed|explained|wrote|texted"
+    r"|told (?:me|us|you|everyone|everybody|[A-Z]\w+))(?: (?:me|us))?(?: (?:today|yesterday))?(?: that)? (?P<rest>.+)"
+)
+_WHO = re.compile(
+    r"(?P<who>(?:(?:my|our|his|her|their|[A-Z][\w-]+'s) (?:[\w-]+ ){0,2}[\w-]+|[A-Z][\w-]+(?: [A-Z][\w-]+)?))$"
+)
+_DAY = re.compile(
+    r"(?:(?:today|yesterday|it) (?:is|was) )?(?:my )?(?P<which>first|last) day (?:at|with) (?P<o>.+)", re.IGNORECASE
+)
+
+
+def facts_of_sentence(sentence: Sentence, scene: Scene) -> list[Fact]:
+    """What an English sentence states."""
+    scene.begin_sentence()
+    scene.decided = any(_DECISION.match(text) for text in (sentence.who or "", sentence.clauses[0].text))
+    found: list[Fact] = []
+    listing: Fact | None = None
+    address: Fact | None = None
+    before = ""
+    for at, clause in enumerate(sentence.clauses):
+        joint = clause.opener.rpartition(" ")[2].strip(",;:()")
+        scene.opening = at == 0
+        if joint in _SUBORDINATE:
+            scene.cast.hear(clause.text)
+            continue
+        if (
+            address is not None
+            and clause.opener.strip() == ","
+            and (place := name_in(clause.text, scene.predicates)) == clause.text
+        ):
+            found[-1] = address = replace(address, object=f"{address.object}, {place}")
+            continue
+        nearby = (clause, *sentence.clauses[at + 1 : at + 2])
+        scene.about = next((thing for each in nearby if (thing := scope_alone(each.text, scene))), scene.about)
+        again = _AGAIN_TO.match(clause.text) if listing is not None and listing.predicate in _ALLERGIES else None
+        if listing is not None and again:
+            thing = phrase_in(clause.text[again.end() :])
+            found += [replace(listing, object=thing)] if thing else []
+        elif listing is not None and _continues_list(sentence.clauses, at):
+            thing = tool_name(clause.text, scene) if listing.predicate == "uses" else phrase_in(clause.text)
+            found += [replace(listing, object=thing)] if thing else []
+        elif joint == "who":
+            found += _of_who(before, clause.text, scene)
+        else:
+            follows = at > 0 and (joint in _GOES_ON or (not joint and not clause.text.startswith("like")))
+            stated = _facts_of_both(sentence.clauses, at, scene) or _facts_of(clause.text, scene, follows=follows)
+            stated += [each for each in apposed(clause.text, scene) if each not in stated]
+            only = stated[0] if len(stated) == 1 else None
+            last = stated[-1] if len({each.predicate for each in stated}) == 1 else None
+            listing = last if last is not None and (only or last.predicate in _ALLERGIES) else None
+            listing = listing if listing is not None and listing.predicate in _LISTED else None
+            found += stated
+            address = only if only is not None and only.predicate == "address" else None
+        before = clause.text
+        following = sentence.clauses[at + 1 : at + 2]
+        scene.cast.hear(clause.text, alone=not any(each.opener.endswith(("and", "who")) for each in following))
+    return found
+
+
+def _facts_of(text: str, scene: Scene, *, follows: bool) -> list[Fact]:
+    """What a clause states. With `follows` it may go on with the subject before ("and joined OpenAI")."""
+    plain, lead = without_lead(expanded(text))
+    if lead and not scene.lead:
+        scene.lead = times(lead, scene.said)
+    found = _first_or_last_day(plain, scene, text) or replacement(plain, scene, text) or takeover(plain, scene, text)
+    if found or (found := forbidden(plain, scene) or favourite(plain, scene)):
+        return found
+    plain, scope = led_by_scope(plain, scene)
+    scene.about = scope or scene.about
+    listed = plain.split()
+    at = next((i for i in range(min(len(listed), _FURTHEST + 1)) if _is_verbal(listed, i)), None)
+    if at is None:
+        scene.note_mention(listed)
+        return []
+    if at:
+        scene.subject = subject = scene.cast.of(listed[:at])
+        if subject is not None:
+            scene.cast.meet(subject)
+    else:
+        subject = scene.subject if follows else scene.elliptic(listed[0])
+    if subject is None:
+        return _of_order(plain, scene) if scene.opening and not at else []
+    # "Pedro is vegan and allergic to peanuts": the verb of the clause before is that of this one, too.
+    forms = english().forms.get(listed[at].casefold(), frozenset())
+    goes_on = not at and forms == {Form.ADJECTIVE}
+    return _predicated(subject, listed[at:], scene, text, be=scene.be if goes_on else Tense.NONE)
+
+
+def _facts_of_both(clauses: Sequence[Clause], at: int, scene: Scene) -> list[Fact]:
+    """What "Tom and Sarah live in Leeds" says of each; [] where "and" joins no two subjects."""
+    if at != 1 or clauses[1].opener != "and":
+        return []
+    one = scene.cast.of(without_lead(expanded(clauses[0].text))[0].split())
+    listed = expanded(clauses[1].text).split()
+    verb = next((i for i in range(1, min(len(listed), _FURTHEST + 1)) if _is_verbal(listed, i)), 0)
+    other = scene.cast.of(listed[:verb]) if verb else None
+    if one is None or other is None or one.person is False or other.person is False:
+        return []
+    found: list[Fact] = []
+    for each, spouse in ((one, other), (other, one)):
+        for fact in _predicated(replace(each, many=True), listed[verb:], scene, clauses[1].text):
+            # "Tom and Sarah are divorced": from each other.
+            parted = fact.predicate == "married_to" and not fact.object
+            found.append(replace(fact, object=spouse.name) if parted else fact)
+    return found
+
+
+def _predicated(
+    subject: Subject, listed: Sequence[str], scene: Scene, text: str, *, be: Tense = Tense.NONE
+) -> list[Fact]:
+    """What the words from the verb group on say of the subject."""
+    group = Group(plural=subject.plural, be=be)
+    for at, raw in enumerate(listed):
+        word, rest = raw.strip(","), " ".join(listed[at + 1 :])
+        if not _is_habit(word, rest):
+            found = _stated(subject, group, word, rest, scene, text)
+            if found is not None:
+                return found
+            if not at and (reported := _REPORTED.fullmatch(" ".join(listed))):
+                return _of_report(subject, reported["rest"], scene, text)
+            if decided := _DECIDED.fullmatch(" ".join(listed[at:])):
+                return _of_decision(subject, decided["rest"], scene, text)
+        if barred := _BARRED.fullmatch(" ".join(listed[at:])):
+            return _of_food(subject, barred, group, text, scene)
+        if not _consume(group, word.casefold(), rest):
+            return []
+    return []
+
+
+def _stated(subject: Subject, group: Group, word: str, rest: str, scene: Scene, text: str) -> list[Fact] | None:
+    """The facts of the first shape that fits here; [] where one fits and states nothing, None where none does."""
+    scene.be = group.be
+    text = _MODEL_YEAR.sub(r"\g<thing>", text)
+    if group.be and (found := relation(subject, f"{word} {rest}", scene)):
+        return told(found, group, group.of_be(), Aspect.STATE, scene, text)
+    if found := changed(subject, f"{word} {rest}", scene):
+        done = Tense.NONE if group.did or group.do else Tense.THEN if group.be else Tense.PAST
+        return told(found, group, done, Aspect.BEGIN, scene, text)
+    table, folded = english(), word.casefold()
+    for shape in table.shapes.get(folded, ()):
+        match = shape.match(rest)
+        if match is None or (shape.people and subject.person is False):
+            continue
+        if folded == "at" and shape.kind == "employer" and not group.still:
+            continue  # "I'm at Google" may be a visit, "I'm still at Google" is none
+        tense = group.tense(table.forms[folded], shape)
+        if tense and (found := scene.own(cut(shape, folded, match, subject, scene), subject)):
+            return told(found, group, tense, shape.aspect, scene, text)
+    return None
+
+
+def _consume(group: Group, folded: str, rest: str) -> bool:
+    """Take an auxiliary, an adverb or a negation into the group; False for anything else."""
+    if folded in ("am", "is", "are"):
+        group.be = Tense.NOW
+    elif folded in ("was", "were") or (folded == "be" and group.used_to):
+        group.be = Tense.THEN
+    elif folded == "been":
+        group.be = Tense.NOW if group.have else Tense.THEN
+    elif folded in ("have", "has"):
+        group.have = True
+    elif folded in ("had", "did"):
+        setattr(group, folded, True)
+    elif folded in ("do", "does"):
+        group.do = True
+    elif _is_habit(folded, rest):
+        group.used_to = True
+    elif folded in ("not", "never"):
+        group.negated = True
+    elif folded == "no" and rest.casefold().startswith("longer"):
+        group.negated = group.ended = True
+    else:
+        group.always = group.always or folded == "always"
+        group.still = group.still or folded == "still"
+        return folded in _ADVERBS or (folded == "longer" and group.ended) or (folded == "to" and group.used_to)
+    return True
+
+
+def _is_habit(word: str, rest: str) -> bool:
+    return word.casefold() == "used" and rest.startswith("to ")
+
+
+def _is_verbal(listed: Sequence[str], at: int) -> bool:
+    """Whether the verb group begins here; not in "the build", nor with a name that is also a verb."""
+    word, folded = listed[at], listed[at].casefold().strip(",")
+    if folded in _NO_VERBS or (at and listed[at - 1].casefold() in _DETERMINERS):
+        return False
+    if at and word[0].isupper() and not word.isupper():
+        return False
+    return (
+        folded in english().forms or folded in _OPENERS or (at > 0 and (folded in _ADVERBS or folded in _OPENERS_LATER))
+    )
+
+
+def _of_order(text: str, scene: Scene) -> list[Fact]:
+    """ "Host everything on AWS": where our things are to run; of tools by name alone ("use tabs" is advice)."""
+    found = _ORDER.fullmatch(text)
+    name = tool_name(found["o"], scene) if found else ""
+    return [Fact(WE, "uses", name)] if name and scene.predicates.role(name) in _HOSTS else []
+
+
+def _of_report(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fact]:
+    first, _, more = rest.partition(" ")
+    pronoun = first.casefold()
+    if subject.person is False:
+        return []  # what an article says of others
+    if pronoun == "i" if subject.first else pronoun in ("he", "she", "they"):
+        return _predicated(subject, more.split(), scene, text)
+    if pronoun in ("he", "she", "they", "i", "we", "it"):
+        return []
+    return _facts_of(rest, scene, follows=False)
+
+
+def _of_decision(subject: Subject, rest: str, scene: Scene, text: str) -> list[Fact]:
+    word, _, more = rest.partition(" ")
+    for shape in english().shapes.get(word.casefold(), ()):
+        match = shape.match(more) if shape.predicate == "uses" and not shape.after else None
+        if match and (found := cut(shape, word.casefold(), match, subject, scene)):
+            when = times(text, scene.said)
+            return [] if when.ahead else [replace(each, valid_from=when.since) for each in found]
+    return []
+
+
+def _of_food(subject: Subject, barred: re.Match[str], group: Group, text: str, scene: Scene) -> list[Fact]:
+    """What somebody must not eat; "again" says that it is over."""
+    thing = phrase_in(barred["o"], 3)
+    again = barred["not"] is None
+    if not thing or group.negated or subject.person is False or _FOR_NOW.search(barred["o"]):
+        return []
+    if again and not re.search(r"\b(?:again|now)\b", barred["o"]):
+        return []
+    when = times(text, scene.said)
+    return [] if when.ahead else [Fact(subject.name, "cannot_eat", thing, not again, when.since)]
+
+
+def _of_who(before: str, text: str, scene: Scene) -> list[Fact]:
+    """ "Ana, who works at Google": of the one named last."""
+    match = _WHO.search(before)
+    subject = scene.cast.of(match["who"].split()) if match else None
+    if subject is None or subject.person is False:
+        return []
+    return _predicated(scene.cast.meet(subject), expanded(text).split(), scene, text)
+
+
+def _first_or_last_day(plain: str, scene: Scene, text: str) -> list[Fact]:
+    """ "First day at Marulho": where whoever says so works from then on, or no more."""
+    day = _DAY.match(plain) if scene.opening else None
+    org = organisation(day["o"], scene) if day else ""
+    if day is None or not org or school_in(org):
+        return []
+    when = times(text, scene.said)
+    holds = day["which"].casefold() == "first"
+    return [] if when.ahead else [Fact(scene.cast.me.name, "works_at", org, holds, when.since)]
+
+
+def _continues_list(clauses: Sequence[Clause], at: int) -> bool:
+    """Whether a clause of a word or two only lengthens the list before it; commas alone make no list."""
+    clause, listed = clauses[at], clauses[at].text.split()
+    if len(listed) > 3 or any(_is_verbal((word,), 0) or word.casefold() in _NOT_LISTED for word in listed):
+        return False
+    joint = clause.opener.rpartition(" ")[2].strip()
+    return joint == "and" or (joint == "," and any(other.opener.endswith("and") for other in clauses[at + 1 :]))

@@ -1,0 +1,448 @@
+"""What a fact is about, cut out of the words behind a verb."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from amem.language.lexicon import is_person, is_place, lexicon, stem
+from amem.language.scripts import ENGLISH, words
+from amem.language.sentences import is_bound
+from amem.language.statements.clauses import GAP
+from amem.language.statements.shapes import Aspect
+from amem.language.subjects import WE, canonical_subject
+from amem.note import Fact
+
+if TYPE_CHECKING:
+    from amem.language.predicates import Predicates
+    from amem.language.statements.people import Subject
+    from amem.language.statements.shapes import Shape
+    from amem.language.statements.tense import Scene
+
+
+# What a fact is about, cut out of the words behind a verb: a name, a place, a thing, a version, a date.
+
+#: They begin what no longer belongs to a name or thing.
+_STOP = words(
+    "in on at for with because since as so to from by during when while after before until till about if via using per "
+    "which who that where and or but instead than over into again now currently anymore today yesterday tonight "
+    "tomorrow last next this too also yet already these those though although is are was were has have had will would "
+    "both either rather then between under out back there here recently finally soon ago every each any not never "
+    "without mainly mostly daily full-time part-time remotely together went does did do only more"
+)
+#: Pronouns and pointers: whoever likes "it" or joined "them" says nothing that stands alone.
+_POINTERS = words(
+    "it its it's he him his she her they them their you your yours me us mine ours this that these those there here "
+    "some any all both each what when where how who whom whose which why everyone everybody someone something "
+    "anything everything nothing nobody anyone so such to myself yourself himself herself itself themselves "
+    "time not never no yes very really so-called being i we being more most much many other others another lot few"
+)
+_JOINERS = words("of de da do dos das di du del van von der la le el & y the and")
+_ARTICLES = words("the a an my our")
+#: Tools whose names in small letters are words of every day.
+_AMBIGUOUS = words(
+    "go teams linear zed cursor rails sketch oracle flask zoom notion render edge safari brave pixel loki git helix"
+)
+_TRAILING = " .,;:!?'\"’”)。，、！"
+_VERSION = re.compile(
+    r"(?:version |v\.? ?)?(?P<version>\d+(?:\.\d+){0,3}(?:[-.]?(?:alpha|beta|rc|lts)\.?\d*)?)(?![\w.]*\w)",
+    re.IGNORECASE,
+)
+_MONTHS = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_DATE = re.compile(
+    rf"(?:the )?(?P<date>\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTHS}\b(?:,? \d{{4}})?"
+    rf"|{_MONTHS}\.? \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? \d{{4}})?|{_MONTHS}(?: \d{{4}})?\b"
+    r"|(?:next )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|Q[1-4](?: \d{4})?\b"
+    r"|(?:(?:\d{4}|今|明)年)?\d{1,2}月(?:\d{1,2}[日号]|[底初])?|(?:下下?个?|本|这)?(?:周|星期)[一二三四五六日天]|\d{1,2}[日号])",
+    re.IGNORECASE,
+)
+
+_SCHOOL = re.compile(
+    r"(?:the )?(?P<o>(?:[A-Z][\w.'’-]*\s){0,8}(?:of |the )?(?:[A-Z][\w.'’-]*\s){0,8}"
+    r"(?:School|Academy|College|Kindergarten|Nursery|Primary|Elementary|High|Secondary|Grammar|University|Gymnasium"
+    r"|Lyceum|Montessori|Preschool|Kita|(?<=\w )(?:primary|elementary|high|secondary|nursery|kindergarten|school))"
+    r"(?: (?:School|school|Academy|College))?)(?![\w-])"
+)
+
+#: "A two-room flat in Leipzig": what somebody lives in, before where it is.
+_DWELLING = re.compile(
+    r"^(?:an?|the|my|our) (?:[\w-]+ ){0,4}?(?:flat|apartment|house|room|studio|cottage|loft|bungalow|townhouse|condo)"
+    r"(?: on [A-Z][\w-]+(?: [A-Z][\w-]+)?)? in (?!an?\b|the\b)",
+    re.IGNORECASE,
+)
+
+
+def name_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
+    """The proper name that `text` begins with; '' when it begins with none.
+
+    A name in small letters counts where the table knows it, or with `lower` when it is no everyday word.
+    """
+    found: list[str] = []
+    for at, raw in enumerate(text.split()):
+        word = raw.strip(_TRAILING + "(“‘")
+        if not word or GAP in word:
+            break
+        folded = word.casefold()
+        if folded == "the" and not found:
+            continue
+        proper = word[0].isupper() or word[0].isdigit() or any(mark.isupper() for mark in word)
+        if found and folded in ("or", "nor"):
+            return ""  # "in Porto or Lisbon" is in neither, for all one knows
+        if not (proper and (folded not in _POINTERS or word.isupper())) and not (folded in _JOINERS and found and at):
+            break
+        found.append(word)
+        if is_bound(raw):
+            found[-1] = raw  # "Dr. Haddad"
+        elif raw[-1] in _TRAILING:
+            break
+    while found and found[-1].casefold() in _JOINERS:
+        found.pop()
+    if any(word.endswith(("'s", "’s")) for word in found):
+        return ""  # of something else
+    if found and not found[0][0].isdigit():
+        return "" if found[0].casefold() in _POINTERS and len(found) == 1 else " ".join(found)
+    return _small(text, predicates, lower=lower)
+
+
+def _small(text: str, predicates: Predicates, *, lower: bool) -> str:
+    """A name that is written without capitals ("postgres 16", "vs code", "lisbon")."""
+    listed = [word.strip(_TRAILING) for word in text.split()[:3]]
+    for length in range(len(listed), 0, -1):
+        name = " ".join(listed[:length])
+        if name in _AMBIGUOUS:
+            continue
+        role = predicates.role(name)
+        if (role is not None and predicates.role(" ".join(listed[: length - 1])) is None) or is_place(name):
+            versioned = len(listed) > length and _VERSION.fullmatch(listed[length]) is not None
+            return f"{name} {listed[length]}" if versioned else name
+    if lower and listed and listed[0].isalpha() and not is_everyday(listed[0]):
+        return listed[0]
+    return ""
+
+
+def is_everyday(word: str) -> bool:
+    """Whether the lexicon has an English word as a word of every day."""
+    return word.casefold() in ENGLISH or stem(word) in lexicon().known
+
+
+def place_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:
+    """The place that `text` begins with."""
+    name = name_in(_DWELLING.sub("", text), predicates, lower=lower)
+    return (
+        ""
+        if not name or predicates.role(name) is not None or (is_person(name.split()[0]) and not is_known_place(name))
+        else name
+    )
+
+
+def is_known_place(name: str) -> bool:
+    """Whether the gazetteer has it, or the words it begins with."""
+    parts = name.split()
+    return any(is_place(" ".join(parts[:length])) for length in range(len(parts), 0, -1))
+
+
+def phrase_in(text: str, longest: int = 5) -> str:
+    """The few words that `text` begins with, up to the next preposition; '' for a pronoun or a longer story."""
+    found: list[str] = []
+    for raw in text.split():
+        word = raw.strip(_TRAILING + "(“‘")
+        folded = word.casefold()
+        if not found and folded in _ARTICLES:
+            continue
+        doing = bool(found) and found[0].casefold().endswith("ing")  # "running my own studio"
+        if not word or GAP in word or folded in _STOP or (found and folded in _ARTICLES and not doing):
+            break
+        found.append(word)
+        if len(found) > longest:
+            return ""
+        if raw[-1] in _TRAILING:
+            break
+    while found and found[-1].casefold().endswith("ly") and len(found) > 1:
+        found.pop()
+    if not found or found[0].casefold() in _POINTERS or found[-1].casefold() in _POINTERS:
+        return ""
+    return " ".join(found)
+
+
+def version_in(text: str) -> str:
+    """The version number that `text` begins with."""
+    found = _VERSION.match(text.strip())
+    return "" if found is None else found["version"]
+
+
+def date_in(text: str) -> str:
+    """The date that `text` begins with, as it is written."""
+    found = _DATE.match(text.strip())
+    return "" if found is None else found["date"]
+
+
+def school_in(text: str) -> str:
+    """A school by the name that `text` begins with; '' for any other name."""
+    found = _SCHOOL.match(text.strip())
+    return found["o"].strip(" ,") if found else ""
+
+
+# Where somebody works, as what, and in which team.
+
+#: Trades and ranks that a job title ends in.
+_TRADES = words(
+    "engineer developer programmer designer manager director lead architect analyst scientist researcher consultant "
+    "nurse doctor surgeon dentist pharmacist physiotherapist therapist psychologist vet veterinarian teacher professor "
+    "lecturer tutor student intern apprentice lawyer solicitor paralegal accountant auditor bookkeeper banker broker "
+    "economist journalist reporter editor writer author translator interpreter photographer illustrator artist "
+    "musician actor dancer chef cook baker barista waiter waitress bartender driver pilot sailor mechanic electrician "
+    "plumber carpenter builder farmer gardener florist hairdresser cleaner receptionist secretary assistant "
+    "administrator officer president chairman founder cofounder co-founder partner freelancer contractor cto ceo cfo "
+    "coo vp head supervisor coordinator specialist technician librarian firefighter policeman paramedic soldier judge "
+    "principal recruiter salesperson cashier clerk postdoc statistician biologist chemist physicist mathematician "
+    "geologist tester sre devops owner master counselor counsellor social-worker midwife"
+)
+TRADES_ZH = re.compile(
+    r"(?:工程师|开发|程序员|设计师|经理|总监|主管|组长|架构师|分析师|科学家|研究员|顾问|护士|医生|老师|教师|教授|讲师|律师|会计|记者|编辑|作家|翻译|摄影师|厨师|司机"
+    r"|飞行员|助理|秘书|总裁|董事长|创始人|合伙人|负责人|专员|实习生|学生|产品|运营|测试|运维|前端|后端|销售|公务员|警察|演员|画家|音乐家|CEO|CTO|CFO|COO)$"
+)
+#: What is joined, left or quit without being an employer.
+_NO_EMPLOYER = words(
+    "facebook instagram twitter linkedin discord tiktok reddit whatsapp telegram snapchat mastodon duolingo strava "
+    "church army navy school college gym club zoom teams meet skype netflix spotify"
+)
+#: With these behind it somebody left for the day, or joined in something.
+_CLOCK = re.compile(
+    r"\b(?:at|around|by) (?:\d|noon|midnight|half|quarter|lunch)|\bo'clock\b|\b(?:early|late|before|after) ",
+    re.IGNORECASE,
+)
+_GUEST = re.compile(
+    r"\b(?:for|in|on) (?:an? |the )?"
+    r"(?:call|lunch|dinner|coffee|drinks?|meeting|trip|holiday|visit|walk|weekend|party)\b",
+    re.IGNORECASE,
+)
+#: "St Mary's hospital", "St. Mary's", "Ana's bakery": no other possessive is an employer.
+_NAMED_AFTER = re.compile(
+    r"(?:the )?(?P<o>(?:(?:St\.?|Saint|[A-Z][\w-]+) )?[A-Z][\w-]+['’]s"
+    r"(?: [A-Z][\w-]+){0,2}? (?i:hospital|clinic|school|college|university|academy|hospice|church|bakery|restaurant|bar"
+    r"|café|cafe|pub|shop|bookshop|pharmacy|hotel|nursery|foundation|institute|company|garage|farm)"
+    r"|(?:St\.?|Saint) [A-Z][\w-]+['’]s)(?![\w-])"
+)
+_BEGUN = words("start starts started starting begin begins began begun beginning")
+_NO_TEAM = words("a the my our right same best winning whole new")
+
+
+def employers(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """Where the subject works, or works no more; as what, where that is said along with it."""
+    text = parts.get("o", "")
+    org = organisation(text, scene)
+    if not org:
+        ends = shape.aspect is Aspect.END and shape.kind.endswith("?") and not text
+        return [Fact(subject.name, "works_at", "", False)] if ends else []
+    if parts["verb"] in _BEGUN and school_in(org) and " as " not in text:
+        return []  # a pupil starts at a school as well as a teacher
+    loose = shape.tail.startswith("(?P<o>")  # "joined", "left", "quit" and whatever follows
+    if loose and (_CLOCK.search(text) or _GUEST.search(text) or is_known_place(org)):
+        return []
+    found = [Fact(subject.name, "works_at", org, shape.aspect is not Aspect.END)]
+    new = organisation(parts.get("new", ""), scene)
+    if new and not is_known_place(new):
+        found.append(Fact(subject.name, "works_at", new))
+    title = title_in(parts.get("title", ""))
+    return [*found, Fact(subject.name, "job_title", title)] if title and found[0].holds else found
+
+
+def titles(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What somebody works as, and where that is said along with it."""
+    title = title_in(parts["o"])
+    if not title:
+        return []
+    found = [Fact(subject.name, "job_title", title)]
+    org = organisation(parts.get("org", ""), scene) if shape.aspect is Aspect.STATE else ""
+    return [*found, Fact(subject.name, "works_at", org)] if org and not is_known_place(org) else found
+
+
+def teams(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """The team that somebody is on."""
+    name = re.sub(r"^the |\s+team$", "", parts["o"], flags=re.IGNORECASE).strip()
+    if not name or name.casefold() in _NO_TEAM:
+        return []
+    found = [Fact(subject.name, "team", name)]
+    org = organisation(parts.get("org", ""), scene)
+    return [*found, Fact(subject.name, "works_at", org)] if org else found
+
+
+def organisation(text: str, scene: Scene) -> str:
+    """The name that `text` begins with, if it may be an employer's."""
+    if after := _NAMED_AFTER.match(text):
+        return after["o"]
+    name = name_in(text, scene.predicates, lower=scene.lower)
+    listed = name.split()
+    if not listed or name in ("St", "Saint") or name[0].isdigit() or listed[0].casefold() in _NO_EMPLOYER:
+        return ""
+    return "" if len(listed) == 1 and is_person(name) else name
+
+
+def title_in(text: str) -> str:
+    """The job title that `text` begins with: words that end in a trade, or "head of" something."""
+    title = phrase_in(text)
+    listed = title.casefold().split()
+    return title if listed and listed[-1] in _TRADES else ""
+
+
+# What a statement about tools is limited to: "in the mobile app", "for our billing service", "on my laptop".
+
+#: What is no thing of its own: it is all of ours.
+_OURS = words(
+    "data database everything stack setup infrastructure code codebase tracker deployment deployments tickets "
+    "issues all them it projects teams work job office cloud production organisation organization business"
+)
+#: What stands behind "in the" without being a thing that uses anything.
+_NO_THINGS = words(
+    "moment time times future past end beginning meantime morning mornings afternoon evening evenings night week weeks "
+    "weekend weekends month months year years day days first second last same whole rest side road go fly way other "
+    "sake purpose reason record most spring summer autumn fall winter quarter sprint long short meeting meetings"
+)
+_ENVIRONMENTS = "staging|development|dev|testing|tests|test|local development"
+_SCOPE = (
+    r"(?:in|for|on|of|from|inside|within|across) "
+    rf"(?:(?P<whose>the|our|my|this|that) (?P<noun>[\w-]+(?: [\w-]+){{0,4}})|(?P<stage>{_ENVIRONMENTS})\b)"
+)
+_INSIDE_SCOPE = re.compile(rf"(?<![\w-]){_SCOPE}", re.IGNORECASE)
+_ALONE = re.compile(_SCOPE + r"(?P<rest>)", re.IGNORECASE)
+_LEADING = re.compile(rf"{_SCOPE.replace('{0,4}', '{0,4}?')} (?P<rest>(?:we|i)\b.+)", re.IGNORECASE)
+_WHOLE = re.compile(r"^(?:(?:the|our|my|all|whole|entire|old|its)\s+)+", re.IGNORECASE)
+
+
+def scope_in(text: str, scene: Scene) -> str:
+    """The thing to which what follows a tool's name limits it; '' where that is all of ours."""
+    return next((thing for found in _INSIDE_SCOPE.finditer(text) if (thing := _thing(found, scene))), "")
+
+
+def scope_alone(text: str, scene: Scene) -> str:
+    """The thing that a clause without a verb names ("in the mobile app"); '' for any other clause."""
+    found = _ALONE.fullmatch(text)
+    return "" if found is None else _thing(found, scene)
+
+
+def led_by_scope(text: str, scene: Scene) -> tuple[str, str]:
+    """A clause without the "in the mobile app" before its "we", and the thing named there."""
+    found = _LEADING.fullmatch(text)
+    return (text, "") if found is None else (found["rest"], _thing(found, scene))
+
+
+def thing_named(text: str, scene: Scene) -> str:
+    """The thing that "the buoy catalogue" or "clinic scheduler" is; '' where it is all of ours ("our database")."""
+    noun = _WHOLE.sub("", text.strip())
+    last = noun.split()[-1].casefold() if noun else ""
+    if not noun or last in _OURS or noun.casefold().replace(" ", "_") in scene.predicates.role_names:
+        return ""
+    thing = canonical_subject(f"the {noun}")
+    return "" if thing == WE else thing
+
+
+def _thing(found: re.Match[str], scene: Scene) -> str:
+    if found["stage"]:
+        return found["stage"].casefold()
+    noun = phrase_in(found["noun"])
+    if not noun or any(word in _NO_THINGS for word in noun.casefold().split()):
+        return ""
+    thing = thing_named(noun, scene)
+    mine = bool(thing) and found["whose"].casefold() == "my"
+    return canonical_subject(f"my {noun}", speaker=scene.cast.speaker) if mine else thing
+
+
+# What stands behind "is" in "my landlord is ...", cut out by what the predicate's row of the table says it takes.
+
+_NOW = re.compile(r"(?:now|currently|still|actually|really|called|named|is) ", re.IGNORECASE)
+TITLED = re.compile(
+    r"(?:(?:Dr|Mr|Mrs|Ms|Prof|Doctor|Professor|Herr|Frau|Senhora?|Dra?|Mme|M)\.? "
+    r"(?:[A-Z][\w'’-]+)(?: [A-Z][\w'’-]+){0,2})"
+)
+_INSIDE = re.compile(r"(?:in|at|on) (?P<o>.+)")
+_ROOM = re.compile(r"(?:the |room |floor )")
+#: Before the name of a thing: "a second-hand Skoda", "the new blue Yaris".
+_BEFORE_NAME = re.compile(r"(?:(?:an?|the|my|our) )?(?:[a-z][a-z-]+ ){0,3}?(?=[A-Z0-9])")
+_AMOUNT = re.compile(
+    r"(?P<o>(?:about |around )?(?:(?:[€$£¥]|US\$|EUR|USD|GBP|CHF|RMB)\s?\d[\d.,]*\d?k?"
+    r"|\d[\d.,]*k?\s?(?:€|\$|£|¥|euros?|dollars?|pounds?|francs?|yuan|kroner|EUR|USD|GBP|CHF|RMB|块钱?|元|欧元?|美元|万元?|千元?)?))"
+    r"(?![\w%])",
+    re.IGNORECASE,
+)
+_MONEY_ZH = re.compile(
+    r"(?:人民币|[€$£¥])?\s?[\d,.]*[\d一二三四五六七八九十两百千万]+\s?(?:块钱?|元钱?|欧元?|美元|镑|万元?|千元?)?"
+)
+#: A bound on the amount is not the amount.
+_LIMIT = re.compile(r".{0,12}?(?:以内|以下|以上|封顶|上限|的?差)|,? (?:or (?:less|more)|at (?:most|least)|max|tops)\b")
+_NUMBER = re.compile(r"(?P<o>\+?\(?\d[\d\s()./-]{4,24}\d)(?!\w)")
+_EMAIL = re.compile(r"(?P<o>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)")
+#: A street with a number on either side, and what follows it: "Rua da Rosa 14, Lisbon", "14 Mill Lane".
+_ADDRESS = re.compile(
+    r"(?P<o>(?=[^.;!?]*\d)[A-Z0-9][\w'’./-]*(?:,? [\w'’./-]+){1,9}?)"
+    r"(?=[.;!?]?$|[.;!?] | (?:now|since|from|as of)\b)"
+)
+
+
+def value_in(kind: str, text: str, scene: Scene) -> str:
+    """The value that the text begins with, of the kind that the table names; '' where it begins with none."""
+    text = text.strip()
+    while lead := _NOW.match(text):
+        text = text[lead.end() :]
+    match kind:
+        case "person":
+            return person_named(text, scene)
+        case "place":
+            return _place(text, scene)
+        case "room":
+            inside = _INSIDE.match(text)
+            place = inside["o"] if inside else ""
+            return name_in(place, scene.predicates) or (phrase_in(place) if _ROOM.match(place) else "")
+        case "title":
+            return title_in(text)
+        case "amount":
+            found = _AMOUNT.match(text)
+            return found["o"].strip(" ,") if found and not _LIMIT.match(text, found.end()) else ""
+        case "number":
+            return _first(_NUMBER, text)
+        case "email":
+            return _first(_EMAIL, text)
+        case "address":
+            return _first(_ADDRESS, text)
+        case "school":
+            return school_in(text)
+        case "phrase":
+            return name_in(text, scene.predicates)
+        case "name":
+            return thing_in(text, scene)
+    return ""
+
+
+def person_named(text: str, scene: Scene) -> str:
+    """A person by name or title and name: "Dr. Okafor", "Pedro Costa"."""
+    titled = TITLED.match(text)
+    name = titled[0] if titled else name_in(text, scene.predicates)
+    if scene.lower and not name and is_person(first := text.split(" ")[0].strip(".,")):
+        return first
+    place = bool(name) and is_known_place(name) and not is_person(name.split()[0])
+    return "" if not name or name[0].isdigit() or place else name
+
+
+def thing_in(text: str, scene: Scene) -> str:
+    """A thing by its proper name, whatever article and adjectives stand before it: "a blue Toyota Yaris"."""
+    lead = _BEFORE_NAME.match(text)
+    return name_in(text[lead.end() :] if lead else text, scene.predicates, lower=scene.lower)
+
+
+def amount_zh(text: str) -> str:
+    """An amount of money in Chinese: 3500元, 三千五."""
+    found = _MONEY_ZH.match(text.strip())
+    return found[0].strip() if found and not _LIMIT.match(text.strip(), found.end()) else ""
+
+
+def _place(text: str, scene: Scene) -> str:
+    inside = _INSIDE.match(text)
+    name = place_in(inside["o"] if inside else text, scene.predicates, lower=scene.lower)
+    return name if inside or is_known_place(name) else ""
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    found = pattern.match(text)
+    return found["o"].strip(" ,") if found else ""

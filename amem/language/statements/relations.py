@@ -1,0 +1,453 @@
+"""What "is" states, and facts of work, tools and allergies."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from amem.language.lexicon import is_person
+from amem.language.scripts import words
+from amem.language.statements.objects import (
+    TITLED,
+    date_in,
+    employers,
+    is_everyday,
+    is_known_place,
+    name_in,
+    person_named,
+    phrase_in,
+    place_in,
+    scope_in,
+    teams,
+    thing_in,
+    thing_named,
+    titles,
+    value_in,
+    version_in,
+)
+from amem.language.statements.shapes import Aspect
+from amem.language.statements.tense import times
+from amem.language.subjects import USER, WE, canonical_subject
+from amem.note import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.language.predicates import Predicate, Predicates
+    from amem.language.statements.people import Subject
+    from amem.language.statements.shapes import Shape
+    from amem.language.statements.tense import Scene
+
+
+# What is used, and in which version.
+
+_NO_TOOL = words(
+    "production staging it everything marathon errands monday tuesday wednesday thursday friday saturday sunday "
+    "january february march april may june july august september october november december "
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays mornings afternoons evenings "
+    "english french german italian spanish portuguese dutch russian polish greek turkish arabic hebrew hindi chinese "
+    "mandarin cantonese japanese korean latin swedish danish norwegian finnish"
+)
+#: What has one of these roles is to somebody's taste, not in use: a theme at any time, a drink where it is a change.
+TASTES = ("drink", "theme")
+_HOSTS = ("cloud", "hosting")
+_ALL_OF_US = words("everything site website platform product infrastructure production")
+_FORBIDDEN = re.compile(
+    r"(?:(?:the )?(?:use of |using ))?(?P<o>\S+(?: \S+){0,2}?) (?:is|are) (?:now |strictly |still |also )?"
+    r"(?:forbidden|banned|prohibited|off[- ]limits|(?:not|no longer) (?:allowed|permitted))\b"
+    r"(?: (?:for|in|with|on) (?P<scope>(?:the |our |all )?[a-z][\w-]*(?: [a-z][\w-]*){0,3})$)?.*"
+    r"|(?:we|you|nobody|no one|teams?|everyone) (?:must|may|can|should) (?:not|never) "
+    r"(?:use|deploy to|host (?:\w+ )?on|run (?:\w+ )?on) (?P<o2>.+)",
+    re.IGNORECASE,
+)
+#: What is no thing of its own: a ban for them is one for us.
+_MEDICAL = re.compile(r"(?:Dra?\.?|Doctor) ")
+_ANYBODY = words("anyone anybody anything everyone everybody everything us all production now good work use")
+_ARTICLES = words("the a an our my")
+
+
+def tools(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What is used now (group ``o``) and what no more (``x``)."""
+    if shape.aspect is Aspect.BEGIN and TITLED.match(parts.get("o", "")):
+        return _practitioner(parts, subject, scene)
+    new, old = (tool_name(parts.get(part, ""), scene, tastes=True) for part in ("o", "x"))
+    if taste := scene.predicates.role(new or old) if scene.predicates.role(new or old) in TASTES else None:
+        return _tastes(shape, new, old, subject) if taste == "theme" or shape.aspect is not Aspect.STATE else []
+    about = _about(parts, subject, scene)
+    if shape.aspect is Aspect.END:
+        # "I gave up Italian": only of us and of systems need what is dropped be no tool that the table knows.
+        personal = subject.name != WE and subject.person is not False
+        if not old or (personal and shape.tail.startswith(("up ", "(?P<x>")) and scene.predicates.role(old) is None):
+            return []
+        ended = [Fact(about, "uses", old, False)]
+        return [*ended, Fact(about, "uses", new)] if new else ended
+    if not new or not about or (parts.get("x") and not old):
+        return []
+    found = [Fact(about, "uses", new)]
+    return [*found, Fact(about, "uses", old, False)] if old else found
+
+
+def _practitioner(parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """ "I switched to Dr. Haddad": a person is not used; whoever is called a doctor is one, unless a role is named."""
+    name = person_named(parts["o"], scene)
+    thing = parts.get("thing", "").split()
+    role = scene.predicates.names.get(thing[-1].casefold(), "") if thing else "doctor" if _MEDICAL.match(name) else ""
+    row = scene.predicates.rows.get(role)
+    if not name or row is None or row.value != "person" or not subject.person:
+        return []
+    return [Fact(USER if subject.name == WE else subject.name, role, name)]
+
+
+def _tastes(shape: Shape, new: str, old: str, subject: Subject) -> list[Fact]:
+    """A theme or a drink that is chosen is preferred, and is the subject's own."""
+    name = USER if subject.name == WE else subject.name
+    given_up = [Fact(name, "prefers", old, False)] if old else []
+    return [*given_up, Fact(name, "prefers", new)] if new else given_up
+
+
+def forbidden(text: str, scene: Scene) -> list[Fact]:
+    """What "GCP is forbidden" says that we must not use; of tools by name alone."""
+    found = _FORBIDDEN.fullmatch(text)
+    name = tool_name((found["o"] or found["o2"]), scene) if found else ""
+    if not name or scene.predicates.role(name) is None:
+        return []
+    # "AWS is forbidden for customer data": of the data, not of all that we do.
+    scope = found["scope"] if found else None
+    if not scope or times(scope, scene.said).named or scope.split()[-1].casefold() in _ANYBODY:
+        return [Fact(WE, "forbids", name)]
+    about = canonical_subject(scope) if scope.casefold().endswith(" data") else thing_named(scope, scene)
+    return [Fact(about or WE, "forbids", name)]
+
+
+def swaps(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """Of "PostgreSQL was replaced by MySQL" and "MySQL replaced PostgreSQL": what we use in the one's place."""
+    other = tool_name(parts.get("new") or parts.get("x", ""), scene)
+    if not other or subject.first or subject.name == WE or scene.predicates.role(subject.name) is None:
+        return []
+    new, old = (other, subject.name) if parts.get("new") else (subject.name, other)
+    return [Fact(WE, "uses", new), Fact(WE, "uses", old, False)]
+
+
+def versions(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """The version that a thing is at; whoever upgrades what has a role uses the new one in it."""
+    version = version_in(parts["o"])
+    if not version:
+        return []
+    if shape.aspect is Aspect.STATE:
+        return [Fact(subject.name, "version", version)] if subject.person is not True else []
+    thing = name_in(parts["thing"], scene.predicates, lower=True)
+    if not thing or thing.casefold() != parts["thing"].casefold():
+        return []
+    found = [Fact(thing, "version", version)]
+    if old := version_in(parts.get("x", "")):
+        found.append(Fact(thing, "version", old, False))
+    if scene.predicates.role(thing) is not None and subject.person:
+        found.append(Fact(subject.name, "uses", f"{thing} {version}"))
+    return found
+
+
+def tool_name(text: str, scene: Scene, *, tastes: bool = False) -> str:
+    """The name that `text` begins with, if it may be a tool's; with `tastes` a theme or a drink counts."""
+    listed = text.split()
+    if listed and listed[0].casefold() in _ARTICLES:
+        listed.pop(0)
+    name = name_in(" ".join(listed), scene.predicates, lower=scene.lower)
+    if not any(mark.isalpha() for mark in name) or name.split()[0].casefold() in _NO_TOOL:
+        return ""
+    role, first = scene.predicates.role(name), name.split()[0]
+    if role is None and (is_known_place(name) or is_person(first) or (scene.lower and is_everyday(first))):
+        return ""
+    return "" if role in TASTES and not tastes else name
+
+
+def _about(parts: dict[str, str], subject: Subject, scene: Scene) -> str:
+    """What it is that uses the tool: the thing moved, else where it is used, else the subject; '' where nothing tells.
+
+    "We moved the buoy catalogue to MySQL" is about the catalogue, "we use SQLite in the mobile app" about the app.
+    """
+    if role := parts.get("role"):
+        # "Moved CI from Jenkins": without an article only what has a role is a thing.
+        return subject.name if role.casefold().replace(" ", "_") in scene.predicates.role_names else ""
+    if subject.noun in _ALL_OF_US and subject.owner == "" and scene.predicates.role(parts.get("o", "")) in _HOSTS:
+        return WE  # what "the site" runs on is what we host on
+    if parts.get("thing"):
+        return thing_named(parts["thing"], scene) or subject.name
+    if not subject.first and subject.name != WE:
+        return subject.name
+    for text in (parts.get("o", ""), parts.get("x", "")):
+        if thing := scope_in(text, scene):
+            return thing
+    return scene.about or subject.name
+
+
+# What "is" states: "Ana's manager is Priya", "MySQL is our database", "the deadline is 3 May", "I'm vegan".
+
+_DIET = re.compile(
+    r"(?:(?:strictly|fully|strict) )?(?P<o>vegetarian|vegan|pescatarian|flexitarian|kosher|halal|keto)\b"
+    r"(?! \w+ (?:restaurant|place|food))",
+    re.IGNORECASE,
+)
+_OF = re.compile(
+    r"(?:now |currently |still |also )*(?P<noun>(?:my|our|his|her|their|[A-Z][\w-]+'s) (?:\w+ ){0,2}?\w+)\b"
+    r"(?: (?:at|for|now|since|in)\b.*)?$"
+)
+#: "The landlord of the bakery", "the rent for the workshop".
+_OF_SOMETHING = re.compile(r"(?P<noun>[\w-]+(?: [\w-]+)?) (?:of|for|at) (?P<owner>.+)", re.IGNORECASE)
+#: "My rent went up to 950 euros", "the address changed to ...".
+_CHANGED = re.compile(
+    r"(?:(?:went|goes|gone|go) (?:up|down)|rose|risen|increased|raised|dropped|fell|lowered|cut|changed|switched|moved)"
+    r" (?:from (?P<x>.+?) )?to (?P<o>.+)",
+    re.IGNORECASE,
+)
+#: With these the person named is leaving, or has left, the place that he or she filled.
+_GONE = re.compile(r"\b(?:retir\w+|quit\w*|resign\w*|leav\w+|left|died|dead|passed away|replac\w+|no longer)\b")
+_AFTER_NAME = re.compile(
+    r"[,.;!)]|$| (?:is|was|has|had|will|can|who|and|said|told|gave|came|went|brought|sent|wrote|found|took|made|thinks"
+    r"|at|from|in|to|about|for|on|today|yesterday|(?!sheets|docs)[a-z]+(?:ed|s))\b"
+)
+_FAVOURITE = re.compile(
+    r"(?P<o>[\w'’ -]{2,40}?) (?:is|are) (?:now |still |by far )?my (?:all-time )?favou?rite(?: [\w-]+){1,2}",
+    re.IGNORECASE,
+)
+_AT_DATE = re.compile(r"(?:now )?(?:due )?(?:set for |scheduled for |moved to |on |by |in )?(?P<o>.+)", re.IGNORECASE)
+
+
+def relation(subject: Subject, rest: str, scene: Scene) -> list[Fact]:
+    """The fact of a clause "subject is rest"; [] where it states none that the table has a predicate for."""
+    if diet := _DIET.match(rest) if subject.person else None:
+        return [Fact(subject.name, "diet", diet["o"])]
+    owner, noun = _whose(subject, scene)
+    if noun and owner is not None and (found := _of_noun(owner, noun, rest, scene)):
+        return found
+    if (
+        (of := _OF.fullmatch(rest))
+        and subject.noun == ""
+        and (other := scene.cast.of(of["noun"].split()))
+        and other.noun
+        and other.owner
+    ):
+        return _of_noun(other.owner, other.noun, subject.name, scene)
+    return []
+
+
+def changed(subject: Subject, clause: str, scene: Scene) -> list[Fact]:
+    """The facts of a clause that says what somebody's rent, address or landlord changed to."""
+    owner, noun = _whose(subject, scene)
+    match = _CHANGED.match(clause) if noun and owner is not None else None
+    if match is None or owner is None:
+        return []
+    return _of_noun(owner, noun, match["o"], scene)
+
+
+def apposed(text: str, scene: Scene) -> list[Fact]:
+    """What "our landlord Amélia brought mint" and "my dentist Dr. Sá" say by the way."""
+    found = []
+    for match in _roles_of_people(_people(scene.predicates)).finditer(text) if not _GONE.search(text) else ():
+        owner = {"my": scene.cast.me.name, "our": WE}.get(match["whose"].casefold(), match["whose"][:-2])
+        name = person_named(match["o"], scene)
+        who = scene.cast.of(name.split())
+        # "My accountant Google sheet": a name that is none of a person's stands before a verb, if alone.
+        sure = " " in name or (who is not None and who.person) or _AFTER_NAME.match(match["o"][len(name) :])
+        if name and (TITLED.match(match["o"]) or (who is not None and who.person is not False and sure)):
+            found += _of_noun(owner, match["noun"].casefold(), name, scene)
+    return found
+
+
+def favourite(text: str, scene: Scene) -> list[Fact]:
+    """ "Jasmine tea is my favourite tea": what whoever speaks prefers."""
+    match = _FAVOURITE.fullmatch(text)
+    thing = phrase_in(match["o"], 3) if match else ""
+    return [Fact(scene.cast.me.name, "prefers", thing)] if thing else []
+
+
+def _whose(subject: Subject, scene: Scene) -> tuple[str | None, str]:
+    """Whose what it is: "the landlord of Ana" is Ana's, "the rent" and "the landlord" of nobody else the speaker's."""
+    of = _OF_SOMETHING.fullmatch(subject.noun) if subject.owner == "" else None
+    if of is None:
+        return subject.owner, subject.noun
+    at = len(subject.name) - len(of["owner"])
+    owner = scene.cast.of(subject.name[at:].split()) or scene.cast.of(["the", *subject.name[at:].split()])
+    return (None, "") if owner is None else (owner.name, of["noun"])
+
+
+def _of_noun(owner: str, noun: str, value: str, scene: Scene) -> list[Fact]:
+    """Whose what is which. The noun's last words name a predicate or the role of something used."""
+    listed = noun.split()
+    for start in range(len(listed)):
+        name = " ".join(listed[start:])
+        role = name.replace(" ", "_")
+        if role in scene.predicates.role_names and (owner or start == 0):
+            thing = thing_in(value, scene)
+            if thing and scene.predicates.role(thing) in (role, None) and not is_known_place(thing):
+                return [Fact(owner or WE, "uses", thing)] if any(map(str.isalpha, thing)) else []
+        if name.startswith(("favourite ", "favorite ")):
+            thing = phrase_in(value)
+            return [Fact(owner, "prefers", thing)] if thing and owner else []
+        predicate = scene.predicates.names.get(name)
+        if predicate is not None:
+            return _with(scene.predicates.rows[predicate], owner, listed[:start], value, scene)
+    return []
+
+
+def _with(row: Predicate, owner: str, before: Sequence[str], value: str, scene: Scene) -> list[Fact]:
+    if row.value in ("date", "version") and not (row.name == "birthday" and not (owner and not before)):
+        # "The release deadline" is that of the release; nobody's deadline is ours.
+        named = f"{owner}'s " if before and owner not in ("", USER, WE) else ""
+        subject = named + " ".join(before) or owner or WE
+        match = _AT_DATE.match(value)
+        found = version_in(value) if row.value == "version" else date_in(match["o"] if match else value)
+    elif row.personal and owner in ("", WE):
+        # "The rent is 950 euros", "our landlord": whoever lives there says so.
+        subject, found = scene.cast.me.name, "" if before else value_in(row.value, value, scene)
+    else:
+        subject = owner
+        found = value_in(row.value, value, scene) if owner and not before else ""
+    return [Fact(subject, row.name, found)] if found else []
+
+
+def _people(predicates: Predicates) -> tuple[str, ...]:
+    """The English names of what people are to one another: "landlord", "team lead"."""
+    named = {name for name, row in predicates.names.items() if predicates.rows[row].value == "person"}
+    return tuple(sorted((name for name in named if name.isascii()), key=lambda name: (-len(name), name)))
+
+
+@lru_cache(maxsize=8)
+def _roles_of_people(nouns: tuple[str, ...]) -> re.Pattern[str]:
+    listed = "|".join(map(re.escape, nouns))
+    return re.compile(
+        rf"\b(?P<whose>[Mm]y|[Oo]ur|[A-Z][\w-]+['’]s) (?:(?:new|current|own) )?(?P<noun>(?i:{listed})),? (?P<o>[A-Z].*)"
+    )
+
+
+# From a shape that matched to facts: the object cut out of it and judged by what its predicate takes.
+
+_TASTES = ("likes", "dislikes")
+_JOINED = re.compile(r"^both | (?:as well as|along with|plus|&)(?: to)? |/", re.IGNORECASE)
+
+
+def cut(shape: Shape, verb: str, match: re.Match[str], subject: Subject, scene: Scene) -> list[Fact]:
+    """The facts of a match, all of them as if so and untimed (those of what was left behind with `holds` False)."""
+    parts = {"verb": verb} | {name: (text or "").strip() for name, text in match.groupdict().items()}
+    return _MAKERS[shape.kind.rstrip("?")](shape, parts, subject, scene)
+
+
+def _intolerance(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    return [Fact(subject.name, shape.predicate, parts["verb"])]
+
+
+def _simple(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    text = parts.get("o") or parts.get("x", "")
+    if shape.predicate in _TASTES and text.casefold().startswith("the "):
+        return []  # "I love the colours" is said of what lies on the table
+    value = _value(shape.kind.rstrip("?"), text, scene)
+    ends = shape.aspect is Aspect.END
+    if shape.predicate == "rent" and shape.aspect is Aspect.BEGIN:
+        # "The landlord raised the rent": mine; "Ana's landlord raised the rent": hers, for all one knows.
+        mine = subject.owner in (None, "", WE, scene.cast.me.name)
+        return [Fact(scene.cast.me.name, "rent", value)] if value and mine else []
+    if shape.predicate == "school" and shape.aspect is Aspect.BEGIN and subject.first:
+        return []  # "I started at Hillside School" may be a teacher's word
+    if not value and not (ends and shape.kind[-1:] == "?") and shape.kind != "none":
+        return []
+    return [Fact(subject.name, shape.predicate, value, not ends)]
+
+
+def _phrases(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """Each thing of a list without commas: "nuts as well as cats"."""
+    values = [phrase_in(each) for each in _JOINED.split(parts["o"])]
+    return [Fact(subject.name, shape.predicate, value) for value in values if value]
+
+
+def _value(kind: str, text: str, scene: Scene) -> str:
+    match kind:
+        case "place":
+            return place_in(text, scene.predicates, lower=scene.lower)
+        case "name":
+            return name_in(text, scene.predicates)
+        case "person":
+            return _person(text, scene)
+        case "phrase":
+            return phrase_in(text)
+        case "diet":
+            return text
+        case "amount" | "school":
+            return value_in(kind, text, scene)
+        case "thing":
+            return thing_in(text, scene)
+    return ""
+
+
+def _cars(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """A car that was bought or sold, by a make that the table knows ("I bought a mini fridge" names none)."""
+    ends = shape.aspect is Aspect.END
+    thing = thing_in(parts["x" if ends else "o"], scene)
+    known = bool(thing) and thing[0].isupper() and scene.predicates.known(shape.predicate, thing)
+    return [Fact(subject.name, shape.predicate, thing, not ends)] if known else []
+
+
+def _known(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What the table lists for the predicate, since the verb alone says too little ("I have asthma", "I have time")."""
+    value = scene.predicates.known(shape.predicate, parts["o"])
+    if shape.predicate == "drives" and value:
+        value = thing_in(parts["o"], scene) or value
+    return [Fact(subject.name, shape.predicate, value)] if value else []
+
+
+def _person(text: str, scene: Scene) -> str:
+    """A person by name; "my friend Ana" is Ana."""
+    listed = text.split()
+    for start in range(min(3, len(listed))):
+        if listed[start][0].isupper() and (start == 0 or listed[0].casefold() in ("my", "our", "his", "her", "their")):
+            return name_in(" ".join(listed[start:]), scene.predicates)
+    first = listed[0].strip(".,") if listed else ""
+    return first if scene.lower and is_person(first) else ""
+
+
+def _moves(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """Where somebody, or somebody's office, moved to."""
+    if subject.noun.endswith("office") and subject.owner:
+        office = name_in(parts["o"], scene.predicates) or phrase_in(parts["o"])
+        return [Fact(subject.owner, "office", office)] if office else []
+    place = place_in(parts["o"], scene.predicates, lower=scene.lower)
+    left = place_in(parts["x"], scene.predicates, lower=scene.lower)
+    if not place or subject.person is False or (parts["x"] and not left):
+        return []
+    # "We moved to Notion", "I moved to GitLab": any product; a team that moved house did so to a place that is known.
+    odd = any(mark.isupper() for word in place.split() for mark in word[1:])
+    if not is_known_place(place) and (subject.name == WE or odd):
+        return []
+    found = [Fact(subject.name, "lives_in", place)]
+    return [*found, Fact(subject.name, "lives_in", left, False)] if left else found
+
+
+def _dates(shape: Shape, parts: dict[str, str], subject: Subject, scene: Scene) -> list[Fact]:
+    """What was put on a day: the deadline of something, or the day on which something takes place."""
+    day = date_in(parts["o"])
+    thing = parts.get("thing", "")
+    listed = (thing or (subject.name if subject.owner == "" else subject.noun)).split()
+    if not day or not listed or (not thing and subject.person is not False):
+        return []
+    due = scene.predicates.names.get(listed[-1].casefold()) == "deadline"
+    about = " ".join(listed[:-1] if due else listed)
+    if about and not thing and subject.owner not in ("", USER, WE):
+        about = f"{subject.owner}'s {about}"  # each child has a school play of its own
+    return [Fact(about or WE, "deadline" if due else "date", day)]
+
+
+_MAKERS = {
+    **dict.fromkeys(("place", "name", "person", "phrase", "diet", "none"), _simple),
+    **dict.fromkeys(("amount", "school", "thing"), _simple),
+    "phrases": _phrases,
+    "car": _cars,
+    "known": _known,
+    "intolerance": _intolerance,
+    "move": _moves,
+    "employer": employers,
+    "title": titles,
+    "team": teams,
+    "tool": tools,
+    "swap": swaps,
+    "version": versions,
+    "date": _dates,
+}

@@ -1,0 +1,374 @@
+"""What tense, negation and times make of a fact."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from amem.language.numerals import SPELLED
+from amem.language.statements.shapes import Aspect, Form, Shape, english
+from amem.language.times import Named, Span, bare, before, longest, mentions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from amem.language.predicates import Predicate, Predicates
+    from amem.language.statements.people import Cast, Subject
+    from amem.note import Fact
+
+
+# Since when and until when a clause says that something is so.
+
+_LASTED = re.compile(
+    r"\bfor (?:the (?:last|past) |about |almost |over |more than )?"
+    r"(?P<count>\d{1,2}|an?|one|two|three|four|five|six|seven|eight|nine|ten) (?P<unit>day|week|month|year)s?\b",
+    re.IGNORECASE,
+)
+_UNTIL = re.compile(r"(?:\b(?:until|till|up to|through)(?: the| on| in)?|[直截]?[到至])\s*$", re.IGNORECASE)
+_ON = re.compile(r"\s*(?:\bto|\buntil|\btill|\bthrough|-|–|—|~|[到至])\s*$", re.IGNORECASE)
+_INCLUSIVE = re.compile(r"(?:\bto|\bthrough|-|–|—|~|[到至])\s*$", re.IGNORECASE)
+#: With these before or after a time it is an aim, a bound or a part of a period, and says nothing that can be used.
+_UNCLEAR = re.compile(
+    r"(?:\b(?:before|after|by|than|around|about|every|between|for|(?:middle|half) of)"
+    r"(?: the| on| in)?|早于|晚于|每)\s*$",
+    re.IGNORECASE,
+)
+_EDGE = re.compile(r"\b(?P<edge>end|start|beginning) of (?:in |the )?$", re.IGNORECASE)
+#: Words before a time that tell what it is are no more characters than that, spaces among them.
+_LEAD = 60
+_EDGE_ZH = re.compile(r"[底末初]")
+_UNCLEAR_AFTER = re.compile(r"\s*(?:之前|以前|之后|以后|前|后|左右|中旬|or\b|或)")
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """`since` and `until` as the clause states them; `ahead` where it speaks of what is still to come.
+
+    `within` is the end of the month or year that `since` begins, for what was so in it; `named` says whether the clause
+    names a time at all, if only one that cannot be used.
+    """
+
+    since: datetime | None = None
+    until: datetime | None = None
+    within: datetime | None = None
+    ahead: bool = False
+    named: bool = False
+
+
+NO_TIMES = Times()
+
+
+def times(text: str, said: datetime | None, *, lasting: bool = False) -> Times:
+    """The times of a clause that was said at `said`; a month or weekday alone is the most recent one.
+
+    With `lasting` the clause tells of something that goes on: "for five years" then is since when, and an end may lie
+    ahead ("until December").
+    """
+    if said is None:
+        return NO_TIMES
+    today = said.date()
+    since: list[Named] = []
+    until: list[Named] = []
+    inclusive = False
+    last_end = 0
+    every = _every(text, today, lasting=lasting)
+    for each in every:
+        lead = max(0, each.start - _LEAD), each.start
+        ranged = bool(since) and not until and _ON.fullmatch(text[last_end : each.start]) is not None
+        last_end = each.end
+        lasted = _LASTED.match(text, each.start) is not None
+        each = _edge(each, text)
+        unclear = (_UNCLEAR.search(text, *lead) is not None and not lasted) or _UNCLEAR_AFTER.match(text, each.end)
+        if each.span is None or unclear:
+            return Times(named=True, ahead=each.span is not None and each.span.first > today)
+        if ranged or _UNTIL.search(text, *lead):
+            until.append(each)
+            inclusive = ranged and _INCLUSIVE.search(text, *lead) is not None
+        else:
+            since.append(each)
+    if any(each.span is not None and each.span.first > today for each in since):
+        first = next(each.span.first for each in since if each.span is not None and each.span.first > today)
+        return Times(_midnight(first, said), ahead=True, named=True)
+    if len({each.span for each in since}) > 1 or len(until) > 1:
+        return Times(named=True)
+    begin, end = _span(since[0] if since else None, until[0] if until else None, today, inclusive, lasting)
+    ahead = bool(end and end > today and not lasting)
+    return Times(_midnight(begin, said), _midnight(end, said), _within(since, said), ahead, bool(every))
+
+
+def _within(since: Sequence[Named], said: datetime) -> datetime | None:
+    span = since[0].span if since else None
+    if span is None or span.unit not in ("month", "year"):
+        return None
+    return _midnight(min(span.last, said.date()) + timedelta(days=1), said)
+
+
+def _edge(named: Named, text: str) -> Named:
+    """The last day of what is named for "the end of May" and 5月底, the first for its beginning."""
+    before = _EDGE.search(text, max(0, named.start - _LEAD), named.start)
+    after = _EDGE_ZH.match(text, named.end)
+    if named.span is None or (before is None and after is None):
+        return named
+    last = (before["edge"].casefold() == "end") if before else (after is not None and after[0] in "底末")
+    day = named.span.last if last else named.span.first
+    return Named(named.start, after.end() if after else named.end, Span(day, "day"), named.bare)
+
+
+def _span(
+    begin: Named | None, end: Named | None, today: date, inclusive: bool, lasting: bool
+) -> tuple[date | None, date | None]:
+    """First day, and first day after; a year that only one of the two has is the other's, too."""
+    first = None if begin is None or begin.span is None else begin.span.first
+    if end is None or end.span is None:
+        return first, None
+    last = end.span
+    if first is not None and begin is not None and end.bare and not begin.bare:
+        last = _in_year(last, first.year)  # "from May 2021 to August"
+        last = last if last.first > first else _in_year(last, first.year + 1)
+    elif end.bare and lasting and last.first <= today:
+        last = _in_year(last, last.first.year + 1)  # "until December", said in March: the next one
+    after = last.last + timedelta(days=1) if inclusive else last.first
+    if first is not None and begin is not None and begin.bare and first >= after:
+        months = Span(first, "day")
+        first = _in_year(months, after.year).first  # "from May to August 2024"
+        first = first if first < after else _in_year(months, after.year - 1).first  # "from October to March 2024"
+    return first, after
+
+
+def _in_year(span: Span, year: int) -> Span:
+    """The same days of another year."""
+    day = min(span.first.day, 28) if span.first.month == 2 else span.first.day
+    return Span(span.first.replace(year=year, day=day), span.unit)
+
+
+def _midnight(day: date | None, said: datetime) -> datetime | None:
+    return None if day is None else datetime.combine(day, time(), tzinfo=said.tzinfo)
+
+
+def _every(text: str, today: date, *, lasting: bool) -> list[Named]:
+    """Each time that is named, in order; of two that overlap the longer."""
+    kept = longest([*mentions(text, today), *bare(text, today)])
+    if lasting and (match := _LASTED.search(text)):
+        count = SPELLED.get(match["count"].casefold()) or (int(match["count"]) if match["count"].isdigit() else 1)
+        kept.append(Named(match.start(), match.end(), before(today, count, match["unit"].casefold())))
+    return sorted(kept, key=lambda each: each.start)
+
+
+# What tense, negation and times make of a fact: that it is so, that it is no longer, or nothing.
+
+#: With these behind it "have lived in Porto" goes on to this day.
+_ONGOING = re.compile(
+    r"\b(?:since|for (?:the|\d+|an?|about|almost|over|more|one|two|three|four|five|six|seven|eight|nine|ten|years"
+    r"|months|ages|many|some))\b",
+    re.IGNORECASE,
+)
+_FORMERLY = re.compile(r"\b(?:formerly|previously|in the past|back then|at one time)\b", re.IGNORECASE)
+_NO_MORE = re.compile(r"\b(?:any ?more|any longer)\b", re.IGNORECASE)
+#: Predicates whose object is a date.
+DATED = ("deadline", "date", "birthday")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_HALF_A_YEAR = timedelta(days=183)
+_ALMOST = re.compile(r"\b(?:almost|nearly) (?:\w+ed|quit|left|got|went|gave|bought)\b", re.IGNORECASE)
+
+
+class Tense(StrEnum):
+    """When a verb group places what it tells."""
+
+    NOW = "now"
+    PERFECT = "perfect"
+    PAST = "past"
+    THEN = "then"
+    """"Was": a state of affairs of the past, or something done to somebody."""
+    FORMERLY = "formerly"
+    """"Used to"."""
+    NONE = ""
+
+
+@dataclass(slots=True)
+class Group:
+    """What stands between subject and main verb: auxiliaries, negation, habit of the past."""
+
+    plural: bool = False
+    be: Tense = Tense.NONE
+    have: bool = False
+    had: bool = False
+    did: bool = False
+    do: bool = False
+    used_to: bool = False
+    negated: bool = False
+    ended: bool = False
+    always: bool = False
+    still: bool = False
+
+    def of_be(self) -> Tense:
+        """The tense of a form of "be"."""
+        return Tense.FORMERLY if self.used_to else Tense.PERFECT if self.have else self.be
+
+    def tense(self, forms: frozenset[Form], shape: Shape) -> Tense:
+        """The tense of a main verb; none where its form does not fit what stands before it."""
+        if self.had:
+            return Tense.NONE
+        if shape.after:
+            wanted = Form.ADJECTIVE if shape.after == "is" else Form.PARTICIPLE
+            return self.of_be() if self.be and wanted in forms else Tense.NONE
+        if self.used_to:
+            return Tense.FORMERLY if Form.BASE in forms else Tense.NONE
+        if self.be:
+            if Form.GERUND not in forms:
+                return Tense.NONE
+            if self.be is Tense.NOW or self.have:
+                return Tense.NOW
+            # "Was moving" may never have got there.
+            return Tense.THEN if shape.aspect is Aspect.STATE else Tense.NONE
+        if self.have:
+            return Tense.PERFECT if Form.PARTICIPLE in forms else Tense.NONE
+        if self.did or self.do:
+            fitting = Form.BASE in forms
+            return Tense.NONE if not fitting else Tense.PAST if self.did else Tense.NOW
+        present = Form.BASE in forms if self.plural else Form.THIRD in forms  # "the long run" has no verb in it
+        if Form.PAST in forms and not (present and shape.aspect is Aspect.STATE):
+            return Tense.PAST  # "quit" may be either, and "I quit" tells that it is done
+        return Tense.NOW if present else Tense.NONE
+
+
+def told(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, text: str) -> list[Fact]:
+    """The facts as far as tense, negation and times let them be so; `text` is the clause."""
+    if _ALMOST.search(text):
+        return []
+    if all(each.predicate in DATED for each in found):
+        # The date is what it is about, and may well lie ahead.
+        done = tense in (Tense.NOW, Tense.PAST, Tense.PERFECT) or (tense is Tense.THEN and aspect is Aspect.BEGIN)
+        return list(found) if done and not group.negated else []
+    goes_on = aspect is Aspect.STATE and tense in (Tense.NOW, Tense.PERFECT)
+    when = times(text, scene.said, lasting=goes_on)
+    if not when.named and scene.lead:
+        when = scene.lead
+    if aspect is Aspect.BEGIN and all(each.predicate == "rent" for each in found):
+        when = _announced(when, text, scene.said)
+    if when.ahead:
+        return []
+    if aspect is not Aspect.STATE:
+        stated = _done(found, group, tense, aspect, scene, when)
+    elif goes_on:
+        stated = _ongoing(found, group, tense, text, when)
+    else:
+        stated = _over(found, group, tense, text, when)
+    # Whoever does not like tea any more does not prefer it either.
+    lost = group.ended or _NO_MORE.search(text) is not None
+    gone = [each for each in stated if lost and each.predicate == "likes" and not each.holds]
+    return [*stated, *(replace(each, predicate="prefers") for each in gone)]
+
+
+def _announced(when: Times, text: str, said: datetime | None) -> Times:
+    """The times of a change told ahead: "raised to 790 from June", said in May, means the June that is nearer."""
+    since = when.since
+    if said is not None and since is not None and said - since > _HALF_A_YEAR and not _YEAR.search(text):
+        since = since.replace(year=since.year + 1, day=min(since.day, 28) if since.month == 2 else since.day)
+    return when if since is None else replace(when, since=since, ahead=False)
+
+
+def _done(found: Sequence[Fact], group: Group, tense: Tense, aspect: Aspect, scene: Scene, when: Times) -> list[Fact]:
+    """Something that began or ended; "I am moving" and "I join them in May" are plans."""
+    is_over = aspect is Aspect.END and tense is Tense.NOW and bool(group.be)  # "is divorced"
+    # "We move the list to Listmonk" is decided; "I move to Lisbon in May" and "we are moving" are plans.
+    simply = not group.be and group.plural
+    used = all(each.predicate == "uses" for each in found)
+    decided = used and tense is Tense.NOW and (scene.decided or simply)
+    past = tense in (Tense.PAST, Tense.PERFECT, Tense.THEN)
+    if group.negated or not (past or is_over or decided):
+        return []
+    return [replace(each, valid_from=when.since) for each in found]
+
+
+def _ongoing(found: Sequence[Fact], group: Group, tense: Tense, text: str, when: Times) -> list[Fact]:
+    """A state that is so now, or with a negation is not; "have lived in Porto" alone is long ago."""
+    if tense is Tense.PERFECT:
+        no_more = group.ended or _NO_MORE.search(text) is not None
+        still = _ONGOING.search(text) is not None or group.always or when.since is not None
+        if not still or (group.negated and not no_more):
+            return []
+    until = None if group.negated else when.until
+    holds = not group.negated
+    return [replace(each, holds=holds and each.holds, valid_from=when.since, valid_to=until) for each in found]
+
+
+def _over(found: Sequence[Fact], group: Group, tense: Tense, text: str, when: Times) -> list[Fact]:
+    """A state of the past: so in a month that is named, over since a time that is named, else only not so any more."""
+    if group.negated:
+        return []
+    if when.since and when.until:
+        return [replace(each, valid_from=when.since, valid_to=when.until) for each in found]
+    if when.until:
+        return [replace(each, holds=False, valid_from=when.until) for each in found]
+    if when.since and when.within:
+        return [replace(each, valid_from=when.since, valid_to=when.within) for each in found]
+    if tense is Tense.FORMERLY or _FORMERLY.search(text):
+        return [replace(each, holds=False) for each in found]
+    return []
+
+
+# What is known while a note is read clause by clause: who is about, what it was about last, when it was said.
+
+
+@dataclass(slots=True)
+class Scene:
+    """The state of one reading.
+
+    `lower` says that the note has no capitals; `lead` is a time that opened the sentence.
+    """
+
+    cast: Cast
+    said: datetime | None
+    predicates: Predicates
+    lower: bool = False
+    subject: Subject | None = None
+    lead: Times | None = None
+    decided: bool = False
+    """Whether the sentence says that it is a decision."""
+    opening: bool = False
+    """Whether the clause opens its sentence."""
+    be: Tense = Tense.NONE
+    """The tense of "be" in the clause before."""
+    replaced: str = ""
+    """What has been changed, by the clause before (妈妈换手机号了)."""
+    leaving: str = ""
+    """Who is about to go, by the clause before ("Pieter is leaving")."""
+    broken: str = ""
+    """The thing that no longer works, by the clause before (旧手机坏了)."""
+    about: str = ""
+    """The thing that the sentence is limited to ("in the mobile app")."""
+
+    def begin_sentence(self) -> None:
+        """Forget what held for one sentence only."""
+        self.subject, self.lead, self.be, self.about, self.replaced = None, None, Tense.NONE, "", ""
+        self.broken = ""
+
+    def own(self, found: list[Fact], subject: Subject) -> list[Fact]:
+        """The facts of a clause that began with "we": what is personal, such as a home, is the speaker's."""
+        if not subject.we:
+            return found
+        rows, me = self.predicates.rows, self.cast.me.name
+        return [replace(each, subject=me) if _is_personal(rows.get(each.predicate)) else each for each in found]
+
+    def elliptic(self, word: str) -> Subject | None:
+        """Who is meant by "Moved to Lisbon last week": whoever writes a diary so, but nobody by "Use tabs"."""
+        table, folded = english(), word.casefold()
+        forms = table.forms.get(folded, frozenset())
+        past = Form.PAST in forms and Form.BASE not in forms
+        telling = any(shape.aspect is not Aspect.STATE for shape in table.shapes.get(folded, ()))
+        if not (self.opening and past and telling):
+            return None
+        self.subject = self.cast.me
+        return self.subject
+
+    def note_mention(self, listed: Sequence[str]) -> None:
+        """A clause without a verb that is known: whoever opens it may be who the next one is about."""
+        length = next((at for at, word in enumerate(listed) if not word[0].isupper()), len(listed))
+        self.subject = self.cast.of(listed[: min(length, 3)]) if length else None
+
+
+def _is_personal(row: Predicate | None) -> bool:
+    return row is not None and row.personal

@@ -1,0 +1,107 @@
+"""Who or what is meant: one name for "I", "the user" and 我, one for "we", "the project" and 我们的项目."""
+
+from __future__ import annotations
+
+import re
+
+from amem.language import normalize
+
+#: Whoever speaks in notes that name no speaker, and "we" with all that is ours.
+USER, WE = "user", "we"
+
+_SELF = frozenset(
+    [
+        *("i", "me", "myself", "my", "mine", "self", "the speaker", "the author"),
+        *("我", "本人", "自己", "我自己", "俺", "咱", "在下", "笔者", "说话人"),
+    ]
+)
+_USER = frozenset(["user", "the user", "用户", "使用者"])
+_US = frozenset(
+    [
+        *("we", "us", "our", "ours", "ourselves", "team", "the team", "our team", "my team"),
+        *("project", "the project", "our project", "this project", "my project", "the company", "our company"),
+        *("我们", "咱们", "我方", "团队", "我们团队", "我们的团队", "公司", "我们公司", "我们的公司"),
+        *("项目", "本项目", "该项目", "这个项目", "我们项目", "我们的项目"),
+    ]
+)
+#: "Ana's sister", 小王的妹妹, "my sister", 我妹妹: whose, and what. "Our" things go by their own name.
+_OWNED = re.compile(
+    r"(?P<owner>[^'’]+?)['’]s\s+(?P<thing>\S.*)"
+    r"|(?P<my>my)\s+(?P<mine>\S.*)"
+    r"|(?P<wo>我)(?!们)(?:的\s*)?(?P<zh>\S.*)"
+    r"|(?P<of>[^的]{1,20})的\s*(?P<what>\S.*)",
+    re.IGNORECASE,
+)
+_OURS = re.compile(r"(?:(?:the|this|that|our)\s+|(?:我们|咱们|咱|本|该|这个|那个)的?\s*)(?=\S)", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:(?:the|a|an|this|that|our|my)\s+|(?:我的|我们的|这个|该)\s*)(?=\S)")
+
+
+#: Relatives and others by their names in both languages, since what is somebody's keeps the language of its note.
+_KIN = {
+    "sister": ("妹妹", "姐姐"),
+    "brother": ("弟弟", "哥哥"),
+    "mother": ("妈妈", "母亲", "妈"),
+    "mum": ("妈妈", "母亲", "妈"),
+    "mom": ("妈妈", "母亲", "妈"),
+    "father": ("爸爸", "父亲", "爸"),
+    "dad": ("爸爸", "父亲", "爸"),
+    "wife": ("妻子", "老婆", "太太"),
+    "husband": ("丈夫", "老公"),
+    "son": ("儿子",),
+    "daughter": ("女儿",),
+    "child": ("孩子",),
+    "kid": ("孩子",),
+    "dog": ("狗",),
+    "cat": ("猫",),
+}
+
+
+def translations(key: str) -> tuple[str, ...]:
+    """The keys under which notes in the other language may speak of a relative: "user's son" is user的儿子 there."""
+    owner, _, kin = key.partition("'s ")
+    if kin:
+        return tuple(f"{owner}的{name}" for name in _KIN.get(kin, ()))
+    owner, _, kin = key.partition("的")
+    return tuple(f"{owner}'s {name}" for name, names in _KIN.items() if kin in names)
+
+
+def canonical_subject(name: str, *, speaker: str | None = None, user: str = USER) -> str:
+    """The one name of a subject. `speaker` is who says "I" (None: the user); `user` is what the user is called.
+
+    The user is always ``user``, under whatever name; a group that the speaker belongs to is always ``we``. What is
+    somebody's keeps the note's language: "my sister" is ``user's sister``, 我妹妹 is ``user的妹妹``.
+    """
+    plain = " ".join(name.split())
+    folded = normalize(plain)
+    if folded in _SELF:
+        return USER if speaker is None else canonical_subject(speaker, user=user)
+    if folded in _USER or folded == normalize(user):
+        return USER
+    if folded in _US:
+        return WE
+    if ours := _OURS.match(plain):
+        return plain[ours.end() :]
+    owned = _OWNED.fullmatch(plain)
+    return plain if owned is None else _owned(owned, speaker, user)
+
+
+def _owned(found: re.Match[str], speaker: str | None, user: str) -> str:
+    if found["my"] or found["wo"]:
+        owner = canonical_subject("I", speaker=speaker, user=user)
+        return f"{owner}'s {found['mine']}" if found["my"] else f"{owner}的{found['zh']}"
+    if found["of"]:
+        return f"{canonical_subject(found['of'], speaker=speaker, user=user)}的{found['what']}"
+    return f"{canonical_subject(found['owner'], speaker=speaker, user=user)}'s {found['thing']}"
+
+
+def spellings(subject: str, user: str = USER) -> tuple[str, ...]:
+    """Every name under which notes may speak of a canonical subject; `user` is what the user is called."""
+    if subject == USER:
+        return (USER, user, *sorted(_SELF | _USER))
+    return (WE, *sorted(_US)) if subject == WE else (subject,)
+
+
+def subject_key(name: str) -> str:
+    """What two spellings of one subject share: case, width, articles and possessives left out."""
+    folded = normalize(name)
+    return _ARTICLE.sub("", folded) or folded

@@ -1,0 +1,244 @@
+"""Words of time resolved against the day they were said: relative words, seasons, festivals, stretches."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from amem.language.numerals import SPELLED
+from amem.language.times.spans import Named, Span, before, months_from, years_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+
+# Festivals that times are named by: "over Christmas", 今年春节.
+
+
+def _fixed(month: int, day: int, days: int = 1) -> Callable[[int], Span]:
+    return lambda year: Span(date(year, month, day), "day", days)
+
+
+def _lunar(which: int, before: int, days: int) -> Callable[[int], Span]:
+    return lambda year: Span(_chinese_calendar()[year][which] - timedelta(days=before), "day", days)
+
+
+def _thanksgiving(year: int) -> Span:
+    first = date(year, 11, 1)
+    return Span(first + timedelta(days=(3 - first.weekday()) % 7 + 21), "day", 4)
+
+
+def _easter(year: int) -> Span:
+    """Good Friday to Easter Monday. The anonymous Gregorian computus (Meeus, Astronomical Algorithms, ch. 8)."""
+    century, rest = divmod(year, 100)
+    epact = (19 * (year % 19) + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15) % 30
+    weekday = (32 + 2 * (century % 4) + 2 * (rest // 4) - epact - rest % 4) % 7
+    late = (year % 19 + 11 * epact + 22 * weekday) // 451
+    month, day = divmod(epact + weekday - 7 * late + 114, 31)
+    return Span(date(year, month, day + 1) - timedelta(days=2), "day", 4)
+
+
+_SPRING = _lunar(0, 1, 8)
+_FESTIVALS: Mapping[str, Callable[[int], Span]] = {
+    "christmas eve": _fixed(12, 24),
+    "christmas": _fixed(12, 24, 3),
+    "new year's eve": _fixed(12, 31),
+    "new year's day": _fixed(1, 1),
+    "new year's": _fixed(1, 1),
+    "valentine's day": _fixed(2, 14),
+    "halloween": _fixed(10, 31),
+    "thanksgiving": _thanksgiving,
+    "easter": _easter,
+    "chinese new year": _SPRING,
+    "lunar new year": _SPRING,
+    "spring festival": _SPRING,
+    "dragon boat festival": _lunar(1, 0, 3),
+    "mid-autumn festival": _lunar(2, 0, 3),
+    "春节": _SPRING,
+    "过年": _SPRING,
+    "除夕": _lunar(0, 1, 1),
+    "元宵": _lunar(0, -14, 1),
+    "端午": _lunar(1, 0, 3),
+    "中秋": _lunar(2, 0, 3),
+    "元旦": _fixed(1, 1),
+    "情人节": _fixed(2, 14),
+    "清明": _fixed(4, 4, 3),
+    "五一": _fixed(5, 1, 5),
+    "国庆": _fixed(10, 1, 7),
+    "十一长假": _fixed(10, 1, 7),
+    "十一假期": _fixed(10, 1, 7),
+    "万圣": _fixed(10, 31),
+    "圣诞": _fixed(12, 24, 3),
+}
+_LATIN = "|".join(name.replace("'", "['’]?") for name in _FESTIVALS if name.isascii())
+_HAN = "|".join(name for name in _FESTIVALS if not name.isascii())
+_YEAR = r"(?:19|20)\d\d"
+_ENGLISH_FESTIVALS = re.compile(
+    rf"\b(?:(?P<which>last|this) |(?:at|over|on|during|around|since|until|before|after|by|and|between|to|of|from)"
+    rf" (?:the )?)(?P<festival>{_LATIN})(?: (?:of )?(?P<year>{_YEAR}))?\b"
+    r"(?! (?:tree|part|card|gift|present|dinner|song|movie|costume|market|egg|decoration))",
+    re.IGNORECASE,
+)
+_CHINESE_FESTIVALS = re.compile(
+    rf"(?:(?P<year>{_YEAR})年的?|(?P<which>去年|今年|前年|明年|上个?|这个?)的?)?(?P<festival>{_HAN})节?"
+    r"(?=(?P<after>期间|的?时候?|假期|长假|放假|当天|那[天几阵]|之?[前后]|以[前后来]|[我你他她咱]|去|在|回|[？?，,]|到|和)?)"
+)
+
+
+def festivals(text: str, today: date) -> Iterator[Named]:
+    """Each festival that is named as a time; one without a year is the most recent that has begun."""
+    for match in _ENGLISH_FESTIVALS.finditer(text):
+        named = match["festival"].casefold().replace("’", "'")
+        name = next(each for each in _FESTIVALS if each.replace("'", "") == named.replace("'", ""))
+        which = (match["which"] or "").casefold()
+        start = match.start("which") if which else match.start("festival")
+        yield _named(match, start, name, which, today)
+    for match in _CHINESE_FESTIVALS.finditer(text):
+        if match["year"] or match["which"] or match["after"] or match["festival"].endswith(("假", "期")):
+            yield _named(match, match.start(), match["festival"], match["which"] or "", today)
+
+
+def _named(match: re.Match[str], start: int, name: str, which: str, today: date) -> Named:
+    bare = not match["year"] and not which
+    try:
+        of = _FESTIVALS[name]
+        offset = {"去年": -1, "今年": 0, "前年": -2, "明年": 1}.get(which)
+        if match["year"]:
+            span = of(int(match["year"]))
+        elif offset is not None:
+            span = of(today.year + offset)
+        else:
+            span = of(today.year)
+            begun = span.last < today if which in ("last", "上", "上个") else span.first <= today
+            span = span if begun else of(today.year - 1)
+    except (KeyError, ValueError, OverflowError):
+        return Named(start, match.end(), None)
+    return Named(start, match.end(), span, bare=bare, relative=bool(which))
+
+
+@cache
+def _chinese_calendar() -> Mapping[int, tuple[date, ...]]:
+    """By year, when its first month begins, and when the Dragon Boat and the Mid-Autumn Festival are."""
+    lines = files("amem.language.times").joinpath("festivals.txt").read_text(encoding="utf-8").splitlines()
+    rows = (line.split() for line in lines if not line.startswith("#"))
+    return {int(year): tuple(date(int(year), int(day[:2]), int(day[2:])) for day in days) for year, *days in rows}
+
+
+# Relative words of time ("yesterday", "上周五") resolved against the day they were said; never a guess.
+
+_NUMBERS = SPELLED | {str(number): number for number in range(1, 100)} | {"a": 1, "an": 1, "a couple of": 2}
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS_ZH = {**{day: at for at, day in enumerate("一二三四五六日")}, "天": 6}
+_NUMBER = r"\d{1,2}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_ENGLISH = re.compile(
+    r"\b(?:(?P<day>the day before yesterday|the day after tomorrow|yesterday|tomorrow|last night)"
+    rf"|(?P<count>{_NUMBER}) (?P<unit>day|week|month|year)s? (?P<ago>ago)"
+    r"|(?<!the )(?P<which>last|this|next) (?P<span>week|month|year|weekend)"
+    rf"|last (?P<weekday>{'|'.join(_DAYS)}))\b",
+    re.IGNORECASE,
+)
+_COUNT_ZH = r"\d{1,2}|十[一二]|[一二两三四五六七八九十]"
+_CHINESE = re.compile(
+    r"(?P<day>大前天|大后天|前天|昨天|昨晚|昨夜|明天|明早|明晚|后天)"
+    rf"|(?<!\d)(?P<count>{_COUNT_ZH})个?(?P<unit>天|周|星期|月|年)(?P<ago>前|之前|以前)"
+    r"|(?P<week>上上|上|下下|下|这|本)个?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天](?![个些种次])|末)?"
+    r"|(?P<month>上|下|这|本)个?月(?![底初中])"
+    r"|(?P<year>去年|前年|今年|明年|后年)"
+)
+_OFFSETS = {
+    "the day before yesterday": -2,
+    "yesterday": -1,
+    "last night": -1,
+    "tomorrow": 1,
+    "the day after tomorrow": 2,
+    "大前天": -3,
+    "前天": -2,
+    "昨天": -1,
+    "昨晚": -1,
+    "昨夜": -1,
+    "明天": 1,
+    "明早": 1,
+    "明晚": 1,
+    "后天": 2,
+    "大后天": 3,
+}
+_YEARS_ZH = {"去年": -1, "前年": -2, "今年": 0, "明年": 1, "后年": 2}
+_WEEKS_ZH = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
+
+
+def with_dates(text: str, said: date | None) -> str:
+    """`text` with the date behind each relative word it means: "yesterday (2023-05-07)", "上周五（2026年2月27日）".
+
+    Words that leave the date open ("next Friday", "soon", "on Monday") stay alone, so do "today" and the like, which
+    mean the note's own date, and all of a text whose own date is unknown.
+    """
+    if said is None:
+        return text
+
+    def dated(match: re.Match[str], read: Callable[[re.Match[str], date], Span | None], chinese: bool) -> str:
+        meant = _resolved(match, read, said)
+        if meant is None:
+            return match[0]
+        return f"{match[0]}（{meant.written(True)}）" if chinese else f"{match[0]} ({meant.written(False)})"
+
+    text = _ENGLISH.sub(lambda match: dated(match, _english, False), text)
+    return _CHINESE.sub(lambda match: dated(match, _chinese, True), text)
+
+
+def relative(text: str, said: date) -> Iterator[Named]:
+    """Each relative word of time, without a span where it leaves the date open."""
+    for pattern, read in ((_ENGLISH, _english), (_CHINESE, _chinese)):
+        for match in pattern.finditer(text):
+            yield Named(match.start(), match.end(), _resolved(match, read, said), relative=True)
+
+
+def _resolved(match: re.Match[str], read: Callable[[re.Match[str], date], Span | None], said: date) -> Span | None:
+    try:
+        return read(match, said)
+    except (OverflowError, ValueError):
+        # "99 years ago" said in year 50 has no date to name.
+        return None
+
+
+def _english(match: re.Match[str], said: date) -> Span | None:
+    if match["day"]:
+        return Span(said + timedelta(days=_OFFSETS[match["day"].casefold()]), "day")
+    if match["weekday"]:
+        back = (said.weekday() - _DAYS.index(match["weekday"].casefold())) % 7 or 7
+        return Span(said - timedelta(days=back), "day")
+    if match["span"]:
+        return _whole(said, {"last": -1, "this": 0, "next": 1}[match["which"].casefold()], match["span"].casefold())
+    return before(said, _NUMBERS[match["count"].casefold()], match["unit"].casefold())
+
+
+def _whole(said: date, steps: int, span: str) -> Span | None:
+    if span == "year":
+        return years_from(said, steps)
+    if span == "month":
+        return months_from(said, steps)
+    monday = said - timedelta(days=said.weekday()) + timedelta(weeks=steps)
+    if span == "week":
+        return Span(monday, "week")
+    # Said on a Saturday or Sunday, "last weekend" may mean either one.
+    return None if said.weekday() >= 5 else Span(monday + timedelta(days=5), "weekend")
+
+
+def _chinese(match: re.Match[str], said: date) -> Span | None:
+    if match["day"]:
+        return Span(said + timedelta(days=_OFFSETS[match["day"]]), "day")
+    if match["year"]:
+        return years_from(said, _YEARS_ZH[match["year"]])
+    if match["month"]:
+        return months_from(said, {"上": -1, "下": 1}.get(match["month"], 0))
+    if match["week"]:
+        monday = said - timedelta(days=said.weekday()) + timedelta(weeks=_WEEKS_ZH[match["week"]])
+        if match["weekday"] == "末":
+            return Span(monday + timedelta(days=5), "weekend")
+        if match["weekday"]:
+            return Span(monday + timedelta(days=_DAYS_ZH[match["weekday"]]), "day")
+        return Span(monday, "week")
+    unit = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}[match["unit"]]
+    return before(said, _NUMBERS[match["count"]], unit)

@@ -1,7 +1,0 @@
-"""Facts by rules: what a note states as subject, predicate and object, in English and Chinese. Precision first."""
-
-from __future__ import annotations
-
-from amem.llm.offline.facts.fact_finding import facts_in
-
-__all__ = ["facts_in"]
