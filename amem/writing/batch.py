@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from amem.analysis import Analysis
     from amem.protocols import Analyst
     from amem.settings import Settings
     from amem.storage.store import Session, Store
@@ -46,19 +44,6 @@ _log = logging.getLogger("amem")
 _NOT_SET_UP = (MissingModel, MissingExtra, EmbedderMismatch)
 
 
-@dataclass(slots=True)
-class Entry:
-    """One note of a batch with what became of it so far; `existing` is the id of the note it turned out to be."""
-
-    intake: Intake
-    analysis: Analysis | None = None
-    error: str | None = None
-    vector: NDArray[np.float32] | None = None
-    fresh: bool = False
-    near: list[Candidate] = field(default_factory=list)
-    existing: str | None = None
-
-
 class Batch:
     """Some notes on their way in, and the keys of those that the running transaction has stored."""
 
@@ -71,7 +56,7 @@ class Batch:
         canon: Canon,
         settings: Settings,
     ) -> None:
-        self.entries = [Entry(intake) for intake in intakes]
+        self.entries = list(intakes)
         self._store = store
         self._dense = dense
         self._vectorizer = vectorizer
@@ -86,7 +71,7 @@ class Batch:
     def embed_ahead(self, aside: Executor) -> None:
         """Start embedding now, in another thread, if what is embedded does not wait for analysis."""
         if not self._vectorizer.reads(ANALYSED):
-            texts = [self._vectorizer.text(entry.intake.note) for entry in self.entries]
+            texts = [self._vectorizer.text(entry.note) for entry in self.entries]
             self._ahead = aside.submit(self._vectorizer.embed, texts)
 
     def prepare(self, analyst: Analyst, frequencies: FrequencyCache) -> None:
@@ -107,17 +92,15 @@ class Batch:
 
     def vectors(self) -> dict[bytes, NDArray[np.float32]]:
         """What was embedded, by text hash."""
-        return {
-            self._vectorizer.hash(entry.intake.note): entry.vector for entry in self.entries if entry.vector is not None
-        }
+        return {self._vectorizer.hash(entry.note): entry.vector for entry in self.entries if entry.vector is not None}
 
-    def stored(self, entry: Entry, key: int) -> None:
+    def stored(self, entry: Intake, key: int) -> None:
         """Say that the entry's note has a key now, so that those after it see it as a neighbour."""
         if entry.vector is not None:
             self._stored[key] = entry.vector
-            self._scopes[key] = Scope.of(entry.intake.note.metadata)
+            self._scopes[key] = Scope.of(entry.note.metadata)
 
-    def candidates(self, session: Session, entry: Entry) -> list[Candidate]:
+    def candidates(self, session: Session, entry: Intake) -> list[Candidate]:
         """The notes, of the collection and of this batch so far, that the entry's note is held against."""
         vector = entry.vector
         if vector is None or self._settings.neighbours == 0:
@@ -126,20 +109,20 @@ class Batch:
         nearest = sorted(self.near(entry), key=lambda each: (-each.cosine, each.key))[:most]
         if not nearest:
             return []
-        note = entry.intake.note
+        note = entry.note
         names = (*note.entities, *note.keywords)
         named = sharing(session, names, lambda keys: self._cosines(vector, keys))
         return best(nearest, named, most)
 
-    def near(self, entry: Entry) -> list[Candidate]:
+    def near(self, entry: Intake) -> list[Candidate]:
         """The nearest notes, of the collection and of this batch so far, however many were looked for."""
         if entry.vector is None:
             return []
-        scope = Scope.of(entry.intake.note.metadata)
+        scope = Scope.of(entry.note.metadata)
         with_it = [key for key, held in self._scopes.items() if held == scope]
         return entry.near + [Candidate(key, float(entry.vector @ self._stored[key])) for key in with_it]
 
-    def cosines(self, entry: Entry, keys: Sequence[int]) -> list[float]:
+    def cosines(self, entry: Intake, keys: Sequence[int]) -> list[float]:
         """How alike the entry's note and these are; nan where one has no vector."""
         return unknown_cosines(keys) if entry.vector is None else self._cosines(entry.vector, keys)
 
@@ -151,14 +134,14 @@ class Batch:
         ]
 
     def _find_known_sources(self, session: Session) -> None:
-        ids = {entry.intake.source.id for entry in self.entries if entry.intake.source is not None}
+        ids = {entry.source.id for entry in self.entries if entry.source is not None}
         known = session.sources.notes_of(sorted(ids), own=True)
         for entry in self.entries:
-            source = entry.intake.source
+            source = entry.source
             if source is not None:
                 # The second of two equal sources in one batch is the first one's note.
                 entry.existing = known.get(source.id)
-                known.setdefault(source.id, entry.intake.note.id)
+                known.setdefault(source.id, entry.note.id)
 
     def _analyse(self, session: Session, analyst: Analyst, frequencies: FrequencyCache) -> None:
         vocabularies = BatchVocabularies(session, frequencies)
@@ -167,15 +150,15 @@ class Batch:
         for entry in self.entries:
             if entry.existing is not None:
                 continue
-            note = entry.intake.note
+            note = entry.note
             vocabulary = vocabularies.of(note)
             try:
-                entry.analysis = analyst.analyze(draft_of(note, default_zone, turns.before(entry.intake)), vocabulary)
+                entry.analysis = analyst.analyze(draft_of(note, default_zone, turns.before(entry)), vocabulary)
             except Exception as error:  # whatever an analyst does, the note is kept
                 _log.warning("analysis of a note failed: %s", error)
                 entry.error = f"analysis: {error}"
             else:
-                fill_in(note, entry.analysis, entry.intake.given, default_zone, self._canon)
+                fill_in(note, entry.analysis, entry.given, default_zone, self._canon)
                 note.analyst = analyst.name
             vocabulary.include(note.content, note.tags)
 
@@ -191,19 +174,19 @@ class Batch:
                 entry.error = entry.error or f"embedding: {error}"
             return
         for entry in wanted:
-            hashed = self._vectorizer.hash(entry.intake.note)
+            hashed = self._vectorizer.hash(entry.note)
             entry.vector, entry.fresh = vectors[hashed], hashed in fresh
 
-    def _embed_now(self, wanted: Sequence[Entry]) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
-        return self._vectorizer.embed([self._vectorizer.text(entry.intake.note) for entry in wanted])
+    def _embed_now(self, wanted: Sequence[Intake]) -> tuple[dict[bytes, NDArray[np.float32]], set[bytes]]:
+        return self._vectorizer.embed([self._vectorizer.text(entry.note) for entry in wanted])
 
     def _find_nearest(self) -> None:
         self._dense.refresh()
         wanted = max(self._settings.neighbours, self._settings.conflict_neighbours)
-        embedded: dict[Scope, list[Entry]] = {}
+        embedded: dict[Scope, list[Intake]] = {}
         for entry in self.entries:
             if entry.vector is not None and wanted:
-                embedded.setdefault(Scope.of(entry.intake.note.metadata), []).append(entry)
+                embedded.setdefault(Scope.of(entry.note.metadata), []).append(entry)
         with self._store.read() as session:
             meeting = {scope: session.notes.met_by(scope) for scope in embedded}
         for scope, entries in embedded.items():

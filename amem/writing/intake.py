@@ -19,10 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from amem.analysis import Analysis
     from amem.errors import AmemError
     from amem.settings import Settings
     from amem.storage.store import Store
     from amem.writing.fields import Canon
+    from amem.writing.neighbours import Candidate
 
 
 # A note on its way in: what the caller gave, checked, with everything else left for analysis.
@@ -63,11 +68,14 @@ class NewNote:
 
 @dataclass(slots=True)
 class Intake:
-    """A checked note with what the pipeline must know of it.
+    """A checked note on its way in, with what the pipeline must know of it and finds out about it.
 
     `given` are the fields the caller filled in, `links` the ids it wants linked, `reliability` how far its origin is
     believed, `recalls` and `last_access` what another program had counted, `named` whether it brought its own id;
     `gathers`, `sources` and `derived_from` are those of its `NewNote`.
+
+    Found out on the way: its `analysis`, what went wrong (`error`), its `vector` and whether that is new (`fresh`), the
+    notes near it, and the id of the `existing` note that it turned out to be.
     """
 
     note: MemoryNote
@@ -81,6 +89,12 @@ class Intake:
     gathers: tuple[Source, ...] = ()
     sources: tuple[str, ...] = ()
     derived_from: str | None = None
+    analysis: Analysis | None = None
+    error: str | None = None
+    vector: NDArray[np.float32] | None = None
+    fresh: bool = False
+    near: list[Candidate] = field(default_factory=list)
+    existing: str | None = None
 
 
 def take_in(item: NewNote | Mapping[str, Any] | str, *, actor: str, settings: Settings, clock: Clock) -> Intake:

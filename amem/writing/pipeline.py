@@ -17,7 +17,7 @@ from amem.note import Enrichment, Link, LinkType, Scope
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
 from amem.writing.apply import Outcome, Plan, carry_out, plan
-from amem.writing.batch import Batch, Entry
+from amem.writing.batch import Batch
 from amem.writing.conflict.decision import NOBODY_ASKED, from_links
 from amem.writing.intake import admit
 from amem.writing.neighbours import ENRICH_JOB, analysis_of, draft_of, show, with_hashtags
@@ -172,6 +172,7 @@ class Pipeline:
         `at_last` does is committed with the notes, in the transaction of each batch: nobody sees the one without the
         other, and a model is asked only afterwards.
         """
+        # 1. Check what was given (intake.py).
         intakes = admit(
             items,
             self._store,
@@ -191,15 +192,17 @@ class Pipeline:
         # While one batch is written, the next is embedded: the one waits for Python, the other for the model.
         with ThreadPoolExecutor(1, thread_name_prefix="amem-embed") as aside:
             for position, batch in enumerate(batches):
+                # 2. Analyse, embed and look for neighbours, outside any transaction (batch.py).
                 batch.prepare(analyst, self._frequencies)
                 for following in batches[position + 1 : position + 2]:
                     following.embed_ahead(aside)
+                # 3. Write each note of the batch, in one transaction.
                 receipts += self._commit(batch, run)
                 if progress is not None and (analyst.local or not wait):
                     progress(len(receipts), len(intakes))
         if analyst.local or not wait:
             return receipts
-        # Every note is safe, and found by its words, before the model is asked for the first time.
+        # 4. Ask the model (enrich.py). Every note is safe, and found by its words, before it is asked the first time.
         return self._enricher.finish(receipts, progress=progress)
 
     def _batches(self, intakes: Sequence[Intake]) -> list[Batch]:
@@ -218,7 +221,7 @@ class Pipeline:
             vocabularies = BatchVocabularies(session, self._frequencies)
             receipts = []
             for entry in batch.entries:
-                note = entry.intake.note
+                note = entry.note
                 with session.within(Scope.of(note.metadata)):
                     receipts.append(self._write(session, entry, batch, vocabularies.of(note), run))
             if run.at_last is not None:
@@ -229,31 +232,35 @@ class Pipeline:
             for receipt, entry in zip(receipts, batch.entries, strict=True)
         ]
 
-    def _write(self, session: Session, entry: Entry, batch: Batch, vocabulary: BatchVocabulary, run: _Run) -> Receipt:
-        intake, note, analyst = entry.intake, entry.intake.note, run.analyst
+    def _write(self, session: Session, entry: Intake, batch: Batch, vocabulary: BatchVocabulary, run: _Run) -> Receipt:
+        note, analyst = entry.note, run.analyst
+        # a. The same text again is the old note, with one more witness.
         existing = self._existing(session, entry, run)
         if existing is not None:
             run.became[note.id] = existing
-            self._attach(session, intake, existing, run)
+            self._attach(session, entry, existing, run)
             held = session.notes.get_many([existing], history=False)[existing]
             return Receipt(existing, "duplicate", held.enrichment, held.analyst)
+        # b. What its neighbours make of it: links, tags, rewrites of theirs; nothing is written yet.
         operation = run.begin(session)
         evolution = _Evolution()
         if analyst.local and entry.analysis is not None:
             evolution = self._evolve(session, entry, batch, vocabulary, analyst)
-        if "facts" not in intake.given and note.facts:
+        # c. The note itself, with what came with it.
+        if "facts" not in entry.given and note.facts:
             note.facts = with_places(session, note, self._canon.predicates())
         note.enrichment = _state(entry, analyst)
         key = session.notes.insert(
             note,
             operation,
-            reliability=intake.reliability,
+            reliability=entry.reliability,
             text_hash=self._vectorizer.hash(note),
-            given=intake.given,
+            given=entry.given,
         )
         batch.stored(entry, key)
-        self._keep_what_came_with(session, intake, key, operation, run)
-        self._attach(session, intake, note.id, run)
+        self._keep_what_came_with(session, entry, key, operation, run)
+        self._attach(session, entry, note.id, run)
+        # d. What evolution planned, by its guards (apply.py).
         outcome = Outcome()
         if evolution.plan is not None:
             outcome = carry_out(
@@ -267,6 +274,7 @@ class Pipeline:
                 settings=self._settings,
                 prompts=evolution.prompts,
             )
+        # e. What the note puts an end to (conflict/settling.py).
         if analyst.local and entry.analysis is not None:
             outcome.settled = self._settler.settle(
                 session,
@@ -277,16 +285,17 @@ class Pipeline:
                 parent=operation,
                 opinions=evolution.opinions,
             )
+        # f. What is still to be done waits as a job.
         if note.enrichment is not Enrichment.DONE:
             session.jobs.put(ENRICH_JOB, note.id, operation, error=entry.error or "")
         stored = Receipt(note.id, "stored", note.enrichment, note.analyst, operation, error=entry.error)
         return outcome.on(stored)
 
-    def _existing(self, session: Session, entry: Entry, run: _Run) -> str | None:
+    def _existing(self, session: Session, entry: Intake, run: _Run) -> str | None:
         """The note that this one repeats; what comes from a source of its own is never a repetition of another's."""
-        if entry.existing is not None or entry.intake.source is not None:
+        if entry.existing is not None or entry.source is not None:
             return entry.existing
-        note = entry.intake.note
+        note = entry.note
         existing = session.notes.duplicate_of(note.content, note.metadata)
         who = note.speaker or run.actor
         # Nobody is a witness to what they said themselves.
@@ -294,38 +303,38 @@ class Pipeline:
             session.notes.corroborate(existing, who, run.begin(session))
         return existing
 
-    def _attach(self, session: Session, intake: Intake, id: str, run: _Run) -> None:
+    def _attach(self, session: Session, entry: Intake, id: str, run: _Run) -> None:
         """Say of the note that the item is, or turned out to be, what else it came from."""
-        if intake.gathers or intake.sources:
+        if entry.gathers or entry.sources:
             operation = run.begin(session)
             key = session.notes.keys_of([id])[id]
-            new = [session.sources.put(source, operation) for source in intake.gathers]
-            known = session.sources.keys_of(intake.sources)
-            for source in (*new, *(known[each][0] for each in intake.sources)):
+            new = [session.sources.put(source, operation) for source in entry.gathers]
+            known = session.sources.keys_of(entry.sources)
+            for source in (*new, *(known[each][0] for each in entry.sources)):
                 session.sources.attach(key, source, operation, gathered=True)
-        if intake.derived_from is not None:
-            origin = run.became.get(intake.derived_from, intake.derived_from)
+        if entry.derived_from is not None:
+            origin = run.became.get(entry.derived_from, entry.derived_from)
             if origin != id:
                 link = Link(id, origin, LinkType.DERIVED_FROM, run.cause, 1.0, run.actor, session.now)
                 session.links.put(link, run.begin(session))
 
-    def _keep_what_came_with(self, session: Session, intake: Intake, key: int, operation: int, run: _Run) -> None:
-        if intake.recalls or intake.last_access:
-            session.usage.carry_over(key, intake.recalls, time_text(intake.last_access or session.now))
-        if intake.source is not None:
-            session.sources.attach(key, session.sources.put(intake.source, operation), operation)
+    def _keep_what_came_with(self, session: Session, entry: Intake, key: int, operation: int, run: _Run) -> None:
+        if entry.recalls or entry.last_access:
+            session.usage.carry_over(key, entry.recalls, time_text(entry.last_access or session.now))
+        if entry.source is not None:
+            session.sources.attach(key, session.sources.put(entry.source, operation), operation)
         # A link may be made before its target comes; one that turns out to lead to another's note ends then.
-        for link in session.links.around([intake.note.id]) if intake.named else ():
+        for link in session.links.around([entry.note.id]) if entry.named else ():
             if session.links.leads_across(link.source, link.target):
                 session.links.remove(link.source, link.target, link.type, operation)
-        for target in intake.links:
-            link = Link(intake.note.id, target, LinkType.RELATED, "given with the note", 1.0, run.actor, session.now)
+        for target in entry.links:
+            link = Link(entry.note.id, target, LinkType.RELATED, "given with the note", 1.0, run.actor, session.now)
             session.links.put(link, operation)
 
     def _evolve(
-        self, session: Session, entry: Entry, batch: Batch, vocabulary: BatchVocabulary, analyst: Analyst
+        self, session: Session, entry: Intake, batch: Batch, vocabulary: BatchVocabulary, analyst: Analyst
     ) -> _Evolution:
-        note = entry.intake.note
+        note = entry.note
         shown = show(session, batch.candidates(session, entry), note)
         if not shown.neighbours:
             return _Evolution()
@@ -337,7 +346,7 @@ class Pipeline:
             entry.error = f"evolution: {error}"
             evolution = Evolution()
         planned = plan(evolution, shown.notes, shown.owned, self._settings)
-        if planned.tags and "tags" not in entry.intake.given:
+        if planned.tags and "tags" not in entry.given:
             note.tags = with_hashtags(note, planned.tags)
         least = self._settings.conflict_cosine
         planned, opinions = from_links(planned, analyst.name, evolution.prompt, shown.cosines, least)
@@ -345,7 +354,7 @@ class Pipeline:
         return _Evolution(planned, twin, evolution.prompt, opinions)
 
 
-def _state(entry: Entry, analyst: Analyst) -> Enrichment:
+def _state(entry: Intake, analyst: Analyst) -> Enrichment:
     if not analyst.local:
         return Enrichment.PENDING
     return Enrichment.DONE if entry.error is None else Enrichment.DEGRADED
