@@ -1,1 +1,1 @@
-"""The night shift: keeps the index in step with the truth, and checks both."""
+"""The night shift: forgetting, merging, compressing, topics, and upkeep of the index and the files."""

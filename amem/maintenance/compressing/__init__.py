@@ -1,1 +1,0 @@
-"""Compressing: what is old and about to fade becomes one short note that says where it came from."""

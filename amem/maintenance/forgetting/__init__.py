@@ -1,1 +1,0 @@
-"""Forgetting: notes move between the layers of memory, and what never mattered fades out of sight."""
