@@ -21,6 +21,13 @@ _LIGHT = Prepared(
     "SELECT note, path, digest, mtime_ns, size, refs, gone FROM vault_files WHERE vault = :vault ORDER BY note"
 )
 _STANDING = Prepared("SELECT id, status, kind, seq FROM notes ORDER BY key")
+_STANDING_WITHOUT = Prepared(
+    "WITH gone(id) AS (SELECT value FROM json_each(:ids))"
+    " SELECT id, 'deleted', kind, seq FROM notes WHERE id IN gone"
+    " UNION ALL SELECT id, 'active', kind, seq FROM notes WHERE status = 'superseded' AND id NOT IN gone AND EXISTS"
+    " (SELECT 1 FROM gone JOIN links ON source = gone.id AND target = notes.id AND type = 'supersedes'"
+    " WHERE gone.id = notes.superseded_by)"
+)
 _LINKS = Prepared(
     "SELECT source, target, type, reason, made_by FROM links"
     " WHERE source IN (SELECT value FROM json_each(:ids)) ORDER BY at, key"
@@ -161,6 +168,10 @@ class Vaults:
     def standing(self) -> dict[str, Standing]:
         """Every note by id, oldest first, with what tells whether it has a file and whether it changed."""
         return {row[0]: Standing(*row[1:]) for row in _STANDING.rows(self._session)}
+
+    def standing_without(self, gone: Iterable[str]) -> dict[str, Standing]:
+        """These notes as they would be once they were hidden, and those that would stand again in their place."""
+        return {row[0]: Standing(*row[1:]) for row in _STANDING_WITHOUT.rows(self._session, ids=listed(gone))}
 
     def links_from(self, ids: Iterable[str]) -> dict[str, list[tuple[str, str, str, str]]]:
         """(target, type, reason, maker) of the links that start at each of these notes, oldest first."""

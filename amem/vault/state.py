@@ -93,7 +93,8 @@ class State:
 
     `started_ns` is when the folder was looked through,
     `base_texts` are texts of files as both sides agreed on them last, as far as they were asked for; `done` is what is
-    to be remembered as agreed on; `conflicts` are what files ask of notes that say otherwise.
+    to be remembered as agreed on; `conflicts` are what files ask of notes that say otherwise; `let_go` are notes that a
+    dry run would hide.
     """
 
     memory: Memory
@@ -111,12 +112,15 @@ class State:
     base_texts: dict[str, str] = field(default_factory=dict)
     conflicts: dict[str, Edit] = field(default_factory=dict)
     done: list[tuple[KnownFile, str]] = field(default_factory=list)
+    let_go: frozenset[str] = frozenset()
 
     def notes(self, ids: Iterable[str]) -> Notes:
         """The notes as they are now, with those of these ids and those that changed since the last sync."""
         with self.store.read() as session:
             counter, operation = session.counter, session.operations.count()
             standing = session.vaults.standing()
+            if self.let_go:
+                standing |= session.vaults.standing_without(self.let_go)
             wanted = {id for id in ids if id in standing}
             wanted |= self._changed(session, standing)
             read = session.notes.get_many(

@@ -102,7 +102,9 @@ class ToNotes:
                 session.links.put(link, operation)
 
     def _delete(self, gone: Sequence[str]) -> None:
-        if gone and not self._state.dry:
+        if self._state.dry:
+            self._state.let_go = frozenset(gone)
+        elif gone:
             self._state.memory.delete_notes(gone)
 
 

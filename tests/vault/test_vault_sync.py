@@ -253,6 +253,20 @@ def test_the_folder_of_the_notes_themselves_is_refused(open_memory: Callable[...
             memory.vault(folder).sync()
 
 
+def test_a_dry_run_names_the_note_that_stands_again_when_the_file_of_its_successor_was_deleted(desk: Desk) -> None:
+    berlin, oslo, paris = (desk.memory.add(f"The office is in {city}.").id for city in ("Berlin", "Oslo", "Paris"))
+    desk.memory.add("Tea at five.")
+    desk.memory.supersede(berlin, oslo)
+    desk.memory.supersede(oslo, paris)
+    desk.settled()
+    for name in ("The office is in Paris.md", "Tea at five.md"):
+        (desk.folder / name).unlink()
+    would, done = desk.sync(dry_run=True), desk.sync()
+    assert did(would.to_files) == did(done.to_files) == [("written", "The office is in Oslo.md")]
+    assert did(would.to_notes) == did(done.to_notes)
+    assert desk.sync().is_quiet
+
+
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(desk: Desk) -> None:
     desk.memory.add("The pool opens at six.")
     desk.write("New.md", "Buy soap.\n")
