@@ -77,7 +77,7 @@ def import_notes(
     with call.memory(create=True, notify=True, settings=settings) as memory, progress("importing") as bar:
         if path != "-" and (vault := memory.vault(path).kept_folder()) is not None:
             raise InvalidInput(
-                f"{path} is kept in step by amem vault sync; run that instead",
+                f"{path} holds files that amem wrote of its notes; a sync takes in what changed in them",
                 hint=call.command("vault", "sync", str(vault)),
             )
         importer = Importer(memory, cause=f"import of {'standard input' if path == '-' else path}", progress=bar)

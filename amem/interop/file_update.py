@@ -206,7 +206,7 @@ class KnownFiles:
             return []
         here = {line for item in items for line in _lines(item.note.content)}
         here |= {_bare(each) for item in items for each in _place(item).heading.split(" > ")}
-        here.add(_bare(str(items[0].note.fields["metadata"]["title"])))
+        here.add(_bare(str(items[0].note.fields["metadata"].get("title", ""))))
         return [note for note in found if _lines(note.content) <= here]
 
 

@@ -17,8 +17,9 @@ from amem.interop.file_update import Fate, FilePlan, Kept, KnownFiles
 from amem.interop.items import Emptied, Incoming, Listing, Read, Refused, Wanted, source_id
 from amem.interop.settle import Debts, drop_text_links, settle
 from amem.interop.wikilinks import wanted_links
+from amem.labels import short_id
 from amem.language.markup import link_name
-from amem.note import Link, LinkType, Status
+from amem.note import FILE, Link, LinkType, Status
 from amem.query import Filter
 from amem.visible import is_plain_name, visible_name
 from amem.writing.revising import Change
@@ -234,6 +235,15 @@ class Importer:
     def _new_of(self, file: list[Incoming]) -> list[Incoming]:
         """What is new in a file; what else is to be done about it is kept for later."""
         assert self._known is not None
+        once: dict[str, Incoming] = {}
+        for item in file:
+            once.setdefault(item.where if item.note.source is None else item.note.source.id, item)
+        self.report.duplicates += len(file) - len(once)
+        file = list(once.values())
+        if (note := self._note_of(file[0])) is not None:
+            hint = f"amem edit {short_id(note)} changes it, amem vault sync a folder of such files"
+            self._refuse(Refused(file[0].where, f"it is the file of note {short_id(note)}: {hint}"))
+            return []
         try:
             plan = self._known.plan(file)
         except InvalidInput as error:
@@ -248,18 +258,31 @@ class Importer:
         self.report.kept += plan.kept
         return self._with_own_sources(plan.fresh)
 
+    def _note_of(self, item: Incoming) -> str | None:
+        """The note here whose file, as a vault or an export has it, this is; None for a file of a person's own."""
+        id = item.note.fields["metadata"].get("id")
+        note = self._collection.read(id) if isinstance(id, str) else None
+        return None if note is None or FILE in note.metadata else note.id
+
     def _with_own_sources(self, items: list[Incoming]) -> list[Incoming]:
-        """Have no item come from the same source as a note that is another's by now, a renamed file's for instance."""
+        """Have no item come from the same source as a note that is another's by now, a renamed file's for instance.
+
+        A note that knows no file, as those of texts once did, is the item itself.
+        """
         sources = [item.note.source for item in items if item.note.source is not None]
         known = self._collection.notes_of_sources([source.id for source in sources]) if sources else {}
         own = []
         for item in items:
             source = item.note.source
-            if source is not None and source.id in known:
+            if source is not None and source.id in known and self._is_of_a_file(known[source.id]):
                 source = replace(source, id=source_id(source.id, known[source.id]))
                 item = replace(item, note=replace(item.note, source=source))
             own.append(item)
         return own
+
+    def _is_of_a_file(self, id: str) -> bool:
+        note = self._collection.read(id)
+        return note is None or FILE in note.metadata
 
     def _update(self, known: KnownFiles) -> None:
         """Bring the notes of known files up to date, and hide those of files that are gone: one transaction."""

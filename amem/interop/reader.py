@@ -9,7 +9,7 @@ from amem.clock import zone
 from amem.errors import InvalidInput
 from amem.interop.decoding import decode, reading, whole
 from amem.interop.formats import Format, recognise
-from amem.interop.items import Listing, Read, split_long
+from amem.interop.items import Emptied, Listing, Read, split_long
 from amem.interop.jsonl import read_jsonl
 from amem.interop.knowledge_graph import read_knowledge_graph
 from amem.interop.locomo import read_locomo
@@ -32,16 +32,19 @@ def read_path(path: Path, settings: Settings, format: Format | None = None) -> I
         limit = settings.max_note_chars
         yield from split_long(read_folder(path, zone(settings.timezone), limit), limit)
         return
+    root = path.parent.resolve()
+    listing = Listing(root.as_posix(), frozenset([(root / path.name).as_posix()]), whole=False)
     with reading(path) as stream:
         if not stream.read(1):
-            raise InvalidInput(f"{path} is empty", hint="there is nothing to import")
+            yield listing
+            yield Emptied(path.name, (root / path.name).as_posix())
+            return
         stream.seek(0)
         written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         items = _read(stream, path.name, path, written, settings, format)
         # A file that cannot be read at all is refused before anything is told of it.
         first = next(items, None)
-        root = path.parent.resolve()
-        yield Listing(root.as_posix(), frozenset([(root / path.name).as_posix()]), whole=False)
+        yield listing
         if first is not None:
             yield first
             yield from items
@@ -64,10 +67,10 @@ def _read(
     format: Format | None,
 ) -> Iterator[Read]:
     where, limit = zone(settings.timezone), settings.max_note_chars
+    root = None if path is None else path.parent.resolve().as_posix()
     items: Iterator[Read]
     match format or recognise(stream, path):
         case Format.MARKDOWN:
-            root = None if path is None else path.parent.resolve().as_posix()
             text = decode(whole(stream, name), name)
             items = read_markdown(text, name, written, where, limit, root=root)
         case Format.JSONL:
@@ -84,5 +87,5 @@ def _read(
                 hint="name the file to amem import",
             )
         case _:
-            items = read_text(stream, name, written)
+            items = read_text(stream, name, written, limit, root=root)
     yield from split_long(items, limit)

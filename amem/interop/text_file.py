@@ -1,12 +1,14 @@
-"""Plain text: one note for each paragraph."""
+"""Plain text: one note for each paragraph, and more for one that is too long for a note."""
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
-from amem.interop.decoding import check_utf8
-from amem.interop.items import Incoming, source_id
-from amem.note import Source
+from amem.interop.decoding import WHOLE, check_utf8
+from amem.interop.items import FilePlace, Incoming, Wanted, source_id
+from amem.note import LinkType, Source
+from amem.language import split_text
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
@@ -15,13 +17,46 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 
-def read_text(stream: BinaryIO, name: str, written: datetime | None) -> Iterator[Incoming]:
-    """The paragraphs of a text, read as it streams. Raises InvalidInput, before the first, when it is not UTF-8."""
+def read_text(
+    stream: BinaryIO, name: str, written: datetime | None, limit: int, *, root: str | None = None
+) -> Iterator[Incoming]:
+    """The paragraphs of a text, read as it streams, cut to notes of at most `limit` characters.
+
+    `root` is the folder, absolute, that a file lies in (None: it is no file): its notes know their place, so that the
+    file can be read again as an update, unless it is larger than what is held in memory (`decoding.WHOLE`). Raises
+    InvalidInput, before the first, when it is not UTF-8.
+    """
     check_utf8(stream, name)
+    start = stream.tell()
+    if stream.seek(0, io.SEEK_END) - start > WHOLE:
+        root = None
+    stream.seek(start)
+    part = 0
     for number, paragraph in _paragraphs(stream):
-        where = f"line {number}"
-        source = Source(source_id("file", name, paragraph), "file", None, f"{name}:{number}", None, written, paragraph)
-        yield Incoming(NewNote(paragraph, written, source), where)
+        identity = source_id("file", name, paragraph)
+        pieces = split_text(paragraph, limit)
+        first = f"\x00{identity}"
+        for place, piece in enumerate(pieces, start=1):
+            part += 1
+            own = identity if len(pieces) == 1 else source_id(identity, str(place), piece)
+            told = f"{place} of {len(pieces)}"
+            yield Incoming(
+                NewNote(
+                    piece,
+                    written,
+                    Source(own, "file", None, f"{name}:{number}", None, written, piece),
+                    {"metadata": {"part": told}} if len(pieces) > 1 else {"metadata": {}},
+                ),
+                f"line {number}" if place == 1 else f"line {number}, part {place}",
+                names=(first,) if place == 1 and len(pieces) > 1 else (),
+                wanted=() if place == 1 else (Wanted(first, told, LinkType.PART_OF),),
+                place=None if root is None else _place(root, name, part, piece),
+            )
+
+
+def _place(root: str, name: str, part: int, text: str) -> FilePlace:
+    digest = source_id(text)
+    return FilePlace(root, name, part, "", digest, digest, "")
 
 
 def _paragraphs(stream: BinaryIO) -> Iterator[tuple[int, str]]:

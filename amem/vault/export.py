@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from amem.vault.folder import Folder
 
 TOPICS = "Topics"
-_RECORD = f"{OWN}/export.json"
+#: Where the folder keeps what it was given.
+EXPORTED = f"{OWN}/export.json"
 _NO_REFS = Refs()
 
 
@@ -140,7 +141,7 @@ def _recorded(folder: Folder) -> dict[str, tuple[str, str]]:
         raise InvalidInput(
             f"{folder.root} is kept in step with the notes", hint="use amem vault sync, or name another folder"
         )
-    if not folder.is_there(_RECORD):
+    if not folder.is_there(EXPORTED):
         if any(each.name != OWN for each in folder.root.iterdir()):
             raise InvalidInput(
                 f"{folder.root} holds other files",
@@ -148,15 +149,15 @@ def _recorded(folder: Folder) -> dict[str, tuple[str, str]]:
             )
         return {}
     try:
-        held = json.loads(folder.read(_RECORD))["files"]
+        held = json.loads(folder.read(EXPORTED))["files"]
         return {str(id): (str(path), str(digest)) for id, (path, digest) in held.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InvalidInput(f"{folder.root / _RECORD} cannot be read: {error}", hint="name another folder") from error
+        raise InvalidInput(f"{folder.root / EXPORTED} cannot be read: {error}", hint="name another folder") from error
 
 
 def _record(folder: Folder, given: Mapping[str, tuple[str, str]]) -> None:
     data = json.dumps({"files": given}, ensure_ascii=False, indent=0).encode()
-    folder.write(_RECORD, data, expect=_stat(folder, _RECORD))
+    folder.write(EXPORTED, data, expect=_stat(folder, EXPORTED))
 
 
 def _stat(folder: Folder, path: str) -> Stat | None:

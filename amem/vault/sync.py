@@ -15,7 +15,7 @@ from amem.errors import InvalidInput
 from amem.query import Filter
 from amem.vault.aside import Aside
 from amem.vault.asking import Asking
-from amem.vault.export import export_notes
+from amem.vault.export import EXPORTED, export_notes
 from amem.vault.folder import Folder
 from amem.vault.look import look_at
 from amem.vault.pages import Refs
@@ -64,12 +64,18 @@ class Vault:
         return export_notes(self._store, self._zone, self.folder, filter or Filter(), force=force)
 
     def kept_folder(self) -> Path | None:
-        """The synced folder of this collection that this folder or file is or lies in; None where there is none."""
+        """The folder of files of notes that this folder or file is or lies in; None where there is none.
+
+        That is one which is synced with this collection, or was exported from any.
+        """
         root = self.folder.root.resolve()
         with self._store.read() as session:
             for each in (root, *root.parents):
+                held = Folder(each)
+                if held.is_there(EXPORTED):
+                    return each
                 try:
-                    identity = Folder(each).identity()
+                    identity = held.identity()
                 except (InvalidInput, OSError):
                     continue
                 if identity and session.vaults.find(identity) is not None:

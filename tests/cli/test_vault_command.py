@@ -48,7 +48,9 @@ def test_a_folder_that_is_kept_in_step_is_not_imported_beside_that(cli: Cli, tmp
     file.rename(folder / "mine" / file.name)
     for path in (folder, folder / "mine", folder / "mine" / file.name):
         said = cli.refused("import", str(path))
-        assert said.startswith(f"{path} is kept in step by amem vault sync; run that instead (")
+        assert said.startswith(
+            f"{path} holds files that amem wrote of its notes; a sync takes in what changed in them ("
+        )
         assert said.endswith(f"vault sync {folder})")
     assert len(cli.json("list")) == 1
 
@@ -135,3 +137,30 @@ def test_a_watched_folder_follows_both_sides_until_it_is_interrupted(cli: Cli, t
     assert watching.returncode == 0, complaints
     assert b"Traceback" not in complaints
     assert cli.ok("vault", "sync", str(folder)).startswith("Nothing to do: 3 notes")
+
+
+@pytest.mark.parametrize("text", ["Ana lives in Lisbon.", "安娜住在里斯本。"])
+def test_a_folder_that_was_exported_makes_no_second_notes(cli: Cli, tmp_path: Path, text: str) -> None:
+    id = cli.add(text)
+    folder, copies = tmp_path / "out", tmp_path / "copies"
+    cli.ok("export", "--markdown", str(folder))
+    (file,) = folder.glob("*.md")
+    for path in (folder, file):
+        for into in ([], ["-c", "other"]):
+            assert cli.refused(*into, "import", str(path)).endswith(f"vault sync {folder})")
+    copies.mkdir()
+    (copies / file.name).write_bytes(file.read_bytes())
+    result = cli("import", str(copies))
+    assert result.exit_code == 1
+    assert f"skipped {file.name}: it is the file of note {id[:8]}: amem edit {id[:8]} changes it" in result.stderr
+    assert len(cli.json("list")) == 1
+
+    file.write_text(file.read_text(encoding="utf-8").replace(text, f"{text} 2026"), encoding="utf-8")
+    cli.ok("-c", "other", "vault", "sync", str(folder))
+    assert [each["content"].strip() for each in cli.json("-c", "other", "list")] == [f"{text} 2026"]
+
+
+def test_an_empty_file_is_no_failure(cli: Cli, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.md"
+    empty.touch()
+    assert cli.ok("import", str(empty)) == "imported 0 notes, 1 empty file skipped\n"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from amem.interop.file_update import Fate
 from amem.interop.importing import Importer
+from amem.interop.items import Incoming
 from amem.interop.reader import read_path
 from amem.memory_system import AgenticMemorySystem
 from amem.note import Status
@@ -354,6 +356,47 @@ def test_a_vault_that_was_moved_is_the_same_vault(memory: AgenticMemorySystem, b
 
     assert fates(bring_in(folder.parent / "elsewhere")) == {"renamed": 3}
     assert memory.count() == 3
+
+
+def test_a_paragraph_of_a_text_that_changed_is_a_new_version_of_its_note(
+    memory: AgenticMemorySystem, bring_in: Import, tmp_path: Path
+) -> None:
+    text = tmp_path / "log.txt"
+    text.write_text("The boat is moored at pier seven.\n\nFeed the starter every evening.\n\n周一去了瓷砖博物馆。\n")
+    bring_in(text)
+    ids = {note.content: note.id for note in memory.list()}
+
+    text.write_text("The boat is moored at pier nine.\n\n周一去了瓷砖博物馆。\n\nTea at five.\n")
+    report = bring_in(text)
+
+    assert (fates(report), report.imported) == ({"changed": 1}, 1)
+    now = {note.content: note.id for note in memory.list()}
+    assert now.keys() == {"The boat is moored at pier nine.", "周一去了瓷砖博物馆。", "Tea at five."}
+    assert now["The boat is moored at pier nine."] == ids["The boat is moored at pier seven."]
+    assert now["周一去了瓷砖博物馆。"] == ids["周一去了瓷砖博物馆。"]
+    assert fates(bring_in(text)) == {"unchanged": 1}
+    memory.undo()
+    assert {note.content: note.id for note in memory.list()} == ids
+
+
+def test_a_text_that_is_emptied_hides_its_notes(memory: AgenticMemorySystem, bring_in: Import, tmp_path: Path) -> None:
+    text = tmp_path / "log.txt"
+    text.write_text("Tea at five.\n")
+    bring_in(text)
+    text.write_text("")
+    assert fates(bring_in(text)) == {"gone": 1}
+    assert memory.count() == 0
+
+
+def test_notes_of_a_text_that_knew_no_file_are_not_made_again(
+    memory: AgenticMemorySystem, bring_in: Import, settings: Settings, tmp_path: Path
+) -> None:
+    text = tmp_path / "log.txt"
+    text.write_text("Tea at five.\n\nNo sugar.\n")
+    items = (item for item in read_path(text, settings) if isinstance(item, Incoming))
+    Importer(memory, cause="as it was").run(replace(item, place=None) for item in items)
+
+    assert (bring_in(text).imported, memory.count()) == (0, 2)
 
 
 def test_empty_files_are_counted_and_are_no_failure(

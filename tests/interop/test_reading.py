@@ -79,12 +79,11 @@ def test_utf16_is_named(tmp_path: Path, settings: Settings) -> None:
         notes_of(path, settings)
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.txt", ""), ("a.jsonl", ""), ("a.md", "")])
-def test_an_empty_file_is_refused(tmp_path: Path, settings: Settings, name: str, content: str) -> None:
-    (tmp_path / name).write_text(content)
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.md", "a.json"])
+def test_an_empty_file_is_told_of_and_is_no_failure(tmp_path: Path, settings: Settings, name: str) -> None:
+    (tmp_path / name).write_text("")
 
-    with pytest.raises(InvalidInput, match="is empty"):
-        notes_of(tmp_path / name, settings)
+    assert [item.where for item in read_path(tmp_path / name, settings) if isinstance(item, Emptied)] == [name]
 
 
 def test_a_paragraph_longer_than_a_note_becomes_parts_of_one(tmp_path: Path, settings: Settings) -> None:
