@@ -47,6 +47,7 @@ def watch(
         return
     seen, looked = pulse(), time.monotonic()
     observer = _observer(vault.folder.root, moved)
+    moved.set()  # what was written after the first sync and before this is heard of by nobody
     try:
         while not stop.wait(0 if moved.is_set() else poll):
             if not moved.is_set() and pulse() == seen and time.monotonic() - looked < LOOK:
