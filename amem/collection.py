@@ -115,7 +115,7 @@ def restore_backup(backup: Path, home: Path, name: str, *, replace: bool = False
     if not backup.is_file():
         raise InvalidInput(f"{backup} is not there" if not backup.exists() else f"{backup} is no file")
     if folder.exists() and not replace:
-        hint = "name another with --collection, or give --force (replace=True): the one there is then renamed, and kept"
+        hint = "name another, or give replace=True: the one there is then renamed, and kept"
         raise CollectionExists(f"there is a collection {name!r} already", hint=hint)
     try:
         with explained(backup), new_folder(folder, replace=replace) as aside:

@@ -34,7 +34,7 @@ _FILES: ContextVar[tuple[Path | None, dict[str, Any]]] = ContextVar("_FILES", de
 
 
 def default_home() -> Path:
-    """Where collections live unless told otherwise: ``AMEM_HOME``, else the platform's data folder."""
+    """Where collections live unless told otherwise: ``AMEM_HOME``, else (also where it is empty) the platform's."""
     named = os.environ.get("AMEM_HOME")
     return Path(named).expanduser() if named else user_data_path("amem", appauthor=False)
 
@@ -302,7 +302,8 @@ def _read(path: Path) -> dict[str, Any]:
 def _complaint(error: ValidationError) -> str:
     first = error.errors()[0]
     what = ".".join(str(part) for part in first["loc"])
-    return f"setting {what}: {first['msg']}" if what else f"settings: {first['msg'].removeprefix('Value error, ')}"
+    why = first["msg"].removeprefix("Value error, ")
+    return f"setting {what}: {why}" if what else f"settings: {why}"
 
 
 def unknown_setting(name: str) -> InvalidInput:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -58,7 +59,17 @@ class Amem(TyperGroup):
         run = super().main
         extra["standalone_mode"] = False
         extra.setdefault("prog_name", "amem")
-        sys.exit(guarded(lambda: run(words, *rest, **extra), debug="--debug" in words))
+        sys.exit(guarded(lambda: run(words, *rest, **extra), debug="--debug" in words, command=self._named_in(words)))
+
+    def _named_in(self, words: list[str]) -> str:
+        """The command that a line names, as "config set"; '' where it names none."""
+        named: list[str] = []
+        commands = self.commands
+        for before, word in pairwise(["", *words]):
+            if before not in _WITH_VALUE and word in commands:
+                named.append(word)
+                commands = getattr(commands[word], "commands", {})
+        return " ".join(named)
 
 
 def globals_first(words: list[str]) -> list[str]:

@@ -63,16 +63,17 @@ def desktop(
     call = invocation(context)
     if install and uninstall:
         raise typer.BadParameter("--install and --uninstall exclude each other")
+    from amem_tui.serving.desktop import check_display, check_extra, open_desktop
+
     if install or uninstall:
         from amem_tui.serving import launcher
         from amem_tui.serving.page_server import amem_command
 
         if uninstall:
             return tell("taken out of the menu" if launcher.uninstall() else "there was nothing in the menu")
+        check_extra()  # an entry that opens nothing would say so to nobody
         entry = launcher.install(amem_command(call.settings(), "desktop", env_file=call.env_file))
         return tell(f"put into the menu: {entry}")
-    from amem_tui.serving.desktop import check_display, open_desktop
-
     check_display()
     _openable(call)
     code = ExitCode.FAILED

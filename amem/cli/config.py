@@ -68,7 +68,8 @@ def get_settings(
     _print([each for name, each in found.items() if name in names], as_json or context.meta["amem.json"])
 
 
-@config.command("set")
+# A value may begin with a minus: -1 for ever.
+@config.command("set", context_settings={"ignore_unknown_options": True})
 def set_setting(
     context: typer.Context,
     key: Key,
@@ -78,6 +79,7 @@ def set_setting(
     as_json: Json = False,
 ) -> None:
     """Set a setting in the home's .env (or the file of --env-file). A value that cannot be used is refused."""
+    from amem.cli.config_values import check_value
     from amem.env_file import read_env, with_key, write_env
     from amem.errors import InvalidInput
 
@@ -92,6 +94,7 @@ def set_setting(
     if _given_in(text).get(variable) != value:
         raise InvalidInput(f"an env file cannot hold this value of {name}", hint="leave ${ and control characters out")
     _check(call, name, text)
+    check_value(name, value)
     write_env(path, text)
     _print_change(call, name, path, as_json or context.meta["amem.json"], set_to=value)
 

@@ -23,8 +23,15 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-def guarded(run: Callable[[], object], *, debug: bool) -> int:
-    """Run; whatever is raised becomes one line on stderr and an exit code (with `debug`, after a traceback)."""
+#: What the library calls by its arguments, as a shell calls it.
+_FLAGS = {"replace=True": "--force", "dry_run=True": "--dry-run"}
+
+
+def guarded(run: Callable[[], object], *, debug: bool, command: str = "") -> int:
+    """Run; whatever is raised becomes one line on stderr and an exit code (with `debug`, after a traceback).
+
+    `command` is the one that is run, for errors that do not know it: "config set".
+    """
     import typer
 
     from amem.errors import AmemError, ServiceUnavailable
@@ -42,7 +49,7 @@ def guarded(run: Callable[[], object], *, debug: bool) -> int:
     except typer.TyperException as error:
         if not error.format_message():  # a group without a command: its help is out already
             return error.exit_code
-        hint = f"amem {_command_of(error)}--help says more" if error.exit_code == ExitCode.USAGE else ""
+        hint = f"amem {_command_of(error, command)}--help says more" if error.exit_code == ExitCode.USAGE else ""
         return _say(_lower(error.format_message()), hint, error.exit_code, debug)
     except ServiceUnavailable as error:
         return _say(str(error), error.hint, ExitCode.UNREACHABLE, debug)
@@ -66,6 +73,8 @@ def _say(what: str, hint: str, code: int, debug: bool) -> int:
     from amem.cli.invocation import folded
     from amem.errors import shortened
 
+    for argument, flag in _FLAGS.items():
+        hint = hint.replace(argument, flag)
     line = " ".join(f"error: {shortened(what)}{f' ({hint})' if hint else ''}".split())
     print(folded(visible_name(line)), file=sys.stderr)
     return code
@@ -78,10 +87,10 @@ def _quiet_pipe() -> int:
     return ExitCode.OK
 
 
-def _command_of(error: Exception) -> str:
+def _command_of(error: Exception, command: str) -> str:
     context = getattr(error, "ctx", None)
-    path = getattr(context, "command_path", "amem").split(" ", 1)
-    return f"{path[1]} " if len(path) > 1 else ""
+    _, _, path = getattr(context, "command_path", f"amem {command}").partition(" ")
+    return f"{path} " if path else ""
 
 
 def _lower(message: str) -> str:

@@ -72,7 +72,7 @@ class Invocation:
                 settings=settings, create=create, actor="user", notify=inform if speak else None, background=False
             )
         except CollectionNotFound as missing:
-            if self.collection is not None:
+            if self._is_mistaken(settings):
                 raise
             raise self.no_notes(settings) from missing
         with opened as memory:
@@ -89,7 +89,7 @@ class Invocation:
         """The collection for a command that reads, opened as by `memory`.
 
         Where nothing was ever added the command ends here, and well: it says so on stderr, and prints `empty` as JSON
-        where JSON is wanted. Raises CollectionNotFound for a collection that was named and is not there.
+        where JSON is wanted. Raises CollectionNotFound for a collection that was named and is not there among others.
         """
         import typer
 
@@ -99,13 +99,19 @@ class Invocation:
             try:
                 memory = stack.enter_context(self.memory(**opening))
             except CollectionNotFound as missing:
-                if self.collection is not None:
+                if self._is_mistaken(opening.get("settings") or self.settings()):
                     raise
                 if as_json:
                     print_json(empty)
                 tell(f"{missing} ({missing.hint})")
                 raise typer.Exit from missing
             yield memory
+
+    def _is_mistaken(self, settings: Settings) -> bool:
+        """Whether a collection that is not there was named, where there are others."""
+        from amem.collection import collection_names
+
+        return self.collection is not None and bool(collection_names(settings.home))
 
     def tell_no_notes(self, settings: Settings) -> None:
         """Say so, of a home or a collection without notes."""

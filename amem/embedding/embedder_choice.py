@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -72,6 +73,23 @@ LITELLM_PROVIDERS = frozenset((
 # fmt: on
 
 
+#: How models of sentence-transformers begin that are named without an organisation.
+FAMILIES = (
+    *(
+        "LaBSE",
+        "all-",
+        "allenai-specter",
+        "average_word_embeddings_",
+        "bert-",
+        "clip-ViT-",
+        "distilbert-",
+        "distilroberta-",
+    ),
+    *("distiluse-", "facebook-dpr-", "gtr-t5-", "msmarco-", "multi-qa-", "nli-", "nq-", "paraphrase-", "quora-"),
+    *("roberta-", "sentence-t5-", "static-", "stsb-", "use-cmlm-", "xlm-r-"),
+)
+
+
 def make_embedder(
     settings: Settings, model_name: str | None = None, *, notify: Callable[[str], None] | None = None
 ) -> Embedder:
@@ -101,6 +119,22 @@ def make_embedder(
     from amem.embedding.sentence_embedder import SentenceEmbedder
 
     return SentenceEmbedder(str(folder or name), tell)
+
+
+def check_name(name: str) -> None:
+    """Raise InvalidInput, with the forms there are, for what names no embedding model. Asks no server and no hub."""
+    folder = _as_folder(name)
+    if folder is not None:
+        usable = _is_onnx(folder) or any((folder / each).is_file() for each in ("modules.json", "config.json"))
+    else:
+        owner, slash, rest = name.partition("/")
+        usable = not re.search(r"\s", name) and (bool(owner and rest) if slash else name.startswith(FAMILIES))
+    if not usable:
+        raise InvalidInput(
+            f"there is no embedding model {name!r}",
+            hint="name one of sentence-transformers (all-MiniLM-L6-v2, paraphrase-multilingual-MiniLM-L12-v2), a"
+            " folder, ollama/MODEL, or PROVIDER/MODEL as LiteLLM and the Hugging Face hub have it",
+        )
 
 
 def ensure_model(settings: Settings, notify: Callable[[str], None] | None = None) -> ModelOrigin:

@@ -240,9 +240,9 @@ class Importer:
             once.setdefault(item.where if item.note.source is None else item.note.source.id, item)
         self.report.duplicates += len(file) - len(once)
         file = list(once.values())
-        if (note := self._note_of(file[0])) is not None:
-            hint = f"amem edit {short_id(note)} changes it, amem vault sync a folder of such files"
-            self._refuse(Refused(file[0].where, f"it is the file of note {short_id(note)}: {hint}"))
+        if (held := self._note_of(file[0])) is not None:
+            hint = f"amem edit {short_id(held)} changes it, amem vault sync a folder of such files"
+            self._refuse(Refused(file[0].where, f"it is the file of note {short_id(held)}: {hint}"))
             return []
         try:
             plan = self._known.plan(file)

@@ -129,7 +129,7 @@ def write_backup(source: sqlite3.Connection, path: Path, *, replace: bool) -> Ba
         if not path.is_file() or path.is_symlink():
             raise InvalidInput(f"{path} is no plain file", hint="name another file")
         if not replace:
-            raise InvalidInput(f"{path} is there already", hint="give --force (replace=True) to replace it")
+            raise InvalidInput(f"{path} is there already", hint="replace=True replaces it")
     beside = checksum_file(path)
     # A checksum of the backup before would call the new one damaged, were this process killed between the two.
     beside.unlink(missing_ok=True)

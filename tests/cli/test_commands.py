@@ -503,13 +503,14 @@ def test_a_backup_is_made_and_restored_with_the_commands_that_are_told(cli: Cli,
     id = cli.add("Tea at five.")
     file = tmp_path / "kept.db"
     assert cli.ok("backup", str(file)).strip() == str(file)
-    assert "already" in cli("backup", str(file)).stderr
+    assert cli.refused("backup", str(file)) == f"{file} is there already (--force replaces it)"
     assert cli.json("backup", str(file), "--force")["notes"] == 1
     cli.ok("delete", id)
 
     taken = cli("backup", "--restore", str(file))
     assert taken.exit_code == 1
-    assert "--force" in taken.stderr
+    assert "give --force: " in taken.stderr
+    assert "=True" not in taken.stderr
     restored = cli.json("backup", "--restore", "--force", str(file))
 
     assert cli.json("show", id)["content"] == "Tea at five."

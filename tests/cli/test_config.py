@@ -41,6 +41,24 @@ def test_a_setting_is_set_and_unset_and_the_rest_of_the_file_stays(cli: Cli) -> 
     assert cli.json("config", "list") == cli.json("config")
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("embed_model", "paraphrase-multilingual-MiniLM-L12-v2"),
+        ("embed_model", "BAAI/bge-m3"),
+        ("embed_model", "ollama/nomic-embed-text"),
+        ("embed_model", "openai/text-embedding-3-small"),
+        ("nli_model", ""),
+        ("llm_model", "hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M"),
+        ("ollama_host", "0.0.0.0:11434"),
+        ("llm_keep_alive", "-1"),
+        ("tui_theme", "nord"),
+    ],
+)
+def test_every_form_of_a_name_is_taken(cli: Cli, key: str, value: str) -> None:
+    assert cli.ok("config", "set", key, value).startswith(f"{key} = ")
+
+
 def test_a_new_env_file_is_its_owners_alone_and_a_link_stays_a_link(cli: Cli, tmp_path: Path) -> None:
     cli.ok("config", "set", "user_name", "安娜 O'Brien\\")
     assert cli.json("config", "user_name")[0]["value"] == "安娜 O'Brien\\"
@@ -61,6 +79,19 @@ def test_a_new_env_file_is_its_owners_alone_and_a_link_stays_a_link(cli: Cli, tm
         (("set", "llm_backend", "gpt"), "setting llm_backend: Input should be 'auto', 'ollama'"),
         (("set", "short_term_below", "0.9"), "settings: short_term_below must be less than long_term_from"),
         (("set", "timezone", "Mars"), "setting timezone: "),
+        (
+            ("set", "embed_model", "nonsense"),
+            "there is no embedding model 'nonsense' (name one of sentence-transformers",
+        ),
+        (("set", "embed_model", "./nowhere"), "no embedding model at ./nowhere ("),
+        (("set", "nli_model", "nonsense"), "nli_model: there is no cross-encoder 'nonsense' (name it as organisation/"),
+        (("set", "llm_model", "llama 3"), "llm_model: 'llama 3' is no name of a model (names look like"),
+        (("set", "cache", __file__), f"cache: {__file__} is a file (name a folder"),
+        (("set", "collection", "a/b"), "'a/b' cannot name a collection ("),
+        (("set", "ollama_host", "http://"), "ollama_host: 'http://' is no address (give it as http://127.0.0.1:11434"),
+        (("set", "api_base", "models"), "api_base: 'models' is no address (give it as https://"),
+        (("set", "tui_theme", "nope"), "tui_theme: there is no theme 'nope' (use one of amem, "),
+        (("set", "llm_keep_alive", "soon"), "llm_keep_alive: 'soon' is no length of time ("),
         (("set", "user_name", "${HOME}"), "an env file cannot hold this value of user_name"),
         (("set", "llm_modle", "x"), "unknown setting 'llm_modle' (did you mean llm_model? amem config lists them all)"),
         (("unset", "colour"), "unknown setting 'colour' (amem config lists them all)"),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from typer.testing import CliRunner
+
+from amem.cli.app import app
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from conftest import Cli
 
 #: They read all notes, or do what waits: there is nothing to do, and that is no failure.
@@ -48,6 +54,28 @@ def test_where_an_object_is_read_the_answer_is_an_empty_one(cli: Cli) -> None:
 def test_what_is_about_one_thing_fails_with_the_same_sentence(cli: Cli, command: str) -> None:
     assert cli.refused(*command.split()) == answer(cli)
     assert not cli.home.exists()
+
+
+def test_a_collection_that_is_named_in_an_empty_home_has_no_notes_yet_either(cli: Cli) -> None:
+    amem = f"amem --home {cli.home} --collection play"
+    said = f'no notes yet ({amem} add "..." keeps one; {amem} demo shows some)'
+    result = cli("-c", "play", "list")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"{said}\n")
+    assert cli.refused("-c", "play", "show", "1") == said
+    assert cli.json("-c", "play", "search", "tea") == []
+
+
+def test_an_empty_home_variable_counts_as_none(cli: Cli, tmp_path: Path) -> None:
+    cli.ok("path", AMEM_HOME="")
+    found = CliRunner().invoke(app, ["path"], env={"AMEM_HOME": "", "XDG_DATA_HOME": str(tmp_path / "data")})
+    if sys.platform == "linux":
+        assert found.stdout == f"{tmp_path / 'data' / 'amem' / 'memories'}\n"
+    assert cli.refused("--home", "", "path") == "home must not be empty (name a folder; . is the current one)"
+    assert (
+        CliRunner()
+        .invoke(app, ["path"], env={"AMEM_HOME": " "})
+        .stderr.startswith("error: setting home: names no folder; . is the current one (")
+    )
 
 
 def test_a_home_with_other_collections_names_them(cli: Cli) -> None:

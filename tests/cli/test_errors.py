@@ -105,6 +105,7 @@ def test_malformed_lines_are_named_and_the_rest_is_imported(cli: Cli) -> None:
 
 
 def test_a_collection_that_is_not_there(cli: Cli) -> None:
+    cli.add("Tea at five.")
     line = cli.refused("-c", "none", "list")
     assert line.startswith(f"there is no collection 'none' in {cli.home} (")
 
@@ -183,6 +184,8 @@ def test_a_damaged_collection_says_so_and_doctor_names_it(cli: Cli) -> None:
     [
         (("frobnicate",), "no such command 'frobnicate' (amem --help says more)"),
         (("add",), "missing argument 'text' (amem add --help says more)"),
+        (("-c", "add", "mcp", "--install"), "option '--install' requires an argument (amem mcp --help says more)"),
+        (("tags", "merge", "--into"), "option '--into' requires an argument (amem tags merge --help says more)"),
         (("list", "--limit", "0"), "invalid value for '--limit' / '-n'"),
         (("show", "x", "--frob"), "no such option: --frob"),
         (("undo", "seven"), "invalid value for 'OP'"),

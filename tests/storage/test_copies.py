@@ -137,7 +137,7 @@ def test_restoring_over_a_collection_keeps_that_one_under_another_name(
         put(session, "since the backup", id="late")
     with pytest.raises(CollectionExists) as caught:
         restore_backup(tmp_path / "kept.db", home, store.folder.name)
-    assert "--force" in caught.value.hint
+    assert "replace=True" in caught.value.hint
     store.close()
 
     restore_backup(tmp_path / "kept.db", home, store.folder.name, replace=True)

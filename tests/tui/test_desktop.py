@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from amem_tui.serving import desktop, launcher, window
+from typer.testing import CliRunner
 
+from amem.cli.app import app
 from amem.errors import AmemError, InvalidInput, MissingExtra
 from amem.settings import Settings
 
@@ -187,6 +189,14 @@ def test_an_entry_in_the_menu_can_be_put_there_and_taken_away(tmp_path: Path) ->
     assert not entry.exists()
     assert not icon.exists()
     assert launcher.uninstall(tmp_path) is False
+
+
+def test_the_menu_gets_no_entry_that_would_open_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desktop.importlib.util, "find_spec", lambda name: None)
+    result = CliRunner().invoke(app, ["desktop", "--install"], env={"XDG_DATA_HOME": str(tmp_path)})
+    (line,) = result.stderr.splitlines()
+    assert line.startswith('error: amem desktop needs pywebview (pip install "amem[desktop]"; ')
+    assert (result.exit_code, result.stdout, list(tmp_path.iterdir())) == (1, "", [])
 
 
 def test_a_command_of_several_lines_cannot_stand_in_a_menu(tmp_path: Path) -> None:

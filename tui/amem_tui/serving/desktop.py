@@ -50,14 +50,19 @@ def open_desktop(settings: Settings, *, env_file: str | None = None) -> None:
         raise AmemError(window.said, hint="your notes are where they were; amem desktop opens it again")
 
 
-def check_display() -> None:
-    """Raise MissingExtra or InvalidInput, with what is missing, where no window can be opened."""
-    linux = sys.platform == "linux"
-    missing = [name for name in ("webview", *(("qtpy",) if linux else ())) if importlib.util.find_spec(name) is None]
+def check_extra() -> None:
+    """Raise MissingExtra where the packages that a window needs are not installed."""
+    names = ("webview", "qtpy") if sys.platform == "linux" else ("webview",)
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         package = {"webview": "pywebview", "qtpy": "Qt"}[missing[0]]
         raise MissingExtra(f"amem desktop needs {package}", hint=f"{_INSTALL}; {_ELSEWHERE}")
-    if not linux:
+
+
+def check_display() -> None:
+    """Raise MissingExtra or InvalidInput, with what is missing, where no window can be opened."""
+    check_extra()
+    if sys.platform != "linux":
         return
     if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
         raise InvalidInput("there is no display to open a window on", hint=_ELSEWHERE)
