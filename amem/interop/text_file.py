@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from amem.interop.decoding import WHOLE, check_utf8
 from amem.interop.items import FilePlace, Incoming, Wanted, source_id
-from amem.note import LinkType, Source
 from amem.language import split_text
+from amem.note import LinkType, Source
 from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
