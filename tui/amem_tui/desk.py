@@ -6,7 +6,7 @@ import asyncio
 import threading
 from contextlib import contextmanager, suppress
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textual.message import Message
 
@@ -17,10 +17,8 @@ from amem_tui.phrases import clean
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from textual.worker import Worker
-
     from amem.memory_system import AgenticMemorySystem
-    from amem.note import MemoryNote
+    from amem_tui.browser_app import NotesApp
 
 
 # Questions that take long: asked beside everything else, never twice at once, and not again at once.
@@ -99,53 +97,13 @@ class CollectionChanged(Message):
     """Somebody wrote to the collection: this browser, or another process."""
 
 
-class Rooms(Protocol):
-    """What a room may ask of the app."""
-
-    def visit(self, room: str) -> None:
-        """Go to a room."""
-
-    def leave(self) -> None:
-        """Go back to where one came from."""
-
-    def read_note(self, id: str) -> None:
-        """Open a note in the start room."""
-
-    def write_note(self, note: MemoryNote | None) -> None:
-        """Open the form for a note; None begins a new one."""
-
-    def write_elsewhere(self, note: MemoryNote) -> None:
-        """Open a note's text in the person's own editor."""
-
-    def hold_keys(self, opening: Worker[None]) -> None:
-        """Let keys wait until this has opened what they are meant for, or has failed to."""
-
-    def switch_collection(self, name: str) -> None:
-        """Close this collection and browse another of the same home, which is made if it is not there."""
-
-    def announce(self) -> None:
-        """Tell the room in front that somebody wrote."""
-
-    def toast(self, message: str, *, error: bool = False) -> None:
-        """Say something in a corner of the screen."""
-
-    def unreadable(self, error: AmemError, *, for_now: bool) -> None:
-        """Say on a screen of its own that the store fails; `for_now`: it is looked at again and again meanwhile."""
-
-    def readable(self) -> None:
-        """The store that failed answers again."""
-
-    def mishap(self, error: BaseException) -> None:
-        """Say that something unforeseen happened, and write it down."""
-
-
 class Desk:
     """One open collection, shared by the app's rooms; `note` is the id of the note that is open, if one is.
 
     Once it is `left` for another collection, its rooms are about to be gone and need show nothing more.
     """
 
-    def __init__(self, rooms: Rooms, memory: AgenticMemorySystem) -> None:
+    def __init__(self, rooms: NotesApp, memory: AgenticMemorySystem) -> None:
         self.rooms = rooms
         self.memory = memory
         self.zone = zone(memory.settings.timezone)

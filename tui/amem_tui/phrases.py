@@ -1,9 +1,9 @@
-"""How things are said to the person who browses: times, kinds, makers, changes. Pure functions on amem's values."""
+"""Notes, times, kinds and authors as text for the screen."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, tzinfo
 
-    from amem.storage.records import Operation, Version
 
 #: One cell each in every terminal font; none is drawn as a two-cell emoji.
 GLYPHS: Mapping[Kind, str] = {
@@ -85,60 +84,6 @@ def maker(actor: str) -> Content:
     if name.split(":")[0] == "agent":
         return Content.assemble((f"▲ {_own_name(name, 'agent')}", "$primary"))
     return Content.assemble((f"◆ {name}", "$accent"))
-
-
-def changed(changes: Mapping[str, tuple[Any, Any]]) -> Content:
-    """Each changed field on its own lines, what it was and what it is."""
-    lines: list[Content] = []
-    for field, (before, after) in changes.items():
-        lines.append(Content.assemble((f"  {field}", "bold $secondary")))
-        if before not in (None, "", []):
-            lines.append(Content.assemble(("  - ", "$error"), (value(before), "$muted")))
-        if after not in (None, "", []):
-            lines.append(Content.assemble(("  + ", "$success"), value(after)))
-    return Content("\n").join(lines)
-
-
-def version(each: Version, zone: tzinfo) -> Content:
-    """One entry of a note's history."""
-    head = Content.assemble((f"v{each.version}", "bold"), (f"  {moment(each.at, zone)}  ", "$muted"), maker(each.actor))
-    why = f"{each.action}: {one_line(each.cause)}" if each.cause else each.action
-    # The first version records only that the note came to be; its text is what is shown already.
-    parts = [head, Content.assemble((f"  {why}", "$muted"))]
-    if each.version > 1:
-        parts.append(changed(each.changes))
-    return Content("\n").join(parts)
-
-
-def operation(each: Operation, about: str, zone: tzinfo) -> Content:
-    """One line of the log, `about` a note of that title; what another operation set off is indented below it."""
-    lead = "└ " if each.parent is not None else ""
-    who = maker(each.actor)
-    return Content.assemble(
-        (f"{each.id:>5}  {moment(each.at, zone)}  ", "$muted"),
-        lead,
-        who,
-        " " * max(2, 14 - who.cell_length - len(lead)),
-        (f"{each.action:<9}", "strike" if each.undone else "bold"),
-        ("undone  " if each.undone else "", "$warning"),
-        one_line(about or each.cause),
-        (f"  {_extent(each)}", "$muted"),
-    )
-
-
-def value(held: Any) -> str:
-    """A field's value as a person reads it."""
-    if isinstance(held, list):
-        return ", ".join(one_line(str(each)) for each in held)
-    return one_line(str(held), 400)
-
-
-def _extent(each: Operation) -> str:
-    others = len({*each.created, *each.notes}) - 1
-    parts = [f"and {others} more"] if others > 0 else []
-    if each.links:
-        parts.append(plural(each.links, "link"))
-    return ", ".join(parts)
 
 
 def _own_name(actor: str, plain: str) -> str:

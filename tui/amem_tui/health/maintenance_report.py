@@ -9,7 +9,7 @@ from textual.content import Content
 from amem.labels import short_id
 from amem.maintenance.health import amounts
 from amem_tui.health.health_lines import MOST_DEEDS, by_whom
-from amem_tui.lists import Line
+from amem_tui.lists import Line as NoteLine
 from amem_tui.phrases import clean, moment, one_line, title
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _ACTIONS = {
     "topic": "topic",
 }
 _MADE = {"merge": "merged to", "compress": "summed to", "topic": "new topic"}
-_LABEL = 12
+_ACTION_CELLS = 12
 #: What a dry run names in other words, since nothing was done.
 _PLANNED = {
     "promoted": "would rise",
@@ -71,7 +71,7 @@ def rehearsal_words(report: MaintenanceReport) -> Content:
     return Content("\n").join(lines)
 
 
-def run_lines(state: State) -> list[Line]:
+def run_lines(state: State) -> list[NoteLine]:
     """What the last run did, note by note."""
     lines = []
     for deed in state.deeds:
@@ -81,11 +81,11 @@ def run_lines(state: State) -> list[Line]:
         why += [deed.cause] if deed.cause != name else []
         lines.append(_line(deed.note, what, name, "; ".join(why), dim=deed.undone))
     if len(lines) >= MOST_DEEDS:
-        lines.append(Line("", "and more: the log (l) has all of it", look="dim"))
+        lines.append(NoteLine("", "and more: the log (l) has all of it", look="dim"))
     return lines
 
 
-def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> list[Line]:
+def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> list[NoteLine]:
     """What a dry run would do, note by note; a page that would be new has no note yet."""
     shown = report.reasons[:MOST_DEEDS]
     cards = memory.cards_of(list(dict.fromkeys(reason.id for reason in shown if reason.id)))
@@ -95,7 +95,7 @@ def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> l
         what = _PLANNED.get(reason.what, reason.what)
         lines.append(_line(reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what)))
     if len(report.reasons) > len(shown):
-        lines.append(Line("", f"and {len(report.reasons) - len(shown):,} more", look="dim"))
+        lines.append(NoteLine("", f"and {len(report.reasons) - len(shown):,} more", look="dim"))
     return lines
 
 
@@ -124,11 +124,11 @@ def _problem(problem: str) -> Content:
     return Content.assemble(("! ", "$warning"), clean(problem))
 
 
-def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: str | None = None) -> Line:
-    return Line(
+def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: str | None = None) -> NoteLine:
+    return NoteLine(
         key=id,
         title=name,
-        head=((f" {what:<{_LABEL}}", "dim" if dim else sign or _SIGNS.get(what, "machine")),),
-        below=" " * (_LABEL - 2) + one_line(why, 600),
+        head=((f" {what:<{_ACTION_CELLS}}", "dim" if dim else sign or _SIGNS.get(what, "machine")),),
+        below=" " * (_ACTION_CELLS - 2) + one_line(why, 600),
         look="dim" if dim else "",
     )

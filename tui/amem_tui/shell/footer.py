@@ -15,7 +15,6 @@ from textual.widgets import Footer, Static
 
 from amem_tui.lists import fit
 from amem_tui.phrases import GLYPHS
-from amem_tui.rooms import ROOMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -154,8 +153,8 @@ def keys_here(screen: Screen[Any], title: str) -> list[KeyGroup]:
 def keys_everywhere(app: App[Any]) -> list[KeyGroup]:
     """What keys do on every screen: the rooms first."""
     bound = [binding for binding in _bound(app) if binding.id is not None]
-    rooms = [each for each in bound if room_of(each) is not None]
-    others = [each for each in bound if room_of(each) is None]
+    rooms = [each for each in bound if each.action.startswith("visit(")]
+    others = [each for each in bound if each not in rooms]
     panes = KeyLine("tab", "Next pane (shift+tab: back)", True)
     everywhere = KeyGroup("Everywhere", [*_lines(app, others), panes])
     return [KeyGroup("Rooms", _lines(app, rooms)), everywhere]
@@ -167,11 +166,6 @@ def display(app: App[Any], binding: Binding) -> str:
         return binding.key_display
     *modifiers, key = binding.key.split("+")
     return "+".join([*modifiers, _SHORT.get(key) or (app.get_key_display(binding) if not modifiers else key)])
-
-
-def room_of(binding: Binding) -> str | None:
-    """The room that a key leads to, if it leads to one."""
-    return next((room for room in ROOMS if binding.action == f"visit('{room}')"), None)
 
 
 def _bound(node: DOMNode) -> Iterable[Binding]:

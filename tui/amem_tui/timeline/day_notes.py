@@ -7,7 +7,7 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from amem.query import Filter
-from amem_tui.lists import PAGE, Line, LineList
+from amem_tui.lists import PAGE, Line
 from amem_tui.phrases import GLYPHS, plural, title
 
 if TYPE_CHECKING:
@@ -50,11 +50,6 @@ def read_lines(memory: AgenticMemorySystem, shelf: Shelf, start: int, zone: tzin
 def heading(day: date, count: int) -> str:
     """``Sun 22 Nov 2026: 5 notes``."""
     return f"{day:%a} {day.day} {day:%b} {day.year}: {plural(count, 'note')}"
-
-
-def show_day(shown: LineList, notes: DayNotes, place: int) -> None:
-    """List them, the cursor where it was as far as there are so many."""
-    shown.show(len(notes.shelf), notes.lines, place=place)
 
 
 def _line(card: Card, zone: tzinfo) -> Line:
