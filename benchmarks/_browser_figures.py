@@ -166,7 +166,9 @@ class Sitting:
 
 
 def _graph(memory: AgenticMemorySystem, times: int) -> list[Taken]:
-    from amem_tui.graph.picture import draw, layout
+    from amem_tui.graph.drawing import draw
+    from amem_tui.graph.layout import place
+    from amem_tui.graph.scene import scene_of
 
     found: list[Taken] = []
     for card in memory.cards(memory.shelf(), 0, 100):
@@ -174,7 +176,7 @@ def _graph(memory: AgenticMemorySystem, times: int) -> list[Taken]:
         around = memory.graph(card.id, 3, limit=40)
         if len(around.cards) < 40:
             continue
-        draw(layout(around, 110, 34))
+        draw(place(scene_of(around), 110, 34))
         found.append(Taken((time.perf_counter() - start) * 1000, (time.process_time() - begun) * 1000))
         if len(found) > max(3, times):
             break

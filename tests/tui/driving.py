@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import NotePane
 from amem_tui.browser_app import NotesApp
-from amem_tui.shell.key_order import OneKeyAtATime
+from amem_tui.key_queue import OneKeyAtATime
 from textual import events
 from textual._context import active_app
 from textual.css.query import NoMatches

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.dialogs import DeleteScreen, ExportScreen
 from amem_tui.browse.note_list import NoteList
+from amem_tui.dialogs import DeleteScreen, ExportScreen
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, hint, listed, opened, said, screen_text, titles, toasts, wait_until
 from textual.widgets import Input

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from amem_tui.browse.facets import Condition, Conditions
 from amem_tui.browse.note_list import FOUND, Row, author, below, laid_out
+from amem_tui.browse.sidebar import Condition, Conditions
 from rich.cells import cell_len
 
 from amem.note import Kind, Status

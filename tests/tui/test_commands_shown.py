@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from amem_tui.command_line import command
+from amem_tui.formatting import command
 from driving import browsing, hint, wait_until
 
 from amem.memory_system import AgenticMemorySystem

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui import keymap
-from amem_tui.shell.collection_switcher import CollectionsScreen
-from amem_tui.shell.note_form import NoteForm
-from amem_tui.shell.troubles import UnreadableScreen
+from amem_tui.failures import UnreadableScreen
+from amem_tui.note_form import NoteForm
+from amem_tui.switchers import CollectionsScreen
 from driving import toasts
 from visiting import in_room, visiting
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
-from amem_tui.browse.dialogs import ExportScreen
+from amem_tui.dialogs import ExportScreen
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.graph_screen import GraphScreen
 from amem_tui.graph.types import TypeRow

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.history import version_lines as record
-from amem_tui.history.changes_view import ChangesView
+from amem_tui.history import versions as record
+from amem_tui.history.field_changes import ChangesView
 from amem_tui.history.history_screen import AskScreen, HistoryScreen, Lines
 from conftest import KETTLE, TEA
 from driving import browsing, opened, options, said, screen_text, settled, toasts, wait_until

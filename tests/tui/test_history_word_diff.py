@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from amem_tui.history.changes_view import inline, items, sides
-from amem_tui.history.field_values import compared, words
+from amem_tui.history.field_changes import compared, inline, items, sides, words
 from amem_tui.history.word_diff import Fate, condensed, list_diff, word_diff
 
 from amem.clock import zone

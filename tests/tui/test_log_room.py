@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
-from amem_tui.history.changes_view import ChangesView
+from amem_tui.history.field_changes import ChangesView
 from amem_tui.history.history_screen import HistoryScreen
 from amem_tui.log.log_list import Line, LogList, Outline
 from amem_tui.log.log_screen import ChooseScreen, LogScreen

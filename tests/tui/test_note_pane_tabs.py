@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse.pane.page_blocks import ToNote
-from amem_tui.browse.pane.tab_names import NAMES
-from amem_tui.browse.pane.tab_strip import placed
+from amem_tui.browse.page_blocks import ToNote
+from amem_tui.browse.tabs import NAMES, placed
 from amem_tui.history.history_screen import HistoryScreen
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, listed, opened, screen_text, settled, titles, toasts, wait_until

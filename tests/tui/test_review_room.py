@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
-from amem_tui.history.changes_view import ChangesView
+from amem_tui.history.field_changes import ChangesView
 from amem_tui.history.history_screen import Lines
 from amem_tui.review.review_screen import ReviewScreen
 from conftest import TEA

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import amem_tui
 import pytest
+from amem_tui.footer import HelpScreen, KeyHint
 from amem_tui.keymap import every_key
-from amem_tui.room_bar import RoomTab
-from amem_tui.rooms import ROOMS
-from amem_tui.shell.footer import HelpScreen, KeyHint
+from amem_tui.rooms import ROOMS, RoomTab
 from driving import PATIENCE, browsing, screen_text, settled, wait_until
 
 from amem.errors import CollectionNotFound, InvalidInput

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.shell.note_form import NoteForm
+from amem_tui.note_form import NoteForm
 from driving import PATIENCE, browsing, toasts, wait_until
 from textual.widgets import TextArea
 

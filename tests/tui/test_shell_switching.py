@@ -11,9 +11,8 @@ import pytest
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browser_app import NotesApp
 from amem_tui.log.log_screen import LogScreen
-from amem_tui.shell.collection_switcher import CollectionsScreen
-from amem_tui.shell.note_form import NoteForm
-from amem_tui.shell.switcher import NoteSwitcher
+from amem_tui.note_form import NoteForm
+from amem_tui.switchers import CollectionsScreen, NoteSwitcher
 from conftest import CAT, KETTLE, TEA, analyse, relate
 from driving import browsing, listed, opened, options, said, screen_text, titles, toasts, wait_until
 from textual.command import CommandPalette

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.note_pane import NotePane
-from amem_tui.shell.note_form import NoteForm, OtherVersionScreen
+from amem_tui.note_form import NoteForm, OtherVersionScreen
 from conftest import CAT, KETTLE, TEA, relate
 from driving import browsing, opened, screen_text, titles, toasts, wait_until
 from textual import events

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 from amem_tui.timeline.calendar import SHADES, Window, days_of, monday, months, streak
-from amem_tui.timeline.fading_notes import farther, nearer
+from amem_tui.timeline.note_lines import farther, nearer
 from amem_tui.timeline.retention import dots, marks, scale
 
 LEAP = date(2024, 2, 29)

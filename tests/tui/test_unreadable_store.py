@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browser_app import NotesApp
-from amem_tui.shell.collection_switcher import CollectionsScreen
-from amem_tui.shell.note_form import NoteForm
-from amem_tui.shell.troubles import FILE_NAME, UnreadableScreen, written_down
+from amem_tui.failures import FILE_NAME, UnreadableScreen, written_down
+from amem_tui.note_form import NoteForm
+from amem_tui.switchers import CollectionsScreen
 from conftest import KETTLE
 from driving import browsing, burst, listed, opened, said, screen_text, settled, titles, toasts, wait_until
 from textual.widgets import TextArea

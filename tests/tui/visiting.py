@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from amem_tui.browser_app import NotesApp
-from amem_tui.notes_screen import NotesScreen
+from amem_tui.rooms import NotesScreen
 from driving import settled, wait_until
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ def run(settings: Settings, *, create: bool = True) -> int:
     from textual.messages import ExitApp
 
     from amem_tui.browser_app import NotesApp
-    from amem_tui.shell.hang_up import leaving_on_hang_up
-    from amem_tui.shell.troubles import written_down
+    from amem_tui.failures import leaving_on_hang_up, written_down
 
     secrets = () if settings.api_key is None else (settings.api_key.get_secret_value(),)
     with written_down(settings.home, *secrets):

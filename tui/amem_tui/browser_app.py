@@ -16,18 +16,13 @@ from textual.widgets import Static
 
 from amem.errors import AmemError, InvalidInput
 from amem_tui.desk import Desk, words
+from amem_tui.failures import Troubles, UnreadableScreen
+from amem_tui.footer import HelpScreen, display, keys_everywhere, keys_here
 from amem_tui.keymap import APP_KEYS, as_textual_wants, own_keys, room_keys
-from amem_tui.notes_screen import NotesScreen
-from amem_tui.room_bar import RoomBar
-from amem_tui.rooms import ROOMS, START
-from amem_tui.shell.collection_opening import open_collection
-from amem_tui.shell.collection_switcher import CollectionsScreen
-from amem_tui.shell.footer import HelpScreen, display, keys_everywhere, keys_here
-from amem_tui.shell.looks import Looks
-from amem_tui.shell.note_form import NoteForm, write_in_editor
-from amem_tui.shell.switcher import PROVIDERS, NoteSwitcher
-from amem_tui.shell.troubles import Troubles, UnreadableScreen
-from amem_tui.themes import known_theme
+from amem_tui.note_form import NoteForm, write_in_editor
+from amem_tui.rooms import ROOMS, START, NotesScreen, RoomBar
+from amem_tui.switchers import PROVIDERS, CollectionsScreen, NoteSwitcher
+from amem_tui.themes import Looks, known_theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -42,6 +37,17 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.settings import Settings
     from amem_tui.browse.browse_screen import BrowseScreen
+
+
+# Opening a collection for the browser.
+
+
+def open_collection(settings: Settings, *, create: bool = True) -> AgenticMemorySystem:
+    """The settings' collection, for a person. Raises StorageError, and CollectionNotFound without `create`."""
+    from amem.memory_system import AgenticMemorySystem
+
+    # Chroma is imported in the background, when the browser has long been drawn, and only where it lacks notes.
+    return AgenticMemorySystem(settings=settings, actor="user", create=create)
 
 
 #: Actions of the app that need an open collection, and those of them whose keys work above any sheet as well.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from amem.labels import short_id
 from amem.note import LinkType
-from amem_tui.phrases import one_line, plural, title
+from amem_tui.formatting import one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

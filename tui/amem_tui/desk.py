@@ -12,7 +12,7 @@ from textual.message import Message
 
 from amem.clock import zone
 from amem.errors import AmemError, StorageBusy, StorageError, StorageReadOnly
-from amem_tui.phrases import clean
+from amem_tui.formatting import clean
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -1,14 +1,38 @@
-"""The rooms of the browser: one screen for each task, made when it is first entered."""
+"""The rooms of the browser: what they are called, the bar above them, and what all their screens share."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from rich.cells import cell_len
+from textual import events, on, work
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Static
+
+from amem_tui import changes
+from amem_tui.desk import CollectionChanged
+from amem_tui.footer import KeyFooter
+from amem_tui.formatting import one_line
+from amem_tui.keymap import room_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from textual.app import ComposeResult
+    from textual.binding import ActiveBinding
+
+    from amem.memory_system import AgenticMemorySystem
     from amem_tui.desk import Desk
-    from amem_tui.notes_screen import NotesScreen
+
+
+# The rooms of the browser: one screen for each task, made when it is first entered.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +65,224 @@ ROOMS = {
     )
 }
 START = "browse"
+
+
+# The line above every screen: which collection, which room, and the way to the others.
+#
+# Where there is little room a name shows its key as its first letter, underlined; where there is less, only the room
+# that one is in is named.
+
+#: Cells around a name; from how many columns on names have room for their keys; cells that facts need at least.
+_PADDING = {False: 2, True: 1}
+_WIDE, _FACTS = 100, 8
+
+
+class RoomTab(Static):
+    """The name of a room and its key; a click leads there."""
+
+    @dataclass
+    class Chosen(Message):
+        """Somebody wants to go there."""
+
+        room: str
+
+    def __init__(self, room: str, key: str, *, here: bool) -> None:
+        super().__init__(classes="-here" if here else "")
+        self._room, self._key = room, key
+        self.show(short=False)
+
+    def show(self, *, short: bool) -> int:
+        """Write the name, and return how many cells it takes."""
+        name = ROOMS[self._room].title
+        if not self._key:
+            said = Content(name)
+        elif short and self._key.casefold() == name[0].casefold():
+            said = Content.assemble((self._key, "underline $accent"), name[1:])
+        else:
+            said = Content.assemble((self._key, "$accent"), " ", name)
+        self.update(said)
+        return said.cell_length + _PADDING[short]
+
+    @on(events.Click)
+    def _go(self) -> None:
+        self.post_message(self.Chosen(self._room))
+
+
+class RoomBar(Horizontal):
+    """`room` is the one we are in; `facts` is what the room says of itself, at the right; `keys` lead to rooms."""
+
+    def __init__(self, collection: str, room: str, keys: Mapping[str, str]) -> None:
+        super().__init__(id="rooms")
+        self._collection, self._room, self._keys = collection, room, keys
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="collection")
+        for room in ROOMS:
+            yield RoomTab(room, self._keys.get(room, ""), here=room == self._room)
+        yield Static(id="facts")
+
+    def on_mount(self) -> None:
+        self._fit()
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        """Name as many rooms as there is room for beside a few facts."""
+        width, tabs = self.size.width, self.query(RoomTab)
+        collection = self.query_one("#collection", Static)
+        name = one_line(self._collection, 20)
+        short = width < _WIDE
+        collection.update(
+            Content.styled(f" {name}", "$muted")
+            if short
+            else Content.assemble((" amem ", "bold $primary"), (name, "$muted"))
+        )
+        taken = sum(tab.show(short=short) for tab in tabs) + cell_len(name) + 3
+        alone = taken + _FACTS > width
+        if short and alone:
+            for tab in tabs:
+                tab.show(short=False)
+        self.set_class(short, "-short")
+        self.set_class(alone, "-alone")
+
+    def tell(self, facts: str | Content) -> None:
+        """Say something about the room: how many notes, what is going on."""
+        # Its width is what the tabs leave: nothing moves when the words change.
+        self.query_one("#facts", Static).update(Content(facts) if isinstance(facts, str) else facts, layout=False)
+
+
+# Names of a room's panes above them, where a narrow terminal shows one at a time.
+#
+# A room's own style sheet says where that is: ``.-narrow PaneTabs { display: block; }``.
+
+
+class PaneTab(Static):
+    """The name of a pane; a click shows it."""
+
+    @dataclass
+    class Chosen(Message):
+        """Somebody wants to see that pane."""
+
+        pane: str
+
+    def __init__(self, pane: str, title: str) -> None:
+        super().__init__(title, id=f"tab-{pane}")
+        self._pane = pane
+
+    @on(events.Click)
+    def _choose(self) -> None:
+        self.post_message(self.Chosen(self._pane))
+
+
+class PaneTabs(Horizontal):
+    """`panes` are titles by name; which one is in front is the room's to say."""
+
+    DEFAULT_CSS = """
+    PaneTabs { height: 1; background: $background; display: none; }
+    PaneTab { width: auto; padding: 0 1; color: $muted; }
+    PaneTab:hover { color: $foreground; }
+    PaneTab.-here { color: $primary; text-style: bold underline; }
+    """
+
+    def __init__(self, panes: Mapping[str, str]) -> None:
+        super().__init__()
+        self._panes = panes
+
+    def compose(self) -> ComposeResult:
+        for pane, title in self._panes.items():
+            yield PaneTab(pane, title)
+
+    def point_at(self, pane: str) -> None:
+        """Show which pane is in front."""
+        for tab in self.query(PaneTab):
+            tab.set_class(tab.id == f"tab-{pane}", "-here")
+
+
+# What every screen over a collection shares: its frame, asking without freezing, and undo, redo and back.
+
+Answer = TypeVar("Answer")
+
+
+class NotesScreen(Screen[None]):
+    """A room at a desk: it furnishes itself, and reloads when it is entered or the collection has changed.
+
+    A room that is left keeps its state (and its workers) until it is entered again.
+    """
+
+    ROOM: ClassVar[str]
+    #: Actions that stand first in the line below the screen; the others follow in the order of their keys.
+    FOOTER: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self._desk = desk
+
+    def compose(self) -> ComposeResult:
+        settings = self.memory.settings
+        yield RoomBar(settings.collection, self.ROOM, room_keys(settings.tui_keys))
+        yield from self.furnish()
+        yield KeyFooter()
+
+    def furnish(self) -> ComposeResult:
+        """What stands between the bar and the footer."""
+        raise NotImplementedError
+
+    def reload(self) -> None:
+        """Show what is there now; called when the room is entered, again, and when somebody wrote."""
+        raise NotImplementedError
+
+    @on(events.ScreenResume)
+    def _entered(self) -> None:
+        if not self._desk.left:
+            self.reload()
+
+    @on(CollectionChanged)
+    def _changed(self) -> None:
+        if self.is_current and not self._desk.left:
+            self.reload()
+
+    @on(RoomTab.Chosen)
+    def _visit(self, event: RoomTab.Chosen) -> None:
+        self._desk.rooms.visit(event.room)
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys that do something now: none before there is something to do it with, nor while it is removed."""
+        return super().active_bindings if self.is_mounted and self.display else {}
+
+    @property
+    def desk(self) -> Desk:
+        """The collection that the room is about."""
+        return self._desk
+
+    @property
+    def memory(self) -> AgenticMemorySystem:
+        """The collection; to be asked through `ask` alone."""
+        return self._desk.memory
+
+    @property
+    def bar(self) -> RoomBar:
+        """The line on top."""
+        return self.query_one(RoomBar)
+
+    async def ask(self, question: Callable[[], Answer]) -> Answer:
+        """Answer a question in a thread; the worker that waits for it ends with the screen."""
+        answer = await self._desk.ask(question)
+        if not self.app.is_running or not self.is_attached:
+            raise asyncio.CancelledError
+        return answer
+
+    @work(group="change")
+    async def change(self, change: Callable[[], str]) -> None:
+        """Carry out one of `amem_tui.changes` and say what it did."""
+        await self._desk.carry_out(change)
+
+    def action_undo(self) -> None:
+        self.change(partial(changes.undo, self.memory))
+
+    def action_redo(self) -> None:
+        self.change(partial(changes.redo, self.memory))
+
+    def action_leave(self) -> None:
+        self._desk.rooms.leave()

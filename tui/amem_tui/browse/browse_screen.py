@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
-    from amem_tui.browse.facets import Conditions
     from amem_tui.browse.note_list import Row
+    from amem_tui.browse.sidebar import Conditions
     from amem_tui.desk import Desk
 
 
@@ -98,7 +98,7 @@ class BrowseScreen(Marking):
     FOOTER = ("search", "filter", "new", "edit", "delete", "undo")
     AUTO_FOCUS = "#notes"
     BINDINGS: ClassVar[list[BindingType]] = [*BROWSE_KEYS]
-    CSS_PATH = ["browse.tcss", "pane/pane.tcss"]  # noqa: RUF012 (Textual declares it so)
+    CSS_PATH = ["browse.tcss", "pane.tcss"]  # noqa: RUF012 (Textual declares it so)
     LEGEND: ClassVar[tuple[tuple[str, str], ...]] = LEGEND
 
     def __init__(self, desk: Desk) -> None:

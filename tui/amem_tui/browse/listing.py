@@ -14,13 +14,12 @@ from textual.content import Content
 from amem.query import Filter, Query
 from amem.retrieval.confidence import Support, best_support
 from amem.storage.note_lists import ORDERS, Order, Shelf
-from amem_tui.browse.facets import Conditions, Facets, read_facets
 from amem_tui.browse.news import Headlines, News, how_to_begin, read_news
 from amem_tui.browse.note_list import NoteList, Row, row_of
 from amem_tui.browse.open_note import Opening
-from amem_tui.browse.sidebar import Sidebar
+from amem_tui.browse.sidebar import Conditions, Facets, Sidebar, read_facets
+from amem_tui.formatting import one_line, plural
 from amem_tui.lists import PAGE
-from amem_tui.phrases import one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

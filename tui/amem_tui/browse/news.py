@@ -8,8 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from amem.note import Status
-from amem_tui.command_line import command
-from amem_tui.phrases import maker, moment, one_line, plural, title
+from amem_tui.formatting import command, maker, moment, one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Set

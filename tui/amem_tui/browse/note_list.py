@@ -14,8 +14,8 @@ from textual.strip import Strip
 
 from amem.note import Enrichment, Kind, Layer, Status
 from amem.retrieval.confidence import Support
+from amem_tui.formatting import GLYPHS, clean, one_line, title
 from amem_tui.lists import PagedList, fit, fitted, parted, shortened
-from amem_tui.phrases import GLYPHS, clean, one_line, title
 from amem_tui.themes import toned
 
 if TYPE_CHECKING:

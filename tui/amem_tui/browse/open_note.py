@@ -12,13 +12,12 @@ from textual import on, work
 from amem.errors import AmemError
 from amem.interop.exporting import export_chosen
 from amem_tui import changes
-from amem_tui.browse.dialogs import DeleteScreen, ExportScreen
 from amem_tui.browse.news import farewell
 from amem_tui.browse.note_list import NoteList
-from amem_tui.browse.note_pane import FIRST_PAGE, NotePane
-from amem_tui.browse.pane.pane_actions import ReadingScreen
-from amem_tui.browse.pane.tab_pages import open_dossier
-from amem_tui.phrases import one_line, plural, title
+from amem_tui.browse.note_pane import FIRST_PAGE, NotePane, ReadingScreen
+from amem_tui.browse.pages import open_dossier
+from amem_tui.dialogs import DeleteScreen, ExportScreen
+from amem_tui.formatting import one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from amem.errors import AmemError
 from amem.note import Status
 from amem.query import Filter
 from amem.storage.chats import Learning, TurnState
-from amem_tui.phrases import title
+from amem_tui.formatting import title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

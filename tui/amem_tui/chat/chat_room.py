@@ -14,17 +14,16 @@ from amem.conversation.ports import available, check, with_model
 from amem.llm.model_names import full_name
 from amem.storage.chats import TurnState
 from amem_tui import changes
-from amem_tui.browse.pane.page_blocks import Address, Named, ToNote
-from amem_tui.browse.pane.page_view import Page
+from amem_tui.browse.page_blocks import Address, Named, ToNote
+from amem_tui.browse.page_view import Page
 from amem_tui.chat import chat_reading as reading
 from amem_tui.chat.chat_reading import Chat
 from amem_tui.chat.composer import Chooser
 from amem_tui.chat.conversing import ConversingScreen
 from amem_tui.chat.recall_panel import Panel
 from amem_tui.chat.turn_view import Exchange, Transcript
-from amem_tui.command_line import command
+from amem_tui.formatting import command, moment, one_line, plural, title
 from amem_tui.keymap import CHAT_KEYS, LETTERS, WHILE_TYPING
-from amem_tui.phrases import moment, one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from amem_tui.phrases import typeable
+from amem_tui.formatting import typeable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

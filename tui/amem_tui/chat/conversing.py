@@ -26,8 +26,8 @@ from amem_tui.chat.chat_reading import Aside, Chat, Standing
 from amem_tui.chat.composer import Composer
 from amem_tui.chat.recall_panel import Panel
 from amem_tui.chat.turn_view import Exchange, Transcript
-from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import one_line, plural
+from amem_tui.formatting import one_line, plural
+from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

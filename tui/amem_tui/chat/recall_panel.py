@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from amem.conversation.learned import LearnedKind
 from amem.conversation.reply import LEARNING, grouped
 from amem.language.sentences import breaks
-from amem_tui.phrases import GLYPHS, day, one_line, plural, title
+from amem_tui.formatting import GLYPHS, day, one_line, plural, title
 
 if TYPE_CHECKING:
     from datetime import tzinfo

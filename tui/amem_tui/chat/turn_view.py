@@ -16,10 +16,10 @@ from textual.widgets import Static
 
 from amem.conversation.reply import best, ended
 from amem.storage.chats import TurnState
-from amem_tui.browse.pane.note_markdown import parts_of
-from amem_tui.browse.pane.page_view import Page
+from amem_tui.browse.note_markdown import parts_of
+from amem_tui.browse.page_view import Page
 from amem_tui.chat.chat_reading import Chat
-from amem_tui.phrases import clean, maker, moment, one_line, plural, title
+from amem_tui.formatting import clean, maker, moment, one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from amem.conversation.reply import Recalled, Reply
     from amem.storage.chats import Turn
-    from amem_tui.browse.pane.page_blocks import Part, Sheet
+    from amem_tui.browse.page_blocks import Part, Sheet
 
 
 # A text within the conversation: Markdown drawn as notes are, as high as its lines.

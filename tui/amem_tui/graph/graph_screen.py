@@ -18,15 +18,15 @@ from amem.errors import AmemError
 from amem.interop.graph_formats import write_page
 from amem.note import LinkType, Status
 from amem.storage.graph_queries import TELLING
-from amem_tui.browse.dialogs import ExportScreen
+from amem_tui.dialogs import ExportScreen
+from amem_tui.formatting import GLYPHS, day, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import GraphTree
 from amem_tui.graph.scene import LOOSE, Sight, View, facts, seen
 from amem_tui.graph.types import COLOURS, TypeRow, called
 from amem_tui.keymap import GRAPH_KEYS
 from amem_tui.lists import fit
-from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import GLYPHS, day, maker, one_line, plural, title
+from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
 from amem.note import Kind, LinkType, Status
-from amem_tui.command_line import command
-from amem_tui.phrases import GLYPHS, one_line, plural, title
+from amem_tui.formatting import GLYPHS, command, one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

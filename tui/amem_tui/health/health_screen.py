@@ -22,13 +22,23 @@ from amem.maintenance.cycle import CYCLES
 from amem.maintenance.health import Line, Mark
 from amem_tui import changes
 from amem_tui.desk import Lookout, apart
-from amem_tui.health.health_lines import State, finding_words, read_state, retried, retry_words, state_words
 from amem_tui.health.labelled_lines import Sayings
-from amem_tui.health.maintenance_report import done_words, rehearsal_lines, rehearsal_words, run_lines, run_words
+from amem_tui.health.report import (
+    State,
+    done_words,
+    finding_words,
+    read_state,
+    rehearsal_lines,
+    rehearsal_words,
+    retried,
+    retry_words,
+    run_lines,
+    run_words,
+    state_words,
+)
 from amem_tui.keymap import HEALTH_KEYS
 from amem_tui.lists import LineList
-from amem_tui.notes_screen import NotesScreen
-from amem_tui.pane_tabs import PaneTab, PaneTabs
+from amem_tui.rooms import NotesScreen, PaneTab, PaneTabs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

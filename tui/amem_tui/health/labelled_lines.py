@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from amem.language.sentences import breaks
 from amem.maintenance.health import Line, Mark
-from amem_tui.phrases import one_line
+from amem_tui.formatting import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,12 +16,11 @@ from textual.widgets.option_list import Option
 
 from amem.note import Status
 from amem_tui import changes
-from amem_tui.history.changes_view import ChangesView, field_blocks, said
-from amem_tui.history.field_values import name, ordered
-from amem_tui.history.version_lines import Record, change_head, read_change, read_record, version_line
+from amem_tui.formatting import plural
+from amem_tui.history.field_changes import ChangesView, field_blocks, name, ordered, said
+from amem_tui.history.versions import Record, change_head, read_change, read_record, version_line
 from amem_tui.keymap import HISTORY_KEYS
-from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import plural
+from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,9 +13,9 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
-from amem_tui.history.version_lines import told
+from amem_tui.formatting import maker, one_line, plural, title
+from amem_tui.history.versions import told
 from amem_tui.lists import CursorList, fit
-from amem_tui.phrases import maker, one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set

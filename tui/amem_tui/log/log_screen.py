@@ -16,13 +16,13 @@ from textual.widgets.option_list import Option
 
 from amem.note import Status
 from amem_tui import changes
-from amem_tui.history.changes_view import ChangesView
+from amem_tui.formatting import maker, plural
+from amem_tui.history.field_changes import ChangesView
 from amem_tui.history.history_screen import HistoryScreen, Lines
 from amem_tui.keymap import LOG_KEYS
 from amem_tui.log.log_list import LogList, Outline, read_rows
 from amem_tui.log.operation_detail import detail_blocks, read_doings
-from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import maker, plural
+from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

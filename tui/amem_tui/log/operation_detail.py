@@ -8,10 +8,9 @@ from textual.content import Content
 
 from amem.labels import short_id
 from amem.note import Status
-from amem_tui.history.changes_view import field_blocks, said
-from amem_tui.history.field_values import compared
-from amem_tui.history.version_lines import told
-from amem_tui.phrases import maker, moment, one_line, title
+from amem_tui.formatting import maker, moment, one_line, title
+from amem_tui.history.field_changes import compared, field_blocks, said
+from amem_tui.history.versions import told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ from textual.widgets.option_list import Option
 from amem.labels import short_id
 from amem.note import Status
 from amem.rendering import text_of
-from amem_tui.history.field_values import name
-from amem_tui.phrases import clean, day, maker, moment, one_line, title
+from amem_tui.formatting import clean, day, maker, moment, one_line, title
+from amem_tui.history.field_changes import name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,13 +13,12 @@ from textual.widgets import OptionList, Static, TabbedContent, TabPane
 
 from amem.note import Status
 from amem_tui import changes
-from amem_tui.history.changes_view import ChangesView, field_blocks, said
-from amem_tui.history.field_values import compared
+from amem_tui.history.field_changes import ChangesView, compared, field_blocks, said
 from amem_tui.history.history_screen import Lines
 from amem_tui.keymap import REVIEW_KEYS
-from amem_tui.notes_screen import NotesScreen
 from amem_tui.review import review_lines as telling
 from amem_tui.review.review_lines import Dispute, Waiting, read_chain, read_conflict, read_waiting
+from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from amem.note import Layer, Status
-from amem_tui.phrases import GLYPHS, day, one_line, title
+from amem_tui.formatting import GLYPHS, day, one_line, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,13 +13,12 @@ from textual.widgets import Input
 from amem.errors import NoteNotFound
 from amem_tui import changes
 from amem_tui.desk import Lookout
+from amem_tui.formatting import plural
 from amem_tui.keymap import TIMELINE_KEYS
 from amem_tui.lists import LineList
-from amem_tui.notes_screen import NotesScreen
-from amem_tui.pane_tabs import PaneTab, PaneTabs
-from amem_tui.phrases import plural
-from amem_tui.timeline import day_notes
-from amem_tui.timeline import fading_notes as fading
+from amem_tui.rooms import NotesScreen, PaneTab, PaneTabs
+from amem_tui.timeline import note_lines as day_notes
+from amem_tui.timeline import note_lines as fading
 from amem_tui.timeline.calendar import Days, HeatMap, days_of, legend, streak
 from amem_tui.timeline.retention import Forgetting
 
@@ -131,7 +130,7 @@ class TimelineScreen(NotesScreen):
             place = next((at for at, line in enumerate(notes.lines) if line.key == self._note), 0)
         self._day_shown = day
         shown.show(len(notes.shelf), notes.lines, place=place)
-        shown.border_title = day_notes.heading(day, len(notes.shelf))
+        shown.border_title = day_notes.day_heading(day, len(notes.shelf))
         if self._note is None and shown.line is not None:
             self._choose(shown.line.key)
 
@@ -186,7 +185,7 @@ class TimelineScreen(NotesScreen):
 
     async def _look_ahead(self) -> None:
         days, pane, shown = self._ahead, self.query_one("#fading"), self._fade_list
-        pane.border_title = fading.heading(days)
+        pane.border_title = fading.fading_heading(days)
         pane.border_subtitle = "looking ahead…"
         with self._desk.refusals():
             preview = await self.ask(partial(self.memory.fade, days, most=fading.MOST))
@@ -202,7 +201,7 @@ class TimelineScreen(NotesScreen):
 
     def _set_ahead(self, days: int) -> None:
         self._ahead = days
-        self.query_one("#fading").border_title = fading.heading(days)
+        self.query_one("#fading").border_title = fading.fading_heading(days)
         self._want_ahead(now=True)
 
     # -- keys --------------------------------------------------------------------------------------------------

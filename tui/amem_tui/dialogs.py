@@ -1,4 +1,4 @@
-"""Two questions before something is done: whether to delete, and where to write."""
+"""Questions asked before something is done, and lists to choose from."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from amem_tui.phrases import one_line
+from amem_tui.formatting import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from textual.app import ComposeResult
+
 
 _NAMED = 5
 

@@ -1,4 +1,4 @@
-"""What the history room reads of a note, and how a version is said in words."""
+"""The versions of a note, and what one operation did, in words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from textual.content import Content
 
 from amem.errors import AmbiguousId, NoteNotFound
 from amem.note import Status
-from amem_tui.history.field_values import FieldChange, compared
-from amem_tui.phrases import maker, moment, one_line, title
+from amem_tui.formatting import maker, moment, one_line, title
+from amem_tui.history.field_changes import FieldChange, compared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

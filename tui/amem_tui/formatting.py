@@ -1,20 +1,24 @@
-"""Notes, times, kinds and authors as text for the screen."""
+"""Notes, times, kinds, authors and commands as text for the screen."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from amem import labels
 from amem.note import Kind
+from amem.settings import Settings, default_home
 from amem.visible import without_driving
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime, tzinfo
 
+
+# Notes, times, kinds and authors as text for the screen.
 
 #: One cell each in every terminal font; none is drawn as a two-cell emoji.
 GLYPHS: Mapping[Kind, str] = {
@@ -88,3 +92,21 @@ def maker(actor: str) -> Content:
 
 def _own_name(actor: str, plain: str) -> str:
     return actor.split(":", 1)[1] if ":" in actor else plain
+
+
+# Commands of ``amem`` as the browser shows them: copied into a shell, they are about the collection that is open.
+
+
+def command(settings: Settings, words: str) -> str:
+    """``amem -c garden add "..."`` for ``add "..."``; home and collection are named where they are not the default."""
+    return " ".join(["amem", *_named(settings), words])
+
+
+def _named(settings: Settings) -> Sequence[str]:
+    named: list[str] = []
+    if settings.home != default_home():
+        named += ["--home", str(settings.home)]
+    # One that is set in a file, or was asked for, may be another than the next shell would take.
+    if "collection" in settings.model_fields_set or settings.collection != Settings.model_fields["collection"].default:
+        named += ["-c", settings.collection]
+    return [shlex.quote(each) for each in named]

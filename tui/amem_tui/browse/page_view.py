@@ -16,14 +16,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
-from amem_tui.browse.pane.page_blocks import Block, Choice, Sheet, lay_out
+from amem_tui.browse.page_blocks import Block, Choice, Sheet, lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from textual.selection import Selection
 
-    from amem_tui.browse.pane.page_blocks import Aim, Part
+    from amem_tui.browse.page_blocks import Aim, Part
 
 
 #: Characters that are laid out while nobody notices; more are laid out in a thread.

@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
+from amem_tui.formatting import GLYPHS
 from amem_tui.lists import fit
-from amem_tui.phrases import GLYPHS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

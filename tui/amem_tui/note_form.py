@@ -20,11 +20,10 @@ from textual.widgets import Checkbox, Collapsible, Input, Select, Static, TextAr
 
 from amem.errors import AmemError, InvalidInput, NoteNotFound, StaleNote
 from amem.note import Enrichment, Kind
-from amem_tui.command_line import command
 from amem_tui.desk import words
+from amem_tui.footer import KeyFooter
+from amem_tui.formatting import GLYPHS, clean, command, one_line, plural, title, typeable
 from amem_tui.keymap import FORM_KEYS
-from amem_tui.phrases import GLYPHS, clean, one_line, plural, title, typeable
-from amem_tui.shell.footer import KeyFooter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

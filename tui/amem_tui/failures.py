@@ -1,13 +1,15 @@
-"""What the app does when something fails, foreseen or not."""
+"""What the app does when something fails: a screen for a store, a toast and a line in the log for the unforeseen."""
 
 from __future__ import annotations
 
 import logging
 import os
+import select
 import shlex
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from rich.text import Text
 from textual import events, on, work
@@ -23,13 +25,13 @@ from amem.errors import AmemError, StorageBusy, StorageCorrupt, StorageFull, Sto
 from amem.server_call import masked
 from amem.visible import visible
 from amem_tui.desk import CollectionChanged, words
-from amem_tui.notes_screen import NotesScreen
-from amem_tui.phrases import clean, one_line
-from amem_tui.shell.footer import KeyFooter
-from amem_tui.shell.key_order import OneKeyAtATime
+from amem_tui.footer import KeyFooter
+from amem_tui.formatting import clean, one_line
+from amem_tui.key_queue import OneKeyAtATime
+from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from io import TextIOWrapper
     from pathlib import Path
 
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem_tui.desk import Desk
 
+
+# What the app does when something fails, foreseen or not.
 
 # What nobody foresaw: written down in a file of the home, so that the terminal needs to show no traceback.
 
@@ -315,3 +319,51 @@ class Troubles(OneKeyAtATime[None]):
         write_down(cause)
         self._return_code = 1
         self.panic(Text(in_words(cause, self._settings.home)))
+
+
+# Ending the program when the terminal, or the page, that showed it is gone.
+#
+# A window that vanishes may leave no more behind than an input that is at its end: Textual's input thread then reads
+# nothing, again and again, and what the app writes to say goodbye may wait for ever. So a thread that depends on
+# neither watches the input, asks the app to leave, and ends the process where it has not left within some seconds.
+# Everything that was acknowledged is stored by then.
+
+#: Seconds the app is given to leave by itself.
+_GRACE = 3.0
+#: Milliseconds between two looks at whether the watch is over.
+_LOOK = 500
+#: What a shell reports of a program that a hang-up ended (128 + SIGHUP).
+_HUNG_UP = 129
+
+
+@contextmanager
+def leaving_on_hang_up(input: TextIO | None, leave: Callable[[], object]) -> Iterator[None]:
+    """Within the block, call `leave` from a thread when the other end of `input`, a terminal or a page, is gone.
+
+    The process then ends within seconds, whether the block does or not. Any other input may end as it likes. Without
+    ``poll``, as on Windows, nothing is watched.
+    """
+    shown = input is not None and (input.isatty() or "TEXTUAL_DRIVER" in os.environ)
+    if input is None or not shown or not hasattr(select, "poll"):
+        yield
+        return
+    over = threading.Event()
+    threading.Thread(target=_watch, args=(input.fileno(), leave, over), name="amem-hang-up", daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def _watch(input: int, leave: Callable[[], object], over: threading.Event) -> None:
+    watched = select.poll()
+    # That the other end is gone is reported whatever is asked for; what can be read is the app's to read.
+    watched.register(input, 0)
+    while not over.is_set():
+        if any(event & (select.POLLHUP | select.POLLERR) for _, event in watched.poll(_LOOK)):
+            # Not called off when the block ends: a thread that waits for the terminal may still hold up the end.
+            end = threading.Timer(_GRACE, os._exit, (_HUNG_UP,))
+            end.daemon = True
+            end.start()
+            leave()
+            return
