@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from textual.content import Content
 
@@ -65,6 +65,21 @@ def title(content: str) -> str:
     return one_line(labels.title(content))
 
 
+Author = Literal["person", "agent", "machine"]
+#: The sign of an author in every list, and its colour.
+SIGNS: Mapping[Author, tuple[str, str]] = {
+    "person": ("●", "$success"),
+    "agent": ("▲", "$primary"),
+    "machine": ("◆", "$accent"),
+}
+
+
+def author(actor: str) -> Author:
+    """Whose words: a person's, a program's that acts for one, or those of a machine that concludes."""
+    who = actor.split(":")[0]
+    return "person" if who == "user" else "agent" if who == "agent" else "machine"
+
+
 def day(at: datetime | None, zone: tzinfo) -> str:
     """``2026-03-12``, or blanks of the same width."""
     return " " * 10 if at is None else at.astimezone(zone).strftime("%Y-%m-%d")
@@ -83,15 +98,11 @@ def plural(number: int, word: str) -> str:
 def maker(actor: str) -> Content:
     """Who did it: people as a green ●, programs that act for them as a blue ▲, machines that judge as a gold ◆."""
     name = clean(actor) or "amem"
-    if name.split(":")[0] == "user":
-        return Content.assemble((f"● {_own_name(name, 'you')}", "$success"))
-    if name.split(":")[0] == "agent":
-        return Content.assemble((f"▲ {_own_name(name, 'agent')}", "$primary"))
-    return Content.assemble((f"◆ {name}", "$accent"))
-
-
-def _own_name(actor: str, plain: str) -> str:
-    return actor.split(":", 1)[1] if ":" in actor else plain
+    who = author(name)
+    sign, colour = SIGNS[who]
+    if who != "machine":
+        name = name.split(":", 1)[1] if ":" in name else "you" if who == "person" else "agent"
+    return Content.assemble((f"{sign} {name}", colour))
 
 
 # Commands of ``amem`` as the browser shows them: copied into a shell, they are about the collection that is open.

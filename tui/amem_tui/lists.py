@@ -15,6 +15,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from amem_tui.themes import toned
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 # Text cut and padded by terminal cells, in which a Chinese character or an emoji takes two.
 
-#: A piece of a line, and how it looks.
+#: A piece of a line, and how it looks, as a style of Textual: ``("Buy milk", "bold $accent")``.
 Piece = tuple[str, str]
 #: A line that is begun late begins with a word where one does within so many characters.
 _WORD = 12
@@ -110,8 +112,15 @@ def _without(text: str, cells: int) -> str:
 class CursorList(ScrollView, can_focus=True):
     """Entries by their place from 0, each `row_height` lines high.
 
-    Whoever derives from it says how many there are (`count`), draws them (`render_line`), and hears where the cursor
-    came to (`came`) and what was clicked on (`clicked`).
+    Whoever derives from it says how many there are (`count`) and what their lines say (`pieces`), and hears where the
+    cursor came to (`came`) and what was clicked on (`clicked`). `empty` stands in a list without entries.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"list--cursor"}
+    DEFAULT_CSS = """
+    CursorList { height: 1fr; overflow-x: hidden; }
+    CursorList .list--cursor { background: $block-cursor-blurred-background; color: $foreground; }
+    CursorList:focus .list--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -128,10 +137,16 @@ class CursorList(ScrollView, can_focus=True):
     def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:
         super().__init__(id=id)
         self._row_height = row_height
+        self._looks: dict[str, Style] = {}
+        self.empty = ""
 
     @property
     def count(self) -> int:
         """How many entries there are."""
+        raise NotImplementedError
+
+    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
+        """Line `part` (0 is the first) of an entry: pieces of text in at most `width` cells."""
         raise NotImplementedError
 
     def came(self) -> None:
@@ -211,6 +226,28 @@ class CursorList(ScrollView, can_focus=True):
     def _resized(self) -> None:
         """There are more entries now, or fewer, or higher ones."""
         self.virtual_size = Size(0, self.count * self._row_height)
+
+    # -- drawing -----------------------------------------------------------------------------------------------
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._looks.clear()
+
+    def render_line(self, y: int) -> Strip:
+        (place, part), width, base = self.at_line(y), self.scrollable_content_region.width, self.rich_style
+        if place >= self.count:
+            words = f" {self.empty}" if self.empty and not self.count and y == 0 else ""
+            return Strip([Segment(fit(words, width), self._over("$muted", base))])
+        if place == self.cursor:
+            base = self.get_component_rich_style("list--cursor")
+        segments = [Segment(text, self._over(look, base)) for text, look in self.pieces(place, part, width) if text]
+        return Strip(segments).adjust_cell_length(width, base).simplify()
+
+    def _over(self, look: str, base: Style) -> Style:
+        """The look on the row's own background, so that it can be read there."""
+        if look not in self._looks:
+            self._looks[look] = self._get_style(look).rich_style
+        return toned(base, self._looks[look]) if look else base
 
 
 # A list of any length that holds the pages around what is seen, and asks for the others as they come up.
@@ -307,8 +344,6 @@ class PagedList(CursorList, Generic[Entry]):
 
 # A list of lines of any length: one entry, its colours, and how it is fitted into the width.
 
-_LOOKS = ("dim", "strong", "good", "watch", "bad", "person", "agent", "machine")
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -328,26 +363,6 @@ class Line:
 class LineList(PagedList[Line]):
     """Lines by their place from 0, all of them or the first pages; see `PagedList` for the others."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "line-list--row",
-        "line-list--cursor",
-        *(f"line-list--{look}" for look in _LOOKS),
-    }
-    DEFAULT_CSS = """
-    LineList { height: 1fr; overflow-x: hidden; }
-    LineList .line-list--row { color: $foreground; background: $background; }
-    LineList .line-list--cursor { background: $block-cursor-blurred-background; color: $foreground; }
-    LineList:focus .line-list--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
-    LineList .line-list--dim { color: $muted; }
-    LineList .line-list--strong { text-style: bold; }
-    LineList .line-list--good { color: $success; }
-    LineList .line-list--watch { color: $warning; }
-    LineList .line-list--bad { color: $error; }
-    LineList .line-list--person { color: $success; }
-    LineList .line-list--agent { color: $primary; }
-    LineList .line-list--machine { color: $accent; }
-    """
-
     @dataclass
     class Moved(Message):
         """The cursor came to rest on another line."""
@@ -364,7 +379,7 @@ class LineList(PagedList[Line]):
 
     def __init__(self, *, rows: int = 1, empty: str = "", id: str | None = None) -> None:
         super().__init__(row_height=rows, id=id)
-        self._empty = empty
+        self.empty = empty
 
     @property
     def line(self) -> Line | None:
@@ -374,7 +389,7 @@ class LineList(PagedList[Line]):
     def show(self, count: int, lines: Iterable[Line] = (), *, place: int = 0, empty: str | None = None) -> None:
         """Replace what is listed, all or the first of it, the cursor at `place`; `empty` stands where there is none."""
         held = list(lines)
-        self._empty = self._empty if empty is None else empty
+        self.empty = self.empty if empty is None else empty
         self.replace(count, {start // PAGE: held[start : start + PAGE] for start in range(0, len(held), PAGE)})
         self.put_cursor(place)
 
@@ -386,34 +401,15 @@ class LineList(PagedList[Line]):
         if again and self.line is not None:
             self.post_message(self.Opened(self, self.line))
 
-    # -- drawing -----------------------------------------------------------------------------------------------
-
-    def render_line(self, y: int) -> Strip:
-        width = self.scrollable_content_region.width
-        base = self.get_component_rich_style("line-list--row")
-        if not self.count:
-            words = f" {self._empty}" if y == 0 else ""
-            return Strip([Segment(fit(words, width), self._over("dim", base))])
-        place, part = self.at_line(y)
-        if place >= self.count:
-            return Strip.blank(width, base)
-        if place == self.cursor:
-            base = self.get_component_rich_style("line-list--cursor")
+    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         line = self.entry_at(place)
         if line is None:
             self.want()
-            return Strip([Segment(fit("  …", width), base)])
+            return [("  …", "")]
         if part:
-            return Strip([Segment(fit(f"   {line.below}", width), self._over("dim", base))])
-        head = [Segment(text, self._over(look, base)) for text, look in line.head]
-        tail = [Segment(text, self._over(look, base)) for text, look in line.tail]
-        room = width - sum(cell_len(each.text) for each in (*head, *tail))
+            return [(fit(f"   {line.below}", width), "$muted")]
+        head, tail = list(line.head), list(line.tail)
+        room = width - sum(cell_len(text) for text, _ in (*head, *tail))
         if room < min(12, cell_len(line.title)):
-            tail = []
-            room = width - sum(cell_len(each.text) for each in head)
-        title = Segment(fit(line.title, max(1, room)), self._over(line.look, base))
-        return Strip([*head, title, *tail]).adjust_cell_length(width, base)
-
-    def _over(self, look: str, base: Style) -> Style:
-        """The look's foreground on the row's own background."""
-        return base + self.get_component_rich_style(f"line-list--{look}", partial=True) if look else base
+            tail, room = [], width - sum(cell_len(text) for text, _ in head)
+        return [*head, (fit(line.title, max(1, room)), line.look), *tail]

@@ -295,7 +295,7 @@ class Listed(Opening):
             explained=bool(listing.question),
             steady=not asked.fresh,
         )
-        notes.hint = "" if contents.count else self._hint().partition("\n")[0]
+        notes.empty = "" if contents.count else self._hint().partition("\n")[0]
         notes.border_title = Content(listing.heading)
         self._weaker = contents.weaker
         self.bar.tell(f"{listing.counted(contents)} ")

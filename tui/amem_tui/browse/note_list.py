@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
-from rich.segment import Segment
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
-from textual.strip import Strip
 
 from amem.note import Enrichment, Kind, Layer, Status
 from amem.retrieval.confidence import Support
-from amem_tui.formatting import GLYPHS, clean, one_line, title
+from amem_tui.formatting import GLYPHS, SIGNS, Author, author, clean, one_line, title
 from amem_tui.lists import PagedList, fit, fitted, parted, shortened
-from amem_tui.themes import toned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime, tzinfo
-
-    from rich.style import Style
 
     from amem.retrieval.hit import Hit
     from amem.storage.note_lists import Card
@@ -30,8 +25,6 @@ if TYPE_CHECKING:
 
 
 # A note as a line of a list: what of it is shown there, in words and numbers.
-
-Author = Literal["person", "agent", "machine"]
 
 #: Strength from which another bar is lit. A note without any would fade; one with all of them is kept for long.
 _LEVELS = (0.1, 0.3, 0.5, 0.7)
@@ -95,15 +88,8 @@ def _excerpt(hit: Hit) -> tuple[tuple[str, bool], ...]:
     return (*from_here, *((clean(piece), matched) for piece, matched in part.pieces()), *goes_on)
 
 
-def author(actor: str) -> Author:
-    """Whose words: a person's, a program's that acts for one, or those of a machine that concludes."""
-    who = actor.split(":")[0]
-    return "person" if who == "user" else "agent" if who == "agent" else "machine"
-
-
 # The line of a row: as many columns as there is room for, each exactly as wide as planned.
 
-AUTHORS: dict[Author, str] = {"person": "●", "agent": "▲", "machine": "◆"}
 BARS, UNLIT = "▁▃▅▇", "·"
 PINNED, WAITING, MARKED = "▪", "◌", "✓"
 #: (sign, what it says of a note).
@@ -116,7 +102,8 @@ LEGEND = (
     ("struck", "another note has taken its place"),
 )
 #: The look of words that matched.
-FOUND = "note-list--found"
+FOUND = "bold $accent"
+_STATUS = {Status.SUPERSEDED: "strike $muted", Status.DELETED: "strike $muted", Status.ARCHIVED: "italic $muted"}
 _INDENT = " " * 5
 #: At the end of an excerpt where the note goes on.
 _ON = " …"
@@ -156,15 +143,15 @@ def columns(width: int) -> Columns:
 def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
     """The row in `width` cells. Where a date has little room, one of another year than `year` (0: any) shows that."""
     plan = columns(width)
-    by = f"note-list--{row.author}"
-    head: list[Piece] = [(MARKED if marked else " ", "note-list--mark")]
+    sign, by = SIGNS[row.author]
+    head: list[Piece] = [(MARKED if marked else " ", "bold $accent")]
     if plan.author:
-        head += [(f"{AUTHORS[row.author]} ", by), (f"{row.glyph} ", "note-list--glyph")]
+        head += [(f"{sign} ", by), (f"{row.glyph} ", "$secondary")]
     else:
         head.append((f"{row.glyph} ", by))
     tail = _tail(row, plan, year)
     room = max(1, width - sum(len(text) for text, _ in head) - sum(len(text) for text, _ in tail))
-    look = f"note-list--{row.status}" if row.status is not Status.ACTIVE else "note-list--dim" if row.faint else ""
+    look = _STATUS.get(row.status, "$muted" if row.faint else "")
     first, _ = _titled(row, room, look)
     return [*head, *first, *tail]
 
@@ -176,7 +163,7 @@ def below(row: Row, width: int) -> list[Piece]:
     _, rest = _titled(row, max(1, width - taken), "")
     room = max(1, width - len(_INDENT))
     if not "".join(text for text, _ in rest).strip():
-        return [(fit(f"{_INDENT}{row.why}", width), "note-list--dim")]
+        return [(fit(f"{_INDENT}{row.why}", width), "$muted")]
     return [(_INDENT, ""), *shortened(rest, room, show=FOUND)]
 
 
@@ -186,14 +173,14 @@ def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
     excerpt = [(text, FOUND if matched else look) for text, matched in pieces]
     said, shown = "".join(text for text, _ in excerpt).rstrip(), row.title.removesuffix("…")
     if not said or not (said.startswith(shown) or shown.startswith(said)):
-        dim = [(text, FOUND if matched else "note-list--dim") for text, matched in row.excerpt]
+        dim = [(text, FOUND if matched else "$muted") for text, matched in row.excerpt]
         return [(fit(row.title, room), look)], dim
     if len(shown) > len(said):  # a line of several sentences
         excerpt = [*parted(excerpt, len(said))[0], (shown[len(said) :], look)]
     # The first line of a note of several may be shorter than what is shown of it.
     title, rest = parted(excerpt, len(shown))
     first, cut = fitted([*title, ("…", look)] if shown != row.title else title, room)
-    left = [(text, each if each == FOUND else "note-list--dim") for text, each in [*cut, *rest]]
+    left = [(text, each if each == FOUND else "$muted") for text, each in [*cut, *rest]]
     if left:
         left[0] = left[0][0].lstrip(), left[0][1]
     return first, left
@@ -203,30 +190,28 @@ def _tail(row: Row, plan: Columns, year: int) -> list[Piece]:
     """What stands right of the title; every text here takes one cell a character."""
     tail: list[Piece] = []
     if row.waiting:
-        tail.append((f" {WAITING}", "note-list--waiting"))
+        tail.append((f" {WAITING}", "$warning"))
     if row.pinned:
-        tail.append((f" {PINNED}", "note-list--pin"))
+        tail.append((f" {PINNED}", "$accent"))
     if plan.strength:
-        strong = "note-list--long" if row.long_term else "note-list--short"
+        strong = "$success" if row.long_term else "$secondary"
         if plan.bars:
-            tail += [(f" {BARS[: row.level]}", strong), (UNLIT * (len(BARS) - row.level), "note-list--unlit")]
+            tail += [(f" {BARS[: row.level]}", strong), (UNLIT * (len(BARS) - row.level), "$panel-lighten-1")]
         else:
             tail.append((f" {BARS[row.level - 1] if row.level else ' '}", strong))
     if plan.layer:
-        tail.append((" L" if row.long_term else " s", "note-list--dim"))
+        tail.append((" L" if row.long_term else " s", "$muted"))
     if plan.links:
         number = str(row.links) if row.links < 1000 else f"{row.links // 1000}k"
-        tail.append((f"{f'{number}↔' if row.links else '':>5}", "note-list--dim"))
+        tail.append((f"{f'{number}↔' if row.links else '':>5}", "$muted"))
     if plan.date and row.score is not None:
-        tail.append((f"{row.score:>6.2f}", "note-list--score"))
+        tail.append((f"{row.score:>6.2f}", "$primary"))
         if plan.whole_date:
             tail.append((" " * 5, ""))
     elif plan.whole_date:
-        tail.append((f" {row.at.year:04}-{row.at:%m-%d}", "note-list--dim"))
+        tail.append((f" {row.at.year:04}-{row.at:%m-%d}", "$muted"))
     elif plan.date:
-        tail.append(
-            (f" {row.at:%m-%d}" if row.at.year == (year or row.at.year) else f"  {row.at.year:04}", "note-list--dim")
-        )
+        tail.append((f" {row.at:%m-%d}" if row.at.year == (year or row.at.year) else f"  {row.at.year:04}", "$muted"))
     return [*tail, (" ", "")]
 
 
@@ -239,33 +224,12 @@ _MARGIN = 2
 class NoteList(PagedList[Row | None]):
     """Rows by their place, 0 the first; None for a note that was destroyed since.
 
-    `marked` are the ids that are ticked, `year` the one whose dates need not say it, `hint` stands in an empty list.
+    `marked` are the ids that are ticked, `year` the one whose dates need not say it, `empty` stands in an empty list.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Read", show=False),
     ]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "note-list--row",
-        "note-list--cursor",
-        "note-list--mark",
-        "note-list--glyph",
-        "note-list--dim",
-        "note-list--pin",
-        "note-list--waiting",
-        "note-list--score",
-        "note-list--long",
-        "note-list--short",
-        "note-list--unlit",
-        "note-list--person",
-        "note-list--agent",
-        "note-list--machine",
-        "note-list--found",
-        "note-list--superseded",
-        "note-list--archived",
-        "note-list--deleted",
-    }
-
     year: reactive[int] = reactive(0)
 
     @dataclass
@@ -289,7 +253,6 @@ class NoteList(PagedList[Row | None]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.marked: set[str] = set()
-        self.hint = ""
 
     @property
     def row(self) -> Row | None:
@@ -332,26 +295,9 @@ class NoteList(PagedList[Row | None]):
         if self.row is not None:
             self.post_message(self.Opened(self.row))
 
-    # -- drawing -----------------------------------------------------------------------------------------------
-
-    def render_line(self, y: int) -> Strip:
-        place, part = self.at_line(y)
-        width = self.size.width
-        if place >= self.count:
-            dim = self.get_component_rich_style("note-list--dim")
-            return Strip([Segment(fit(f" {self.hint}" if not y and self.hint else "", width), dim)])
-        base = self.get_component_rich_style("note-list--cursor" if place == self.cursor else "note-list--row")
+    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         row = self.entry_at(place)
         if row is None:
-            pieces: list[Piece] = [(fit("   …" if part == 0 else "", width), "note-list--dim")]
             self.want()
-        elif part == 0:
-            pieces = laid_out(row, width, marked=row.id in self.marked, year=self.year)
-        else:
-            pieces = below(row, width)
-        segments = [Segment(text, self._over(look, base)) for text, look in pieces if text]
-        return Strip(segments).adjust_cell_length(width, base).simplify()
-
-    def _over(self, component: str, base: Style) -> Style:
-        """The component's look on the row's own background."""
-        return toned(base, self.get_component_rich_style(component, partial=True)) if component else base
+            return [("   …" if part == 0 else "", "$muted")]
+        return laid_out(row, width, marked=row.id in self.marked, year=self.year) if part == 0 else below(row, width)

@@ -15,7 +15,7 @@ from amem.retrieval.explanation import ordinal
 from amem.retrieval.highlight import passage
 from amem_tui.browse.note_markdown import parts_of
 from amem_tui.browse.page_blocks import Block, Place, Rule, ToNote, ToVersion, Unfold
-from amem_tui.formatting import GLYPHS, clean, command, day, maker, moment, one_line, plural, title
+from amem_tui.formatting import GLYPHS, SIGNS, author, clean, command, day, maker, moment, one_line, plural, title
 from amem_tui.history.field_changes import compared
 
 if TYPE_CHECKING:
@@ -140,26 +140,19 @@ def card_title(card: Card | None, id: str, width: int = 90) -> Content:
 
 # Whose words the fields of a note are: a person's, an agent's, or what a model or a rule concluded.
 
-_PERSON, _AGENT, _MACHINE = ("●", "$success"), ("▲", "$primary"), ("◆", "$accent")
 LEGEND = (
-    (*_PERSON, "in a person's words"),
-    (*_AGENT, "in an agent's"),
-    (*_MACHINE, "concluded by a model or a rule"),
+    (*SIGNS["person"], "in a person's words"),
+    (*SIGNS["agent"], "in an agent's"),
+    (*SIGNS["machine"], "concluded by a model or a rule"),
 )
 
 
 def mark(field: str, dossier: Dossier, owned: Mapping[str, str]) -> Content:
     """The sign of whose words a field's are, and a blank; `owned` is what `memory.owned_fields` says."""
     how = owned.get(field)
-    if how == "edited":
-        return Content.styled(f"{_PERSON[0]} ", _PERSON[1])
-    sign, colour = of_actor(dossier.around.author) if how == "given" else _MACHINE
+    who = "person" if how == "edited" else author(dossier.around.author) if how == "given" else "machine"
+    sign, colour = SIGNS[who]
     return Content.styled(f"{sign} ", colour)
-
-
-def of_actor(actor: str) -> tuple[str, str]:
-    """The sign and the colour of somebody who writes."""
-    return {"user": _PERSON, "agent": _AGENT}.get(actor.split(":")[0], _MACHINE)
 
 
 def legend(used: str) -> Content:

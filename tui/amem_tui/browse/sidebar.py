@@ -8,20 +8,17 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from rich.segment import Segment
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.strip import Strip
 
 from amem.collection import listed_collection
 from amem.note import Kind, Layer, Status
 from amem.query import Filter
 from amem_tui.formatting import one_line
-from amem_tui.lists import CursorList, fit
-from amem_tui.themes import toned
+from amem_tui.lists import CursorList, Piece, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Set
+    from collections.abc import Mapping, Sequence, Set
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
@@ -338,13 +335,10 @@ class Sidebar(CursorList):
         Binding("enter", "choose", "Choose", show=False),
         Binding("space", "choose(True)", "Choose and stay", show=False),
     ]
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "sidebar--line",
-        "sidebar--cursor",
-        "sidebar--heading",
-        "sidebar--chosen",
-        "sidebar--count",
-    }
+    DEFAULT_CSS = """
+    Sidebar .list--cursor { color: $foreground; background: $background; }
+    Sidebar:focus .list--cursor { background: $block-cursor-background; color: $block-cursor-foreground; }
+    """
 
     @dataclass
     class Chosen(Message):
@@ -448,24 +442,12 @@ class Sidebar(CursorList):
         self._opened ^= {key}
         self._write()
 
-    # -- drawing -----------------------------------------------------------------------------------------------
-
-    def render_line(self, y: int) -> Strip:
-        (place, _), width = self.at_line(y), self.size.width
-        if place >= len(self._lines):
-            return Strip.blank(width, self.rich_style)
+    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         line = self._lines[place]
-        base = self.get_component_rich_style("sidebar--cursor" if place == self.cursor else "sidebar--line")
-        look = base
-        if line.section:
-            look = toned(base, self.get_component_rich_style("sidebar--heading", partial=True))
-        if line.chosen:
-            look = toned(base, self.get_component_rich_style("sidebar--chosen", partial=True))
+        look = "bold $accent" if line.chosen else "bold $muted" if line.section else ""
         number = "" if line.count is None else f" {line.count:,} "
         arrow = {None: " ", True: "▾", False: "▸"}[line.opened]
         head = f"{' ' * (2 * line.depth - 1 if line.depth else 0)}{arrow}{'✓' if line.chosen else ' '}"
         if line.key == "all":
             head = " "
-        text = fit(f"{head}{line.text}", max(1, width - len(number)))
-        count = toned(base, self.get_component_rich_style("sidebar--count", partial=True))
-        return Strip([Segment(text, look), Segment(number, count)]).adjust_cell_length(width, base).simplify()
+        return [(fit(f"{head}{line.text}", max(1, width - len(number))), look), (number, "$muted")]

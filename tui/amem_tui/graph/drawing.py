@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.cells import cell_len
-from rich.segment import Segment
-from textual.geometry import Region, Size
 from textual.message import Message
-from textual.reactive import reactive
-from textual.scroll_view import ScrollView
-from textual.strip import Strip
 
 from amem.note import LinkType
+from amem_tui.formatting import SIGNS
 from amem_tui.graph.layout import FRAME, Layout, Spot, tail
-from amem_tui.lists import fit
-from amem_tui.themes import toned
+from amem_tui.lists import CursorList, Piece, fit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
-    from rich.style import Style
-    from textual import events
 
     from amem_tui.graph.canvas import Way
     from amem_tui.graph.scene import Edge, Node, Scene
@@ -115,6 +108,16 @@ STROKES: Mapping[LinkType, tuple[int, ...]] = {
     LinkType.CAUSED_BY: DASH_DOT_DOT,
     LinkType.SUPERSEDES: PAIRS,
     LinkType.CONTRADICTS: DASHED,
+}
+#: In theme colours, as the lines are.
+COLOURS: Mapping[LinkType, str] = {
+    LinkType.RELATED: "$muted",
+    LinkType.SUPPORTS: "$success",
+    LinkType.CONTRADICTS: "$error",
+    LinkType.SUPERSEDES: "$warning",
+    LinkType.CAUSED_BY: "$primary",
+    LinkType.DERIVED_FROM: "$secondary",
+    LinkType.PART_OF: "$foreground",
 }
 #: How much a line matters now: one among others, one of the centre's, one of the chosen node's.
 FAINT, PLAIN, LIT = 0, 1, 2
@@ -309,7 +312,6 @@ def _start(labelled: tuple[int, int, Sequence[Run]]) -> int:
 
 # The same scene as an indented tree, for screens on which no picture would fit.
 
-_NAMES = ("person", "agent", "machine", "behind", "pin", "node", "chosen", "faded", *(str(type) for type in STROKES))
 #: From this width on a row has room for what its link is called.
 _ROOMY = 56
 _CALLED = 12
@@ -351,12 +353,8 @@ def branches(scene: Scene) -> list[Branch]:
     return found
 
 
-class GraphTree(ScrollView, can_focus=True, inherit_bindings=False):
+class GraphTree(CursorList, inherit_bindings=False):
     """A row for each node; whoever owns it decides what `chosen` becomes when one is clicked."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"graph--{name}" for name in _NAMES}
-
-    chosen: reactive[str | None] = reactive(None)
 
     @dataclass
     class Chosen(Message):
@@ -370,70 +368,59 @@ class GraphTree(ScrollView, can_focus=True, inherit_bindings=False):
         self._scene: Scene | None = None
         self._branches: Sequence[Branch] = ()
 
+    @property
+    def count(self) -> int:
+        """How many nodes there are."""
+        return len(self._branches)
+
+    @property
+    def chosen(self) -> str | None:
+        """The node under the cursor."""
+        return self._branches[self.cursor].node.id if self.cursor < self.count else None
+
+    @chosen.setter
+    def chosen(self, id: str) -> None:
+        self.put_cursor(self.order().index(id))
+
     def show(self, scene: Scene, chosen: str) -> None:
         """Show another scene."""
         self._scene, self._branches = scene, branches(scene)
-        self.virtual_size = Size(0, len(self._branches))
-        self.set_reactive(GraphTree.chosen, chosen)
-        self._reveal()
-        self.refresh()
+        self._resized()
+        self.chosen = chosen
 
     def beyond(self, way: Way) -> str | None:
         """Up and down by rows; left to what a row hangs on, right to the first that hangs on it."""
         ids = self.order()
-        if self._scene is None or self.chosen is None or self.chosen not in ids:
+        if self._scene is None or self.chosen is None:
             return None
-        here = ids.index(self.chosen)
         if way == "left":
             return self._scene.via.get(self.chosen)
         if way == "right":
             return next((id for id in ids if self._scene.via.get(id) == self.chosen), None)
-        there = here + (1 if way == "down" else -1)
+        there = self.cursor + (1 if way == "down" else -1)
         return ids[there] if 0 <= there < len(ids) else None
 
     def order(self) -> Sequence[str]:
         """Every node, from the top."""
         return tuple(branch.node.id for branch in self._branches)
 
-    def watch_chosen(self) -> None:
-        self._reveal()
-        self.refresh()
-
     def on_resize(self) -> None:
-        self._reveal()
+        self.reveal()
 
-    def on_click(self, event: events.Click) -> None:
-        place = event.y + int(self.scroll_y)
-        if place < len(self._branches):
-            self.post_message(self.Chosen(self._branches[place].node.id, entered=event.chain == 2))
+    def clicked(self, x: int, *, again: bool, double: bool) -> None:
+        if self.chosen is not None:
+            self.post_message(self.Chosen(self.chosen, entered=double))
 
-    def _reveal(self) -> None:
-        ids = self.order()
-        if self.chosen in ids:
-            self.scroll_to_region(Region(0, ids.index(self.chosen), 1, 1), animate=False, force=True)
-
-    def render_line(self, y: int) -> Strip:
-        place = y + int(self.scroll_y)
-        if place >= len(self._branches):
-            return Strip.blank(self.size.width, self.rich_style)
+    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         branch = self._branches[place]
-        node, width = branch.node, self.size.width
-        on = node.id == self.chosen
-        base = self.get_component_rich_style("graph--chosen" if on else "graph--node")
-        if not on:
-            base += self.rich_style.background_style
-        segments = [Segment(f" {branch.lead}", self._over("behind", base))]
+        node = branch.node
+        shown: list[Piece] = [(f" {branch.lead}", "$muted")]
         if branch.edge is not None and branch.edge.type is not None:
             way = "←" if branch.edge.source == node.id else "→"
             called = fit(str(branch.edge.type).replace("_", " "), _CALLED) + " " if width >= _ROOMY else ""
-            segments.append(Segment(f"{way} {called}", self._over(str(branch.edge.type), base)))
-        segments.append(Segment(f"{node.glyph} ", self._over("faded" if node.faded else node.voice, base)))
+            shown.append((f"{way} {called}", COLOURS[branch.edge.type]))
+        look = "italic $muted" if node.faded else ""
+        shown.append((f"{node.glyph} ", look or SIGNS[node.voice][1]))
         behind = tail(node) + (" ▪" if node.pinned else "")
-        room = max(4, width - sum(segment.cell_length for segment in segments) - cell_len(behind) - 1)
-        shown = fit(node.name, min(room, cell_len(node.name)))
-        segments.append(Segment(shown, self._over("faded", base) if node.faded else base))
-        segments.append(Segment(behind, self._over("behind", base)))
-        return Strip(segments).adjust_cell_length(width, base).simplify()
-
-    def _over(self, name: str, base: Style) -> Style:
-        return toned(base, self.get_component_rich_style(f"graph--{name}", partial=True))
+        room = max(4, width - sum(cell_len(text) for text, _ in shown) - cell_len(behind) - 1)
+        return [*shown, (fit(node.name, min(room, cell_len(node.name))), look), (behind, "$muted")]

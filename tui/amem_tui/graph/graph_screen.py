@@ -21,9 +21,9 @@ from amem.storage.graph_queries import TELLING
 from amem_tui.dialogs import ExportScreen
 from amem_tui.formatting import GLYPHS, day, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas
-from amem_tui.graph.drawing import GraphTree
+from amem_tui.graph.drawing import COLOURS, GraphTree
 from amem_tui.graph.scene import LOOSE, Sight, View, facts, seen
-from amem_tui.graph.types import COLOURS, TypeRow, called
+from amem_tui.graph.types import TypeRow, called
 from amem_tui.keymap import GRAPH_KEYS
 from amem_tui.lists import fit
 from amem_tui.rooms import NotesScreen

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import NoteNotFound
 from amem.note import Kind, LinkType, Status
-from amem_tui.formatting import GLYPHS, command, one_line, plural, title
+from amem_tui.formatting import GLYPHS, Author, author, command, one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from amem.maintenance.topic_notes import TopicMap
     from amem.memory_system import AgenticMemorySystem
     from amem.neighbourhood import LocalGraph
-    from amem.storage.note_lists import Card
 
 
 #: The node that stands for all notes without a topic. No note has this id.
@@ -41,7 +40,7 @@ class Node:
     name: str
     glyph: str
     hop: int = 0
-    voice: str = "machine"
+    voice: Author = "machine"
     faded: bool = False
     pinned: bool = False
     more: int = 0
@@ -85,7 +84,7 @@ def scene_of(graph: LocalGraph) -> Scene:
             name=title(card.text),
             glyph=GLYPHS[card.kind],
             hop=graph.hops[id],
-            voice=voice(card),
+            voice=author(card.author),
             faded=card.status is not Status.ACTIVE,
             pinned=card.pinned,
             more=max(0, card.links - drawn[id]),
@@ -103,7 +102,7 @@ def scene_of_topics(seen: TopicMap) -> Scene | None:
     nodes: dict[str, Node] = {}
     for place, topic in enumerate(seen.topics):
         hop = 0 if place == 0 else 1 if place <= _FIRST_RING else 2
-        voice = "person" if topic.declared else "machine"
+        voice: Author = "person" if topic.declared else "machine"
         nodes[topic.id] = Node(
             topic.id, one_line(topic.name), GLYPHS[Kind.TOPIC], hop=hop, voice=voice, weight=topic.notes
         )
@@ -118,12 +117,6 @@ def scene_of_topics(seen: TopicMap) -> Scene | None:
     )
     centre = seen.topics[0].id
     return Scene(centre, nodes, edges, _reached(nodes, edges, centre))
-
-
-def voice(card: Card) -> str:
-    """Who wrote a note: a person, a program that acts for one, or a machine that judges."""
-    who = card.author.split(":")[0]
-    return {"user": "person", "agent": "agent"}.get(who, "machine")
 
 
 def _strongest(seen: TopicMap, most: int) -> set[tuple[str, str]]:

@@ -13,23 +13,13 @@ from textual.widgets import Static
 from amem.note import LinkType
 from amem.storage.graph_queries import TELLING
 from amem_tui.graph import drawing as braille
-from amem_tui.graph.drawing import STROKES
+from amem_tui.graph.drawing import COLOURS, STROKES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from textual import events
 
-#: In theme colours, as the lines are.
-COLOURS: Mapping[LinkType, str] = {
-    LinkType.RELATED: "$muted",
-    LinkType.SUPPORTS: "$success",
-    LinkType.CONTRADICTS: "$error",
-    LinkType.SUPERSEDES: "$warning",
-    LinkType.CAUSED_BY: "$primary",
-    LinkType.DERIVED_FROM: "$secondary",
-    LinkType.PART_OF: "$foreground",
-}
 _SAMPLES: Mapping[tuple[int, ...], str] = {
     braille.SOLID: "⠤⠤⠤",
     braille.DASHED: "⠤ ⠤",

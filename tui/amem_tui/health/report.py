@@ -159,7 +159,7 @@ _PLANNED = {
     "compressed": "would sum",
     "topic": "would write",
 }
-_SIGNS = {"promoted": "good", "demoted": "agent", "faded": "watch", "superseded": "watch"}
+_SIGNS = {"promoted": "$success", "demoted": "$primary", "faded": "$warning", "superseded": "$warning"}
 
 
 def run_words(state: State, zone: tzinfo, *, ours: bool) -> Content:
@@ -200,7 +200,7 @@ def run_lines(state: State) -> list[NoteLine]:
         why += [deed.cause] if deed.cause != name else []
         lines.append(_line(deed.note, what, name, "; ".join(why), dim=deed.undone))
     if len(lines) >= MOST_DEEDS:
-        lines.append(NoteLine("", "and more: the log (l) has all of it", look="dim"))
+        lines.append(NoteLine("", "and more: the log (l) has all of it", look="$muted"))
     return lines
 
 
@@ -214,7 +214,7 @@ def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> l
         what = _PLANNED.get(reason.what, reason.what)
         lines.append(_line(reason.id, what, name, reason.why, sign=_SIGNS.get(reason.what)))
     if len(report.reasons) > len(shown):
-        lines.append(NoteLine("", f"and {len(report.reasons) - len(shown):,} more", look="dim"))
+        lines.append(NoteLine("", f"and {len(report.reasons) - len(shown):,} more", look="$muted"))
     return lines
 
 
@@ -247,7 +247,7 @@ def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: s
     return NoteLine(
         key=id,
         title=name,
-        head=((f" {what:<{_ACTION_CELLS}}", "dim" if dim else sign or _SIGNS.get(what, "machine")),),
+        head=((f" {what:<{_ACTION_CELLS}}", "$muted" if dim else sign or _SIGNS.get(what, "$accent")),),
         below=" " * (_ACTION_CELLS - 2) + one_line(why, 600),
-        look="dim" if dim else "",
+        look="$muted" if dim else "",
     )

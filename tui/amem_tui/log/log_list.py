@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
-from rich.segment import Segment
 from textual.geometry import Region
 from textual.message import Message
-from textual.strip import Strip
 
-from amem_tui.formatting import maker, one_line, plural, title
+from amem_tui.formatting import SIGNS, author, maker, one_line, plural, title
 from amem_tui.history.versions import told
-from amem_tui.lists import CursorList, fit
+from amem_tui.lists import CursorList, Piece, fit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence, Set
     from datetime import tzinfo
-
-    from rich.style import Style
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.activity import LogOrder
@@ -160,11 +156,6 @@ _ROOMY = 70
 class LogList(CursorList):
     """Operations under their days, on which the cursor does not rest. Whoever owns it answers `Wanted` with `fill`."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"log-list--{name}"
-        for name in ("row", "cursor", "dim", "day", "person", "agent", "machine", "action", "undone", "mark")
-    }
-
     @dataclass
     class Wanted(Message):
         """Rows of these operations are on screen and not here."""
@@ -274,45 +265,31 @@ class LogList(CursorList):
 
     # -- drawing -----------------------------------------------------------------------------------------------
 
-    def render_line(self, y: int) -> Strip:
-        place, _ = self.at_line(y)
-        line, width = self._line(place), self.size.width
-        if line is None:
-            return Strip.blank(width, self.rich_style)
+    def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
+        line = self._lines[place]
         if not line.id:
-            day = date.fromordinal(line.day).strftime(" %Y-%m-%d  %A")
-            return Strip([Segment(fit(day, width), self.get_component_rich_style("log-list--day"))])
-        base = self.get_component_rich_style("log-list--cursor" if place == self.cursor else "log-list--row")
+            return [(date.fromordinal(line.day).strftime(" %Y-%m-%d  %A"), "bold $primary")]
         row = self._rows.get(line.id)
         if row is None or line.id in self._stale:
             self._want(place)
         if row is None:
-            return Strip([Segment(fit("  …", width), base)])
-        return Strip(self._segments(line, row, base, width)).adjust_cell_length(width, base).simplify()
-
-    def _segments(self, line: Line, row: Row, base: Style, width: int) -> list[Segment]:
-        dim, operation, roomy = self._over("dim", base), row.operation, width >= _ROOMY
+            return [("  …", "")]
+        operation, roomy = row.operation, width >= _ROOMY
         mark = ("▸" if line.folded else "▾") if line.steps else ("└" if line.depth else " ")
         who = row.who if roomy else row.who[:1]
-        undone = "undone " if operation.undone else ""
-        steps = f" +{line.steps:,}" if line.folded else ""
-        extent = f"  {row.extent}" if row.extent and roomy else ""
-        action = self._over("undone" if operation.undone else "action", base)
-        segments = [
-            Segment(f"{operation.id:>6} " if roomy else " ", dim),
-            Segment(f"{row.clock} ", dim),
-            Segment("  " * line.depth + mark + " ", self._over("mark", base)),
-            Segment(fit(who, 14 - 2 * min(line.depth, 3) if roomy else 1) + " ", self._over(_whose(row), base)),
-            Segment(fit(operation.action, 10 if roomy else 8) + " ", action),
-            Segment(undone, self._over("mark", base)),
+        action = "strike $muted" if operation.undone else "bold"
+        pieces = [
+            (f"{operation.id:>6} " if roomy else " ", "$muted"),
+            (f"{row.clock} ", "$muted"),
+            ("  " * line.depth + mark + " ", "$warning"),
+            (fit(who, 14 - 2 * min(line.depth, 3) if roomy else 1) + " ", SIGNS[author(operation.actor)][1]),
+            (fit(operation.action, 10 if roomy else 8) + " ", action),
+            ("undone " if operation.undone else "", "$warning"),
         ]
-        room = width - sum(cell_len(each.text) for each in segments)
-        room -= cell_len(extent) + cell_len(steps) + 1
+        more = (f"  {row.extent}" if row.extent and roomy else "") + (f" +{line.steps:,}" if line.folded else "")
+        room = width - sum(cell_len(text) for text, _ in pieces) - cell_len(more) - 1
         about = fit(row.about, room).rstrip() if room > 3 else ""
-        return [*segments, Segment(about, action if operation.undone else base), Segment(extent + steps, dim)]
-
-    def _over(self, component: str, base: Style) -> Style:
-        return base + self.get_component_rich_style(f"log-list--{component}", partial=True)
+        return [*pieces, (about, action if operation.undone else ""), (more, "$muted")]
 
     def _fold_marks(self, line: Line) -> range:
         start = (13 if self.size.width >= _ROOMY else 7) + 2 * line.depth
@@ -327,7 +304,3 @@ class LogList(CursorList):
         self._asked.update(missing)
         if missing:
             self.post_message(self.Wanted(missing))
-
-
-def _whose(row: Row) -> str:
-    return {"●": "person", "▲": "agent"}.get(row.who[:1], "machine")

@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
 from amem.query import Filter
-from amem_tui.formatting import GLYPHS, plural, title
+from amem_tui.formatting import GLYPHS, SIGNS, author, plural, title
 from amem_tui.lists import PAGE, Line
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 
 # The notes that speak of one day, in the collection's time zone, as lines of a list.
-
-_MAKERS = {"user": ("●", "person"), "agent": ("▲", "agent")}
-_MACHINE = ("◆", "machine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +55,14 @@ def day_heading(day: date, count: int) -> str:
 
 
 def _day_line(card: Card, zone: tzinfo) -> Line:
-    sign, look = _MAKERS.get(card.author.split(":")[0], _MACHINE)
-    pin = (("▪", "machine"),) if card.pinned else ()
+    sign, look = SIGNS[author(card.author)]
+    pin = (("▪", "$accent"),) if card.pinned else ()
     at = card.at.astimezone(zone)
     return Line(
         key=card.id,
         title=f"{GLYPHS[card.kind]} {title(card.text)}",
-        head=((f" {at:%H:%M} ", "dim"), (f"{sign} ", look)),
-        tail=(*pin, (f" {card.strength:.2f} ", "dim")),
+        head=((f" {at:%H:%M} ", "$muted"), (f"{sign} ", look)),
+        tail=(*pin, (f" {card.strength:.2f} ", "$muted")),
     )
 
 
@@ -77,7 +74,7 @@ FARTHEST = 36_500
 #: So many notes of each sort are named; all are counted.
 MOST = 500
 
-_SIGNS = {"faded": ("▾ ", "watch"), "demoted": ("↓ ", "agent"), "promoted": ("↑ ", "good")}
+_SIGNS = {"faded": ("▾ ", "$warning"), "demoted": ("↓ ", "$primary"), "promoted": ("↑ ", "$success")}
 _WORDS = {"faded": "fade", "demoted": "fall back", "promoted": "rise"}
 
 
@@ -107,7 +104,7 @@ def lines_of(preview: FadePreview) -> list[Line]:
     lines = [_fading_line(note) for note in preview.notes]
     left = sum(preview.counts.values()) - len(lines)
     if left > 0:
-        lines.append(Line("", f"and {left:,} more", look="dim"))
+        lines.append(Line("", f"and {left:,} more", look="$muted"))
     return lines
 
 
@@ -116,7 +113,7 @@ def _fading_line(note: Foreseen) -> Line:
         key=note.id,
         title=f"{GLYPHS[note.kind]} {title(note.content)}",
         head=((" ", ""), _SIGNS[note.what]),
-        tail=((f" {note.now.value:.2f}→{note.then.value:.2f} ", "dim"),),
+        tail=((f" {note.now.value:.2f}→{note.then.value:.2f} ", "$muted"),),
         below=_why(note),
     )
 
