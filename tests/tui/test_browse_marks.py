@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.note_list import NoteList
-from amem_tui.dialogs import DeleteScreen, ExportScreen
+from amem_tui.dialogs import PathPrompt, Question
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, hint, listed, opened, said, screen_text, titles, toasts, wait_until
 from textual.widgets import Input
@@ -27,13 +27,13 @@ async def asked(pilot: Pilot[None], screen: type) -> None:
 async def test_delete_asks_once_and_undo_and_redo_say_what_they_did(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("d")
-        await asked(pilot, DeleteScreen)
-        assert KETTLE in said(pilot, "#named")
+        await asked(pilot, Question)
+        assert KETTLE in said(pilot, "#details")
         await pilot.press("escape")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, DeleteScreen))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, Question))
         assert memory.count() == 3
         await pilot.press("d")
-        await asked(pilot, DeleteScreen)
+        await asked(pilot, Question)
         await pilot.press("d")
         await wait_until(pilot, lambda: titles(pilot) == [CAT, TEA] and opened(pilot) == CAT)
         assert f"Deleted “{KETTLE}”; u brings it back" in toasts(pilot)
@@ -50,7 +50,7 @@ async def test_marked_notes_are_deleted_together_and_come_back_together(memory: 
         assert listed(pilot).cursor == 2
         assert screen_text(pilot).count("✓") >= 2
         await pilot.press("d")
-        await asked(pilot, DeleteScreen)
+        await asked(pilot, Question)
         assert "Delete 2 notes?" in screen_text(pilot)
         await pilot.press("enter")
         await wait_until(pilot, lambda: titles(pilot) == [TEA])
@@ -110,7 +110,7 @@ async def test_one_note_that_is_deleted_leaves_the_hint(empty: AgenticMemorySyst
     empty.add(TEA)
     async with browsing(empty) as pilot:
         await pilot.press("d")
-        await asked(pilot, DeleteScreen)
+        await asked(pilot, Question)
         await pilot.press("enter")
         await wait_until(pilot, lambda: "No notes yet" in hint(pilot))
 
@@ -122,12 +122,12 @@ async def test_notes_are_written_to_a_file_which_is_replaced_only_when_asked_twi
     monkeypatch.chdir(tmp_path)
     async with browsing(memory) as pilot:
         await pilot.press("x")
-        await asked(pilot, ExportScreen)
+        await asked(pilot, PathPrompt)
         assert pilot.app.screen.query_one(Input).value == "The-new-kettle-holds-green-tea-at-80-deg.md"
         await pilot.press("escape")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, ExportScreen))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PathPrompt))
         await pilot.press("space", "space", "x")
-        await asked(pilot, ExportScreen)
+        await asked(pilot, PathPrompt)
         assert "Write 2 notes to a file" in screen_text(pilot)
         path = pilot.app.screen.query_one(Input)
         for name, words in (("out.doc", ".md to read"), ("nowhere/out.md", "cannot be written")):
@@ -136,18 +136,18 @@ async def test_notes_are_written_to_a_file_which_is_replaced_only_when_asked_twi
             await wait_until(pilot, lambda words=words: words in said(pilot, ".answers"))
         path.value = "out.jsonl"
         await pilot.press("enter")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, ExportScreen))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PathPrompt))
         assert f"Wrote 2 notes to {tmp_path / 'out.jsonl'}" in toasts(pilot)
         lines = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
         assert [json.loads(line)["content"] for line in lines] == [KETTLE, CAT]
 
         await pilot.press("x")
-        await asked(pilot, ExportScreen)
+        await asked(pilot, PathPrompt)
         pilot.app.screen.query_one(Input).value = "out.jsonl"
         (tmp_path / "out.jsonl").write_text("mine")
         await pilot.press("enter")
         await wait_until(pilot, lambda: "enter once more replaces it" in said(pilot, ".answers"))
         assert (tmp_path / "out.jsonl").read_text() == "mine"
         await pilot.press("enter")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, ExportScreen))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PathPrompt))
         assert "芝麻" in (tmp_path / "out.jsonl").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
-from amem_tui.dialogs import ExportScreen
+from amem_tui.dialogs import PathPrompt
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.graph_screen import GraphScreen
 from amem_tui.graph.types import TypeRow
@@ -365,9 +365,9 @@ async def test_the_graph_is_written_as_a_page_with_one_key(
     async with in_the_graph(memory, ids["move"]) as pilot:
         await press(pilot, "1")
         await pilot.press("p")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ExportScreen))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, PathPrompt))
         await pilot.press("enter")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, ExportScreen))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, PathPrompt))
     (page,) = tmp_path.glob("*.html")
     text = page.read_text(encoding="utf-8")
     assert all(ids[name] in text for name in ("move", "rotterdam", "cat"))

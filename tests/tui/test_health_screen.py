@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browser_app import NotesApp
-from amem_tui.health.health_screen import CycleScreen, GoOnScreen, HealthScreen
+from amem_tui.dialogs import Picker, Question
+from amem_tui.health.health_screen import HealthScreen
 from amem_tui.lists import LineList
 from driving import opened, said, screen_text, settled, toasts, wait_until
 from visiting import enter, in_room, visiting
@@ -112,13 +113,13 @@ async def test_an_empty_collection_is_well_and_a_full_check_says_what_it_found_a
         assert "every link resolves" in words(pilot)
         for no in ("escape", "n"):
             await pilot.press("F")
-            await wait_until(pilot, lambda: isinstance(pilot.app.screen, GoOnScreen))
+            await wait_until(pilot, lambda: isinstance(pilot.app.screen, Question))
             assert "No note is changed." in screen_text(pilot)
             await pilot.press(no)
             await wait_until(pilot, lambda: in_room(pilot, "health"))
             assert not at_work(pilot)
         await pilot.press("F")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, GoOnScreen))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, Question))
         await pilot.press("y")
         await wait_until(pilot, lambda: in_room(pilot, "health") and not at_work(pilot))
         await settled(pilot)
@@ -128,7 +129,7 @@ async def test_maintenance_is_rehearsed_run_reported_opened_and_undone(aged: Age
     async with visiting(aged, "H", "health") as pilot:
         before = aged.pulse()
         await pilot.press("d")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, CycleScreen))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, Picker))
         await pilot.press("w")
         await wait_until(pilot, lambda: report(pilot) == [f"would fade: {CHAT}"])
         assert "weekly maintenance, if it ran now nothing was changed" in words(pilot, "#run-words")
@@ -138,12 +139,12 @@ async def test_maintenance_is_rehearsed_run_reported_opened_and_undone(aged: Age
         assert aged.health().last is None
         assert health(pilot).check_action("undo_run", ()) is False
         await pilot.press("m")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, CycleScreen))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, Picker))
         await pilot.press("j", "j", "k", "escape")
         await wait_until(pilot, lambda: in_room(pilot, "health"))
         assert aged.health().last is None
         await pilot.press("m")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, CycleScreen))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, Picker))
         await pilot.press("m")
         await wait_until(pilot, lambda: "monthly maintenance: 1 faded into the archive" in toasts(pilot))
         await wait_until(pilot, lambda: "✓ fade" in words(pilot, "#run-words"))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from amem_tui.dialogs import Lines, Question
 from amem_tui.history import versions as record
 from amem_tui.history.field_changes import ChangesView
-from amem_tui.history.history_screen import AskScreen, HistoryScreen, Lines
+from amem_tui.history.history_screen import HistoryScreen
 from conftest import KETTLE, TEA
 from driving import browsing, opened, options, said, screen_text, settled, toasts, wait_until
 from textual.widgets import Static
@@ -102,13 +103,13 @@ async def test_rolling_back_asks_once_and_can_be_undone(memory: AgenticMemorySys
         await enter(pilot, id)
         await pilot.press("r")  # nothing to roll back to: this is how it is
         await pilot.press("end", "r")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, AskScreen))
-        assert "content, tags" in said(pilot, "#ask-details")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, Question))
+        assert "content, tags" in said(pilot, "#details")
         await pilot.press("n")
         await settled(pilot)
         assert len(memory.history(id)) == 3
         await pilot.press("r")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, AskScreen))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, Question))
         await pilot.press("y")
         await wait_until(pilot, lambda: "Back to version 1: set" in toasts(pilot))
         await wait_until(pilot, lambda: chosen(pilot) == "4")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
+from amem_tui.dialogs import Picker
 from amem_tui.history.field_changes import ChangesView
 from amem_tui.history.history_screen import HistoryScreen
 from amem_tui.log.log_list import Line, LogList, Outline
-from amem_tui.log.log_screen import ChooseScreen, LogScreen
+from amem_tui.log.log_screen import LogScreen
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, opened, options, screen_text, settled, titles, toasts, wait_until
 from textual.widgets import Input, Static
@@ -165,7 +166,7 @@ async def test_the_log_is_narrowed_to_an_actor_and_to_a_time_and_widened_again(m
 
         async def choose(key: str) -> None:
             await pilot.press(key)
-            await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChooseScreen))
+            await wait_until(pilot, lambda: isinstance(pilot.app.screen, Picker))
 
         async def since(*keys: str) -> None:
             await choose("s")
@@ -205,7 +206,7 @@ async def test_the_log_is_narrowed_to_an_actor_and_to_a_time_and_widened_again(m
         await wait_until(pilot, lambda: "Nothing has happened since 2999-01-01." in detail(pilot))
 
         await choose("s")
-        await pilot.click("#choose-typed")
+        await pilot.click("#typed")
         assert isinstance(pilot.app.screen.focused, Input)
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, LogScreen))

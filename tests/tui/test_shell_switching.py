@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browser_app import NotesApp
+from amem_tui.dialogs import NotePicker
 from amem_tui.log.log_screen import LogScreen
 from amem_tui.note_form import NoteForm
-from amem_tui.switchers import CollectionsScreen, NoteSwitcher
+from amem_tui.switchers import CollectionsScreen
 from conftest import CAT, KETTLE, TEA, analyse, relate
 from driving import browsing, listed, opened, options, said, screen_text, titles, toasts, wait_until
 from textual.command import CommandPalette
@@ -84,7 +85,7 @@ async def test_a_note_is_found_by_words_of_it_from_any_room(memory: AgenticMemor
         await pilot.press("l")
         await front(pilot, LogScreen)
         await pilot.press("ctrl+k")
-        await front(pilot, NoteSwitcher)
+        await front(pilot, NotePicker)
         await wait_until(pilot, lambda: len(found(pilot)) == 3)
         await pilot.press(*"boil")
         await wait_until(pilot, lambda: len(found(pilot)) == 1)
@@ -99,7 +100,7 @@ async def test_the_newest_notes_are_offered_before_anything_is_typed_and_arrows_
 ) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("ctrl+k")
-        await front(pilot, NoteSwitcher)
+        await front(pilot, NotePicker)
         await wait_until(pilot, lambda: len(found(pilot)) == 3)
         assert KETTLE in found(pilot)[0]
         await pilot.press("down", "down", "down", "up", "pagedown", "pageup", "down")
@@ -124,13 +125,13 @@ async def test_chinese_words_are_found_and_nothing_found_is_said(memory: Agentic
         await pilot.press("x", "y")
         await wait_until(pilot, lambda: "No note holds" in found(pilot)[0])
         await pilot.press("enter", "escape")
-        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, NoteSwitcher))
+        await wait_until(pilot, lambda: not isinstance(pilot.app.screen, NotePicker))
 
 
 async def test_a_note_can_be_clicked(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         await pilot.press("ctrl+k")
-        await front(pilot, NoteSwitcher)
+        await front(pilot, NotePicker)
         await wait_until(pilot, lambda: len(found(pilot)) == 3)
         await pilot.click("#found", offset=(5, 2))
         await wait_until(pilot, lambda: opened(pilot) == TEA)

@@ -16,12 +16,13 @@ from textual.widgets import Static
 
 from amem.errors import AmemError, InvalidInput
 from amem_tui.desk import Desk, words
+from amem_tui.dialogs import NotePicker
 from amem_tui.failures import Troubles, UnreadableScreen
 from amem_tui.footer import HelpScreen, display, keys_everywhere, keys_here
 from amem_tui.keymap import APP_KEYS, as_textual_wants, own_keys, room_keys
 from amem_tui.note_form import NoteForm, write_in_editor
 from amem_tui.rooms import ROOMS, START, NotesScreen, RoomBar
-from amem_tui.switchers import PROVIDERS, CollectionsScreen, NoteSwitcher
+from amem_tui.switchers import PROVIDERS, CollectionsScreen
 from amem_tui.themes import Looks, known_theme
 
 if TYPE_CHECKING:
@@ -331,7 +332,7 @@ class NotesApp(Looks, Troubles):
         self.write_note(None)
 
     def action_switch_note(self) -> None:
-        self.push_screen(NoteSwitcher(self.desk))
+        self.push_screen(NotePicker(self.desk))
 
     def action_switch_collection(self) -> None:
         self.push_screen(CollectionsScreen(self.desk))

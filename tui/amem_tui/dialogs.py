@@ -1,78 +1,99 @@
-"""Questions asked before something is done, and lists to choose from."""
+"""Dialogs: a question, a path to write to, a list to choose from, and a note to be found by its words."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from textual import on, work
+from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
-from amem_tui.formatting import one_line
+from amem.errors import AmemError
+from amem.note import Status
+from amem_tui.formatting import GLYPHS, day, one_line, plural, title
+from amem_tui.lists import fit
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from textual.app import ComposeResult
 
+    from amem.memory_system import AgenticMemorySystem
+    from amem.storage.note_lists import Card
+    from amem_tui.desk import Desk
 
-_NAMED = 5
+    #: What can be chosen, as (id, words).
+    Choices: TypeAlias = Sequence[tuple[str, Content]]
 
 
-class DeleteScreen(ModalScreen[bool]):
-    """Asks once; True to delete. `titles` names some of the notes."""
+class Question(ModalScreen[bool]):
+    """Asks once before something is done: y, enter or `key` says yes, n or escape no. `grave` draws it in red."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("d,enter", "answer(True)", "Delete"),
-        Binding("escape,q", "answer(False)", "Keep"),
+        Binding("y,enter", "answer(True)", "Yes"),
+        Binding("n,escape,q", "answer(False)", "No"),
     ]
 
-    def __init__(self, question: str, titles: Sequence[str]) -> None:
-        super().__init__()
-        self._question, self._titles = question, titles
+    def __init__(
+        self,
+        question: str,
+        details: str,
+        *,
+        key: str = "y",
+        yes: str = "goes on",
+        no: str = "does not",
+        grave: bool = False,
+    ) -> None:
+        super().__init__(classes="-grave" if grave else "")
+        self._bindings.bind(key, "answer(True)", show=False)
+        self._question, self._details, self._answers = question, details, f"{key} or enter {yes}    escape {no}"
 
     def compose(self) -> ComposeResult:
-        named = [f"  {one_line(title, 60)}" for title in self._titles[:_NAMED]]
-        if len(self._titles) > _NAMED:
-            named.append(f"  and {len(self._titles) - _NAMED:,} more")
-        with Vertical(id="question") as box:
+        with Vertical(classes="dialog") as box:
             box.border_title = Content(self._question)
-            yield Static(Content("\n").join(Content(line) for line in named), id="named")
-            yield Static("d or enter deletes    escape keeps", classes="answers")
+            yield Static(Content(self._details), id="details")
+            yield Static(Content(self._answers), classes="answers")
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(yes)
 
 
-class ExportScreen(ModalScreen[None]):
-    """Asks for a path. `write` answers None when the file is written, else what is wrong with the path.
+class PathPrompt(ModalScreen[None]):
+    """Asks for a path. `write` writes a file there and returns how many notes it holds.
 
-    It is told whether it may replace a file that is there: after it was asked for a second time. `forms` says which
-    endings mean what.
+    It is told whether it may replace a file: when it was asked for twice. `forms` says which endings mean what, `then`
+    what to do with the file.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel")]
 
     def __init__(
-        self, heading: str, path: str, write: Callable[[str, bool], Awaitable[str | None]], forms: str
+        self,
+        desk: Desk,
+        heading: str,
+        path: str,
+        write: Callable[[Path, bool], int],
+        *,
+        forms: str = "",
+        then: str = "",
     ) -> None:
         super().__init__()
-        self._heading, self._path, self._write = heading, path, write
+        self._desk, self._heading, self._path, self._write, self._then = desk, heading, path, write, then
         self._keys = "    ".join(["enter writes", *([forms] if forms else []), "escape cancels"])
         self._refused = ""
         self._writing = False
 
     def compose(self) -> ComposeResult:
-        with Vertical(id="question") as box:
+        with Vertical(classes="dialog") as box:
             box.border_title = Content(self._heading)
             yield Input(self._path, id="path", compact=True, select_on_focus=False)
             yield Static(self._keys, classes="answers")
-
-    def on_mount(self) -> None:
-        self.query_one(Input).focus()
 
     @on(Input.Changed)
     def _changed(self) -> None:
@@ -83,17 +104,270 @@ class ExportScreen(ModalScreen[None]):
     def _submitted(self, event: Input.Submitted) -> None:
         if event.value.strip() and not self._writing:
             self._writing = True
-            self._try(event.value.strip(), replace=self._refused == event.value)
+            self._try(event.value, replace=self._refused == event.value)
 
     @work
-    async def _try(self, path: str, *, replace: bool) -> None:
-        refusal = await self._write(path, replace)
-        self._writing = False
-        if refusal is None:
+    async def _try(self, said: str, *, replace: bool) -> None:
+        path = Path(said.strip()).expanduser()
+        try:
+            number = await self._desk.ask(partial(self._write, path, replace))
+        except AmemError as error:
+            refusal = f"{error}{f': {error.hint}' if error.hint else '; enter once more replaces it'}"
+        except OSError as error:
+            refusal = f"This cannot be written: {error.strerror or error}"
+        else:
+            self._desk.say(f"Wrote {plural(number, 'note')} to {path.absolute()}{self._then}")
             self.dismiss()
             return
-        self._refused = self.query_one(Input).value
+        self._writing = False
+        self._refused = said
         self.query_one(".answers", Static).update(Content(refusal))
 
     def action_leave(self) -> None:
         self.dismiss()
+
+
+class Lines(OptionList, inherit_bindings=False):
+    """An option list that keeps its cursor on the same thing when it is filled anew.
+
+    A click moves the cursor, and opens only what it stands on already; what enter does is the screen's to say.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "cursor_up", "Up", show=False),
+        Binding("down,j", "cursor_down", "Down", show=False),
+        Binding("pageup", "page_up", "Page up", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+        Binding("home", "first", "First", show=False),
+        Binding("end,G", "last", "Last", show=False),
+    ]
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id, compact=True, markup=False)
+
+    @property
+    def chosen(self) -> str | None:
+        """The id of the line under the cursor; None when there is none."""
+        option = self.highlighted_option
+        return None if option is None else option.id
+
+    def fill(self, options: Sequence[Option], *, keep: str | None = None, near: bool = True) -> None:
+        """Show these lines, with the cursor on the one it was on (or on `keep`), else on the nearest or on none."""
+        wanted, place, top = keep or self.chosen, self.highlighted or 0, self.scroll_y
+        with self.prevent(OptionList.OptionHighlighted):
+            self.clear_options()
+            self.add_options(options)
+            there = {option.id: at for at, option in enumerate(options) if not option.disabled}
+            nearest = min(there.values(), key=lambda at: abs(at - place), default=None) if near else None
+            self.highlighted = there.get(wanted, nearest)
+        self.scroll_to(y=top, animate=False, immediate=True)
+        self.call_after_refresh(self.scroll_to_highlight)
+
+    async def _on_click(self, event: events.Click) -> None:
+        event.prevent_default()
+        clicked = event.style.meta.get("option")
+        if clicked is None or self.options[clicked].disabled:
+            return
+        if clicked == self.highlighted:
+            self.action_select()
+        else:
+            self.highlighted = clicked
+
+
+class Picker(ModalScreen[str | None]):
+    """Ends with the id of what was chosen, with what was typed, or with None.
+
+    `chosen` is the id to begin at, `keys` are letters that choose at once. With a `prompt` there is a line to type in:
+    what is typed there is the answer, unless `find` makes choices of it, and words to say above them.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "Choose", show=False),
+        Binding("escape,q", "leave", "Close"),
+        Binding("down", "into", "Into the list", show=False),
+    ]
+
+    def __init__(
+        self,
+        heading: str,
+        choices: Choices,
+        *,
+        chosen: str = "",
+        words: str = "",
+        prompt: str = "",
+        find: Callable[[str], Awaitable[tuple[Choices, str]]] | None = None,
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__()
+        self._heading, self._choices, self._chosen, self._words = heading, choices, chosen, words
+        self._prompt, self._find = prompt, find
+        for key, id in (keys or {}).items():
+            self._bindings.bind(key, f"dismiss({id!r})", show=False)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as box:
+            box.border_title = Content(self._heading)
+            box.border_subtitle = "enter chooses, escape closes"
+            if self._prompt:
+                yield Input(placeholder=self._prompt, id="typed", compact=True)
+            yield Static(id="said")
+            yield Lines(id="choices")
+
+    def on_mount(self) -> None:
+        self._show(self._choices, self._words)
+        typing = self._prompt and (self._find is not None or not self._choices)
+        self.set_focus(self.query_one("#typed" if typing else "#choices"))
+
+    def _show(self, choices: Choices, words: str) -> None:
+        said = self.query_one("#said", Static)
+        said.update(Content(words))
+        said.display = bool(words)
+        self.query_one(Lines).fill([Option(line, id=id) for id, line in choices], keep=self._chosen)
+
+    @on(OptionList.OptionSelected)
+    def action_choose(self) -> None:
+        if (chosen := self.query_one(Lines).chosen) is not None:
+            self.dismiss(chosen)
+
+    @on(Input.Submitted)
+    def _typed(self, event: Input.Submitted) -> None:
+        if text := event.value.strip():
+            if self._find is None:
+                self.dismiss(text)
+            else:
+                self._look(text, self._find)
+
+    @work(exclusive=True)
+    async def _look(self, text: str, find: Callable[[str], Awaitable[tuple[Choices, str]]]) -> None:
+        choices, words = await find(text)
+        self._show(choices, words)
+        if choices:
+            self.action_into()
+
+    def action_into(self) -> None:
+        self.set_focus(self.query_one("#choices"))
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+# A note found by its words: the list below the line follows what is typed, and the arrows move in it meanwhile.
+
+_DATE = 12
+#: So many notes are shown, and so many that hold the words are looked at for having them in their titles.
+_SHOWN, _LOOKED_AT = 30, 200
+
+
+class NotePicker(ModalScreen[None]):
+    """Notes that hold the words typed, each of which may be unfinished; the newest ones while nothing is typed.
+
+    `picked` is called with the note that enter or a click chooses; `but` is the id of one that is not to be chosen.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "Back"),
+        Binding("enter", "pick", "Open"),
+        Binding("down,ctrl+j", "step(1)", "Down", show=False, priority=True),
+        Binding("up", "step(-1)", "Up", show=False, priority=True),
+        Binding("pagedown", "step(10)", "Page down", show=False, priority=True),
+        Binding("pageup", "step(-10)", "Page up", show=False, priority=True),
+    ]
+    HEADING = "Go to a note"
+    KEYS = "enter opens, escape closes"
+    PROMPT = "words of the note"
+
+    def __init__(self, desk: Desk, *, but: str | None = None) -> None:
+        super().__init__()
+        self._desk, self._but = desk, but
+        self._listed: str | None = None
+        self._hurried = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="sheet") as sheet:
+            sheet.border_title = Content(self.HEADING)
+            sheet.border_subtitle = self.KEYS
+            yield from self.above()
+            yield Input(placeholder=self.PROMPT, id="words", compact=True)
+            found = OptionList(id="found", compact=True)
+            found.can_focus = False
+            yield found
+            yield from self.below()
+
+    def above(self) -> ComposeResult:
+        """What stands above the line to type in."""
+        yield from ()
+
+    def below(self) -> ComposeResult:
+        """What stands below the list."""
+        yield from ()
+
+    def on_mount(self) -> None:
+        self.set_focus(self.query_one("#words"))
+        self._look("")
+
+    @on(Input.Changed, "#words")
+    def _typed(self, event: Input.Changed) -> None:
+        if event.value != (self._listed or ""):
+            self._look(event.value)
+
+    @work(exclusive=True, group="find")
+    async def _look(self, words: str) -> None:
+        with self._desk.refusals():
+            find = partial(found_by, self._desk.memory, words, but=self._but)
+            found = await self._desk.ask(find)
+            if not self.is_attached:
+                return
+            shown = self.query_one("#found", OptionList)
+            room = max(10, shown.size.width - _DATE - 6)
+            shown.clear_options()
+            shown.add_options([Option(self._line(card, room), id=card.id) for card in found])
+            if found:
+                shown.highlighted = 0
+            else:
+                shown.add_option(Option(Content("No note holds these words."), disabled=True))
+            self._listed = words
+            if self._hurried:
+                self._hurried = False
+                self.action_pick()
+
+    def _line(self, card: Card, room: int) -> Content:
+        return Content.assemble(
+            (f"{GLYPHS[card.kind]} ", "$secondary"),
+            (fit(one_line(title(card.text), room), room), "" if card.status is Status.ACTIVE else "$muted"),
+            (f"  {day(card.at, self._desk.zone)}", "$muted"),
+        )
+
+    def action_step(self, by: int) -> None:
+        shown = self.query_one("#found", OptionList)
+        if shown.highlighted is not None:
+            shown.highlighted = max(0, min(shown.highlighted + by, shown.option_count - 1))
+
+    @on(Input.Submitted)
+    @on(OptionList.OptionSelected)
+    def action_pick(self) -> None:
+        if self._listed != self.query_one("#words", Input).value:
+            self._hurried = True  # typed faster than looked up: what is highlighted is not what is meant
+            return
+        chosen = self.query_one("#found", OptionList).highlighted_option
+        if chosen is not None and chosen.id is not None:
+            self.picked(chosen.id)
+
+    def picked(self, id: str) -> None:
+        """Go to the note that was chosen."""
+        self.dismiss()
+        self._desk.rooms.read_note(id)
+
+    def action_leave(self) -> None:
+        self.dismiss()
+
+
+def found_by(memory: AgenticMemorySystem, words: str, limit: int = _SHOWN, *, but: str | None = None) -> list[Card]:
+    """The newest notes that hold these words, those first that have them in their titles.
+
+    Without words the newest to arrive. `but` is the id of one to leave out.
+    """
+    typed = words.casefold().split()
+    shelf = memory.shelf(starting=words, order="time" if typed else "recorded")
+    cards = [card for card in memory.cards(shelf, 0, _LOOKED_AT if typed else limit + 1) if card.id != but]
+    cards.sort(key=lambda card: not all(word in title(card.text).casefold() for word in typed))
+    return cards[:limit]

@@ -12,9 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Input, Static
 
 from amem.errors import AmemError, StorageError
 from amem.note import LinkType
@@ -26,16 +24,15 @@ from amem_tui.browse.page_view import Page
 from amem_tui.browse.pages import Asked, say
 from amem_tui.browse.tabs import NAMES, READERS, Name, TabStrip
 from amem_tui.desk import words
-from amem_tui.formatting import GLYPHS, day, one_line, title
+from amem_tui.dialogs import NotePicker
+from amem_tui.formatting import one_line, title
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
     from amem.query import Query
-    from amem.storage.note_lists import Card
     from amem_tui.browse.page_blocks import Part
     from amem_tui.browse.pages import Dossier
     from amem_tui.browse.tabs import Reader
@@ -248,72 +245,32 @@ def _whereto(aim: Aim | None) -> str:
 
 # Link the open note to another: to which, as what, and why.
 
-_SHOWN = 50
 _TYPES = tuple(
     Name(str(type), str(type).replace("_", " "))
     for type in sorted(LinkType, key=lambda each: each is not LinkType.RELATED)
 )
 
 
-class _Targets(OptionList, can_focus=False):
-    """Notes to link to. The arrows move in it from wherever one types, so that tab leads from line to line."""
-
-
-class LinkPicker(ModalScreen[None]):
+class LinkPicker(NotePicker):
     """It closes when the link is made, so that a refusal never costs what was typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Cancel"),
         Binding("ctrl+t", "type", "Type", priority=True),
-        Binding("ctrl+s", "save", "Link"),
-        Binding("up", "step(-1)", "Up", show=False),
-        Binding("down", "step(1)", "Down", show=False),
+        Binding("ctrl+s", "pick", "Link"),
     ]
+    KEYS = "enter links   ctrl+t type   tab reason   escape cancels"
+    PROMPT = "to the note that says …"
 
     def __init__(self, desk: Desk, note: MemoryNote) -> None:
-        super().__init__()
-        self._desk, self._note = desk, note
-        self._saving = self._hurried = False
-        self._listed: str | None = None
+        super().__init__(desk, but=note.id)
+        self.HEADING = f"Link “{one_line(title(note.content), 50)}”"
+        self._note, self._saving = note, False
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="linking") as sheet:
-            sheet.border_title = Content(f"Link “{one_line(title(self._note.content), 50)}”")
-            yield TabStrip(_TYPES, id="types")
-            yield Input(placeholder="to the note that says …", id="wanted", compact=True)
-            yield _Targets(id="targets", compact=True)
-            yield Input(placeholder="because … (may stay empty)", id="reason", compact=True)
-            yield Static(Content("enter links   ctrl+t type   tab reason   escape cancels"), id="keys")
+    def above(self) -> ComposeResult:
+        yield TabStrip(_TYPES, id="types")
 
-    def on_mount(self) -> None:
-        self.set_focus(self.query_one("#wanted"))
-        self._look("")
-
-    @on(Input.Changed, "#wanted")
-    def _typed(self, event: Input.Changed) -> None:
-        self._look(event.value)
-
-    @work(exclusive=True, group="targets")
-    async def _look(self, starting: str) -> None:
-        with self._desk.refusals():
-            found = await self._desk.ask(partial(_targets, self._desk.memory, starting, self._note.id))
-            if not self.is_attached:
-                return
-            shown = self.query_one(OptionList)
-            shown.clear_options()
-            shown.add_options([Option(_line(card, self._desk), id=card.id) for card in found])
-            if found:
-                shown.highlighted = 0
-            else:
-                shown.add_option(Option(Content("No note holds these words."), disabled=True))
-            self._listed = starting
-            if self._hurried:
-                self._hurried = False
-                self.action_save()
-
-    def action_step(self, by: int) -> None:
-        shown = self.query_one(OptionList)
-        (shown.action_cursor_down if by > 0 else shown.action_cursor_up)()
+    def below(self) -> ComposeResult:
+        yield Input(placeholder="because … (may stay empty)", id="reason", compact=True)
 
     def action_type(self) -> None:
         strip = self.query_one(TabStrip)
@@ -324,16 +281,10 @@ class LinkPicker(ModalScreen[None]):
     def _choose_type(self, event: TabStrip.Chosen) -> None:
         self.query_one(TabStrip).mark(event.tab, {})
 
-    @on(Input.Submitted)
-    @on(OptionList.OptionSelected)
-    def action_save(self) -> None:
-        if self._listed != self.query_one("#wanted", Input).value:
-            self._hurried = True  # typed faster than looked up: what is highlighted is not what is meant
-            return
-        chosen = self.query_one(OptionList).highlighted_option
-        if chosen is not None and chosen.id is not None and not self._saving:
+    def picked(self, id: str) -> None:
+        if not self._saving:
             self._saving = True
-            self._link(chosen.id, self.query_one(TabStrip).active, self.query_one("#reason", Input).value.strip())
+            self._link(id, self.query_one(TabStrip).active, self.query_one("#reason", Input).value.strip())
 
     @work(group="change")
     async def _link(self, target: str, type: str, reason: str) -> None:
@@ -341,21 +292,6 @@ class LinkPicker(ModalScreen[None]):
         self._saving = False
         if made:
             self.dismiss()
-
-    def action_leave(self) -> None:
-        self.dismiss()
-
-
-def _targets(memory: AgenticMemorySystem, starting: str, but: str) -> list[Card]:
-    """The newest notes that hold what is typed; all, before anything is."""
-    found = memory.cards(memory.shelf(starting=starting), 0, _SHOWN + 1)
-    return [card for card in found if card.id != but][:_SHOWN]
-
-
-def _line(card: Card, desk: Desk) -> Content:
-    return Content.assemble(
-        (f"{GLYPHS[card.kind]} ", "$secondary"), title(card.text), (f"  {day(card.at, desk.zone)}", "$muted")
-    )
 
 
 # A screen with an open note on it: its pages by key, and links made and taken away.

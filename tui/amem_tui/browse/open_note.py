@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import on, work
 
-from amem.errors import AmemError
 from amem.interop.exporting import export_chosen
 from amem_tui import changes
 from amem_tui.browse.news import farewell
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import FIRST_PAGE, NotePane, ReadingScreen
 from amem_tui.browse.pages import open_dossier
-from amem_tui.dialogs import DeleteScreen, ExportScreen
+from amem_tui.dialogs import PathPrompt, Question
 from amem_tui.formatting import one_line, plural, title
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from amem.note import MemoryNote
     from amem.query import Query
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
 
 
 # What is done with the notes that are marked, or with the open one: copy, write to a file, delete, pin.
+
+
+#: So many notes are named before they are deleted.
+_NAMED = 5
 
 
 class Selecting(ReadingScreen):
@@ -73,7 +76,7 @@ class Selecting(ReadingScreen):
             if not titles:
                 return
             question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
-            if await self.app.push_screen_wait(DeleteScreen(question, titles)):
+            if await self.app.push_screen_wait(_deletion(question, titles)):
                 self._forget(ids)
                 if not await self._desk.carry_out(partial(changes.delete_notes, self.memory, ids)):
                     self._forget([])
@@ -100,22 +103,18 @@ class Selecting(ReadingScreen):
         named = await self._read_open() if len(ids) == 1 else None
         name = _file_name(title(named.content) if named is not None else f"{self.memory.settings.collection} notes")
 
-        async def write(said: str, replace: bool) -> str | None:
-            path = Path(said).expanduser()
-            try:
-                number = await self.ask(
-                    partial(export_chosen, self.memory, ids, path, self._desk.zone, replace=replace)
-                )
-            except AmemError as error:
-                again = "; enter once more replaces it" if not error.hint else f": {error.hint}"
-                return f"{error}{again}"
-            except OSError as error:
-                return f"This cannot be written: {error.strerror or error}"
-            self._desk.say(f"Wrote {plural(number, 'note')} to {path.absolute()}")
-            return None
+        def write(path: Path, replace: bool) -> int:
+            return export_chosen(self.memory, ids, path, self._desk.zone, replace=replace)
 
-        heading = f"Write {plural(len(ids), 'note')} to a file"
-        self.app.push_screen(ExportScreen(heading, f"{name}.md", write, ".md to read, .jsonl to import"))
+        heading, forms = f"Write {plural(len(ids), 'note')} to a file", ".md to read, .jsonl to import"
+        self.app.push_screen(PathPrompt(self._desk, heading, f"{name}.md", write, forms=forms))
+
+
+def _deletion(question: str, titles: Sequence[str]) -> Question:
+    named = [f"  {one_line(title, 60)}" for title in titles[:_NAMED]]
+    if len(titles) > _NAMED:
+        named.append(f"  and {len(titles) - _NAMED:,} more")
+    return Question(question, "\n".join(named), key="d", yes="deletes", no="keeps", grave=True)
 
 
 def _file_name(words: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -14,11 +13,10 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from amem.errors import AmemError
 from amem.interop.graph_formats import write_page
 from amem.note import LinkType, Status
 from amem.storage.graph_queries import TELLING
-from amem_tui.dialogs import ExportScreen
+from amem_tui.dialogs import PathPrompt
 from amem_tui.formatting import GLYPHS, day, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import COLOURS, GraphTree
@@ -30,6 +28,7 @@ from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
     from datetime import tzinfo
+    from pathlib import Path
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -332,26 +331,17 @@ class GraphScreen(NotesScreen):
                 return
         self._look(replace(self._view, topics=False))
 
-    @work(group="page")
-    async def action_page(self) -> None:
+    def action_page(self) -> None:
         """Write what is in the middle and around it, or the whole collection, as a page for a web browser."""
         view, depth = self._view, self._sight.depth
         about = None if view.topics else view.centre
         collection = self.memory.settings.collection
 
-        async def write(said: str, replace: bool) -> str | None:
-            path = Path(said).expanduser()
-            try:
-                task = partial(write_page, self.memory, collection, path, about, depth, replace=replace)
-                number = await self.ask(task)
-            except AmemError as error:
-                return f"{error}{'; enter once more replaces it' if not error.hint else f': {error.hint}'}"
-            except OSError as error:
-                return f"This cannot be written: {error.strerror or error}"
-            self._desk.say(f"Wrote {plural(number, 'note')} to {path.absolute()}: open it in a web browser")
-            return None
+        def write(path: Path, replace: bool) -> int:
+            return write_page(self.memory, path, about, depth, replace=replace)
 
-        self.app.push_screen(ExportScreen("Write the graph as a page", f"{collection}-graph.html", write, ""))
+        name, then = f"{collection}-graph.html", ": open it in a web browser"
+        self.app.push_screen(PathPrompt(self._desk, "Write the graph as a page", name, write, then=then))
 
     # -- types of links ----------------------------------------------------------------------------------------
 

@@ -10,18 +10,16 @@ from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events, on, work
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Static
 
 from amem.errors import AmemError, Cancelled
 from amem.maintenance.cycle import CYCLES
 from amem.maintenance.health import Line, Mark
 from amem_tui import changes
 from amem_tui.desk import Lookout, apart
+from amem_tui.dialogs import Picker, Question
 from amem_tui.health.labelled_lines import Sayings
 from amem_tui.health.report import (
     State,
@@ -44,13 +42,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
+    from textual.binding import BindingType
 
     from amem.maintenance.shift import MaintenanceReport
     from amem_tui.desk import Desk
     from amem_tui.lists import Line as NoteLine
 
 
-# Two questions before something is done to the whole collection: which cycle, and whether to go on.
+# Which cycle of maintenance to do.
 
 _WHAT = {
     "nightly": "layers, fading, conflicts, merging, topics",
@@ -59,69 +58,13 @@ _WHAT = {
 }
 
 
-class CycleScreen(ModalScreen[str | None]):
-    """Which cycle of maintenance; the answer is its name, None for none. `due` is marked, and chosen first."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "decide('')", "Cancel"),
-        Binding("n", "decide('nightly')", "Nightly", show=False),
-        Binding("w", "decide('weekly')", "Weekly", show=False),
-        Binding("m", "decide('monthly')", "Monthly", show=False),
-        Binding("j", "move(1)", "Down", show=False),
-        Binding("k", "move(-1)", "Up", show=False),
-    ]
-
-    def __init__(self, heading: str, due: str | None) -> None:
-        super().__init__()
-        self._heading, self._due = heading, due
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="question") as sheet:
-            sheet.border_title = self._heading
-            sheet.border_subtitle = "enter chooses, escape cancels"
-            yield OptionList(*(Option(self._option(cycle), id=cycle) for cycle in CYCLES), id="cycles", compact=True)
-
-    def on_mount(self) -> None:
-        cycles = self.query_one(OptionList)
-        cycles.highlighted = CYCLES.index(self._due or CYCLES[0])
-        cycles.focus()
-
-    def _option(self, cycle: str) -> Content:
-        due = ("  due", "$warning") if cycle == self._due else ""
-        return Content.assemble((f" {cycle:<9}", "bold"), (_WHAT[cycle], "$muted"), due)
-
-    @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(event.option_id)
-
-    def action_move(self, by: int) -> None:
-        cycles = self.query_one(OptionList)
-        cycles.action_cursor_down() if by > 0 else cycles.action_cursor_up()
-
-    def action_decide(self, cycle: str) -> None:
-        self.dismiss(cycle or None)
-
-
-class GoOnScreen(ModalScreen[bool]):
-    """Whether to do it; `y` or enter says so."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,enter", "decide(True)", "Yes"),
-        Binding("n,escape,q", "decide(False)", "No"),
-    ]
-
-    def __init__(self, heading: str, question: str) -> None:
-        super().__init__()
-        self._heading, self._question = heading, question
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="question") as sheet:
-            sheet.border_title = self._heading
-            sheet.border_subtitle = "y goes on, escape does not"
-            yield Static(Content(self._question))
-
-    def action_decide(self, yes: bool) -> None:
-        self.dismiss(yes)
+def _cycle_picker(heading: str, due: str | None) -> Picker:
+    """Asks which cycle of maintenance; the one that is due is marked, and chosen first."""
+    choices = []
+    for cycle in CYCLES:
+        mark = ("  due", "$warning") if cycle == due else ""
+        choices.append((cycle, Content.assemble((f" {cycle:<9}", "bold"), (_WHAT[cycle], "$muted"), mark)))
+    return Picker(heading, choices, chosen=due or CYCLES[0], keys={cycle[0]: cycle for cycle in CYCLES})
 
 
 # Something long that is being done to the collection: how far it is, and the way to call it off.
@@ -313,13 +256,13 @@ class HealthScreen(NotesScreen):
 
     @work(group="asking")
     async def action_maintain(self) -> None:
-        cycle = await self.app.push_screen_wait(CycleScreen("Maintain", self._due))
+        cycle = await self.app.push_screen_wait(_cycle_picker("Maintain", self._due))
         if cycle:
             self._maintain(cycle, dry_run=False)
 
     @work(group="asking")
     async def action_rehearse(self) -> None:
-        cycle = await self.app.push_screen_wait(CycleScreen("Dry run: changes nothing", self._due))
+        cycle = await self.app.push_screen_wait(_cycle_picker("Dry run: changes nothing", self._due))
         if cycle:
             self._maintain(cycle, dry_run=True)
 
@@ -364,7 +307,7 @@ class HealthScreen(NotesScreen):
     @work(group="errand")
     async def action_repair(self) -> None:
         question = "Embed the notes that have no vector and rebuild the copies of the index? No note is changed."
-        if await self.app.push_screen_wait(GoOnScreen("Repair", question)):
+        if await self.app.push_screen_wait(Question("Repair", question)):
             await self._check(repair=True)
 
     async def _check(self, *, repair: bool) -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on, work
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from amem.note import Status
 from amem_tui import changes
+from amem_tui.dialogs import Lines, Question
 from amem_tui.formatting import plural
 from amem_tui.history.field_changes import ChangesView, field_blocks, name, ordered, said
 from amem_tui.history.versions import Record, change_head, read_change, read_record, version_line
@@ -23,88 +23,11 @@ from amem_tui.keymap import HISTORY_KEYS
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from textual.app import ComposeResult
 
     from amem.storage.records import Version
-
-
-# A question that is asked once, before something is done.
-
-
-class AskScreen(ModalScreen[bool]):
-    """`question` in a few words, `details` below it; y or enter says yes, n or escape no."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,enter", "answer(True)", "Yes", show=False),
-        Binding("n,escape,q", "answer(False)", "No", show=False),
-    ]
-
-    def __init__(self, question: str, details: Content) -> None:
-        super().__init__()
-        self._question, self._details = question, details
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="ask"):
-            yield Static(Content.styled(self._question, "bold"))
-            yield Static(self._details, id="ask-details")
-            yield Static(
-                Content.assemble(("y", "bold $accent"), " yes   ", ("n", "bold $accent"), " no"), id="ask-keys"
-            )
-
-    def action_answer(self, yes: bool) -> None:
-        self.dismiss(yes)
-
-
-# A list of lines to move through with the arrows or as in vi; what is chosen is known by its id.
-
-
-class Lines(OptionList, inherit_bindings=False):
-    """An option list that keeps its cursor on the same thing when it is filled anew.
-
-    A click moves the cursor, and opens only what it stands on already; what enter does is the screen's to say.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "cursor_up", "Up", show=False),
-        Binding("down,j", "cursor_down", "Down", show=False),
-        Binding("pageup", "page_up", "Page up", show=False),
-        Binding("pagedown", "page_down", "Page down", show=False),
-        Binding("home", "first", "First", show=False),
-        Binding("end,G", "last", "Last", show=False),
-    ]
-
-    def __init__(self, *, id: str) -> None:
-        super().__init__(id=id, compact=True, markup=False)
-
-    @property
-    def chosen(self) -> str | None:
-        """The id of the line under the cursor; None when there is none."""
-        option = self.highlighted_option
-        return None if option is None else option.id
-
-    def fill(self, options: Sequence[Option], *, keep: str | None = None, near: bool = True) -> None:
-        """Show these lines, with the cursor on the one it was on (or on `keep`), else on the nearest or on none."""
-        wanted, place, top = keep or self.chosen, self.highlighted or 0, self.scroll_y
-        with self.prevent(OptionList.OptionHighlighted):
-            self.clear_options()
-            self.add_options(options)
-            there = {option.id: at for at, option in enumerate(options) if not option.disabled}
-            nearest = min(there.values(), key=lambda at: abs(at - place), default=None) if near else None
-            self.highlighted = there.get(wanted, nearest)
-        self.scroll_to(y=top, animate=False, immediate=True)
-        self.call_after_refresh(self.scroll_to_highlight)
-
-    async def _on_click(self, event: events.Click) -> None:
-        event.prevent_default()
-        clicked = event.style.meta.get("option")
-        if clicked is None or self.options[clicked].disabled:
-            return
-        if clicked == self.highlighted:
-            self.action_select()
-        else:
-            self.highlighted = clicked
 
 
 #: A cursor that is held down passes versions nobody wants to read.
@@ -283,8 +206,8 @@ class HistoryScreen(NotesScreen):
                 self._desk.say(f"Nothing would change: the note is as it was in version {version.version}.")
                 return
             fields = ", ".join(name(field) for field in ordered(would))
-            details = Content(f"It sets back {fields}. That makes a new version, which u undoes.")
-            if await self.app.push_screen_wait(AskScreen(f"Roll back to version {version.version}?", details)):
+            details = f"It sets back {fields}. That makes a new version, which u undoes."
+            if await self.app.push_screen_wait(Question(f"Roll back to version {version.version}?", details)):
                 await self._carry_out(partial(changes.roll_back, self.memory, record.id, version.version))
 
     async def _carry_out(self, change: Callable[[], str]) -> None:

@@ -7,78 +7,25 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Input, OptionList
-from textual.widgets.option_list import Option
 
 from amem.note import Status
 from amem_tui import changes
+from amem_tui.dialogs import Picker
 from amem_tui.formatting import maker, plural
 from amem_tui.history.field_changes import ChangesView
-from amem_tui.history.history_screen import HistoryScreen, Lines
+from amem_tui.history.history_screen import HistoryScreen
 from amem_tui.keymap import LOG_KEYS
 from amem_tui.log.log_list import LogList, Outline, read_rows
 from amem_tui.log.operation_detail import detail_blocks, read_doings
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.app import ComposeResult
+    from textual.binding import BindingType
 
     from amem.memory_system import AgenticMemorySystem
-
-
-# A short list to choose from, and a line to type in where that says more.
-
-
-class ChooseScreen(ModalScreen[str | None]):
-    """Ends with the id of what was chosen, with what was typed, or with None.
-
-    `choices` are (id, words), `chosen` the id to begin at; with a `placeholder` there is a line to type in.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "choose", "Choose", show=False),
-        Binding("escape,q", "leave", "Close", show=False),
-    ]
-    AUTO_FOCUS = "#choices"
-
-    def __init__(
-        self, title: str, choices: Sequence[tuple[str, Content]], *, chosen: str = "", placeholder: str = ""
-    ) -> None:
-        super().__init__()
-        self._title, self._choices, self._chosen, self._placeholder = title, choices, chosen, placeholder
-
-    def compose(self) -> ComposeResult:
-        with Vertical(id="choose") as sheet:
-            sheet.border_title = Content(self._title)
-            sheet.border_subtitle = Content("enter chooses, escape closes")
-            yield Lines(id="choices")
-            if self._placeholder:
-                yield Input(placeholder=self._placeholder, id="choose-typed", compact=True)
-
-    def on_mount(self) -> None:
-        options = [Option(words, id=id) for id, words in self._choices]
-        self.query_one(Lines).fill(options, keep=self._chosen)
-
-    def action_choose(self) -> None:
-        self.dismiss(self.query_one(Lines).chosen)
-
-    @on(OptionList.OptionSelected)
-    def _select(self) -> None:
-        self.action_choose()
-
-    @on(Input.Submitted)
-    def _typed(self, event: Input.Submitted) -> None:
-        if event.value.strip():
-            self.dismiss(event.value.strip())
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
 
 
 #: A cursor that is held down passes operations nobody wants to read of.
@@ -233,7 +180,7 @@ class LogScreen(NotesScreen):
             everybody = Content.assemble(f"{sum(found.values()):>8,}  ", "All authors")
             each = [(actor, Content.assemble(f"{count:>8,}  ", maker(actor))) for actor, count in found.items()]
             chosen = await self.app.push_screen_wait(
-                ChooseScreen("Who did it", [(_EVERYBODY, everybody), *each], chosen=self._actor or _EVERYBODY)
+                Picker("Who did it", [(_EVERYBODY, everybody), *each], chosen=self._actor or _EVERYBODY)
             )
             if chosen is not None:
                 self._actor = None if chosen == _EVERYBODY else chosen
@@ -243,7 +190,7 @@ class LogScreen(NotesScreen):
     async def action_choose_since(self) -> None:
         choices = [(since, Content(words)) for since, words in _SINCE.items()]
         chosen = await self.app.push_screen_wait(
-            ChooseScreen("Since when", choices, chosen=self._since, placeholder="or 2026-03-01, 12h, yesterday")
+            Picker("Since when", choices, chosen=self._since, prompt="or 2026-03-01, 12h, yesterday")
         )
         with self._desk.refusals():
             if chosen is not None:

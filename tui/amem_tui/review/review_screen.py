@@ -13,8 +13,8 @@ from textual.widgets import OptionList, Static, TabbedContent, TabPane
 
 from amem.note import Status
 from amem_tui import changes
+from amem_tui.dialogs import Lines
 from amem_tui.history.field_changes import ChangesView, compared, field_blocks, said
-from amem_tui.history.history_screen import Lines
 from amem_tui.keymap import REVIEW_KEYS
 from amem_tui.review import review_lines as telling
 from amem_tui.review.review_lines import Dispute, Waiting, read_chain, read_conflict, read_waiting
