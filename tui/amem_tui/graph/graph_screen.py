@@ -338,7 +338,7 @@ class GraphScreen(NotesScreen):
         collection = self.memory.settings.collection
 
         def write(path: Path, replace: bool) -> int:
-            return write_page(self.memory, path, about, depth, replace=replace)
+            return write_page(self.memory, collection, path, about, depth, replace=replace)
 
         name, then = f"{collection}-graph.html", ": open it in a web browser"
         self.app.push_screen(PathPrompt(self._desk, "Write the graph as a page", name, write, then=then))
