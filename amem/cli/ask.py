@@ -39,7 +39,7 @@ def ask(
     as_json: Json = False,
 ) -> None:
     """Answer one question from the notes, and say which ones the answer rests on."""
-    from amem.cli.chat_lines import why_nobody
+    from amem.cli.chat_screen import why_nobody
     from amem.clock import zone
     from amem.conversation.ports import with_model
 

@@ -14,7 +14,6 @@ from amem.cli.options import Json
 if TYPE_CHECKING:
     from amem.cli.invocation import Invocation
     from amem.conversation.reply import Learnt
-    from amem.memory_system import AgenticMemorySystem
 
 _PANEL = "Chat"
 Model = Annotated[str | None, typer.Option("--model", "-m", help="Who answers, instead of the setting llm_model.")]
@@ -62,49 +61,35 @@ def _talk(
 ) -> None:
     from queue import SimpleQueue
 
-    from amem.cli.chat_lines import why_nobody
+    from amem.cli.chat_screen import newest, why_nobody
+    from amem.cli.chat_terminal import TerminalChat, answer_lines
     from amem.conversation.ports import missing, with_model
+    from amem.conversation.session import Conversation
 
     at_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     settings = call.settings()
     answering = None if model is None else with_model(settings, model)
     learnt: SimpleQueue[Learnt] = SimpleQueue()
-    with call.memory(create=not resume, settings=settings, chroma=True) as memory:
-        if resume and session is None:
-            session = _newest(memory)
-        with memory.assistant(
-            chat=None if answering is None else lambda: memory.chat_model(answering),
-            session=session,
+    with (
+        call.memory(create=not resume, settings=settings, chroma=True) as memory,
+        Conversation(
+            memory,
+            session=newest(memory) if resume and session is None else session,
             incognito=incognito,
+            settings=answering,
             on_learnt=learnt.put if at_terminal else _tell_learnt,
-        ) as assistant:
-            # At a terminal one can change to another model; a question that nobody can answer begins no chat.
-            if (model is not None or not at_terminal) and (lacking := missing(answering or settings, assistant)):
-                tell(f"no model answers: {why_nobody(lacking)}")
-                raise typer.Exit(ExitCode.UNREACHABLE)
-            if at_terminal:
-                from amem.cli.chat_terminal import TerminalChat
-
-                return TerminalChat(call, memory, assistant, learnt, answering or settings).run()
-            from amem.cli.chat_commands import Commands
-            from amem.cli.chat_lines import answer_lines, next_line
-            from amem.cli.chat_screen import Screen
-            from amem.clock import zone
-
-            def run(line: str) -> None:
-                # A screen prints to what is standard output when it is made.
-                Commands(assistant, memory, Screen(zone(settings.timezone)), next_line).run(line)
-
-            code = answer_lines(assistant, run, as_json=as_json)
+        ) as conversation,
+    ):
+        assistant = conversation.open()
+        # At a terminal one can change to another model; a question that nobody can answer begins no chat.
+        if (model is not None or not at_terminal) and (lacking := missing(conversation.settings, assistant)):
+            tell(f"no model answers: {why_nobody(lacking)}")
+            raise typer.Exit(ExitCode.UNREACHABLE)
+        if at_terminal:
+            return TerminalChat(call, memory, conversation, learnt).run()
+        code = answer_lines(memory, conversation, as_json=as_json)
     if code:
         raise typer.Exit(code)
-
-
-def _newest(memory: "AgenticMemorySystem") -> str:
-    from amem.cli.chat_screen import newest
-
-    with memory.assistant(incognito=True) as assistant:
-        return newest(assistant)
 
 
 def _tell_learnt(learnt: "Learnt") -> None:

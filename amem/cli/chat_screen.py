@@ -14,6 +14,7 @@ from amem.cli.render import (
     on_terminal,
     one_line,
     print_json,
+    print_receipt,
     print_table,
     print_wrapped,
     say,
@@ -22,6 +23,8 @@ from amem.cli.render import (
     when,
 )
 from amem.clock import zone
+from amem.conversation.commands import Choices, Line, Notes, Recollection, Stored, Term, Undone
+from amem.conversation.ports import reason
 from amem.conversation.reply import LEARNING, ended, grouped, was_shown
 from amem.errors import NoteNotFound, SessionNotFound
 from amem.language.sentences import may_break
@@ -36,8 +39,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from amem.cli.invocation import Invocation
-    from amem.conversation.assistant import Assistant
+    from amem.conversation.commands import Shown
     from amem.conversation.reply import Recalled, Replayed
+    from amem.errors import AmemError
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
     from amem.storage.chats import ChatSession
@@ -138,6 +142,12 @@ class Folder:
 #
 # Three voices, told apart without colours: what the user types follows the prompt, what the model writes is indented,
 # and amem's own lines begin at the edge with a dot.
+
+
+def why_nobody(error: str | AmemError, hint: str = "") -> str:
+    """What went wrong and what to do, in one line."""
+    return one_line(reason(error, hint))
+
 
 #: What amem says itself begins with it, so that it is not taken for the model's.
 MARK = "· "
@@ -264,14 +274,29 @@ class Screen:
                 hanging=4,
             )
 
-    def choice(self, number: int, id: str, text: str) -> None:
-        """A numbered note to choose from."""
-        words = styled((f"{number:>4}  ", "bold"), (short_id(id), "cyan"), f"  {' '.join(text.split())}")
-        print_wrapped(self.out, words, hanging=6)
+    def show(self, memory: AgenticMemorySystem, what: Shown) -> None:
+        """What a slash command has to show."""
+        match what:
+            case Line(text, warning):
+                (self.warn if warning else self.say)(one_line(text))
+            case Notes(notes):
+                self.notes(notes)
+            case Recollection(recalled, shown, most):
+                self.recalled(recalled, shown=shown, most=most)
+            case Stored(receipt):
+                print_receipt(memory, receipt, mark=MARK)
+            case Undone(report):
+                from amem.cli.logbook import Logbook
 
-    def pair(self, term: str, meaning: str) -> None:
-        """A term and what it means, side by side."""
-        print_wrapped(self.out, styled("  ", (f"{term:<22}", "bold"), f" {meaning}"), hanging=25)
+                self.say(f"undone: {Logbook(memory).reversal(report.operation)}")
+            case Choices(candidates):
+                for place, each in enumerate(candidates, start=1):
+                    words = styled(
+                        (f"{place:>4}  ", "bold"), (short_id(each.note), "cyan"), f"  {' '.join(each.text.split())}"
+                    )
+                    print_wrapped(self.out, words, hanging=6)
+            case Term(term, meaning):
+                print_wrapped(self.out, styled("  ", (f"{term:<22}", "bold"), f" {meaning}"), hanging=25)
 
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
@@ -289,9 +314,10 @@ _LONGEST = 340
 _NONE_YET = SessionNotFound("there is no chat yet", hint="amem chat begins one")
 
 
-def newest(assistant: Assistant) -> str:
+def newest(memory: AgenticMemorySystem) -> str:
     """Id of the chat used last. Raises SessionNotFound."""
-    found = assistant.sessions(1)
+    with memory.assistant(incognito=True) as assistant:
+        found = assistant.sessions(1)
     if not found:
         raise _NONE_YET
     return found[0].id
@@ -316,7 +342,7 @@ def list_chats(call: Invocation, as_json: bool) -> None:
 def replay_chat(call: Invocation, session: str | None, turn: int | None, as_json: bool) -> None:
     """The turns of a chat, or one of them. Raises SessionNotFound."""
     with call.memory() as memory, memory.assistant(incognito=True) as assistant:
-        chat = newest(assistant) if session is None else session
+        chat = newest(memory) if session is None else session
         turns = assistant.replay(chat, turn)
         if as_json:
             return print_json({"session": turns[0].turn.session, "turns": [turn_record(each) for each in turns]})

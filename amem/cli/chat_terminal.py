@@ -1,35 +1,260 @@
-"""The chat at a terminal: reads, answers, says what was learnt, and leaves nothing undone on the way out."""
+"""The chat in the shell: a prompt at a terminal, a line for a turn in a pipe. What a conversation is, is
+``amem.conversation.session``."""
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
-from dataclasses import replace
+import sys
+from contextlib import closing, contextmanager, nullcontext, redirect_stdout, suppress
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from amem.cli.chat_commands import Commands
-from amem.cli.chat_keyboard import Keyboard, keys_unseen
-from amem.cli.chat_lines import Leave, why_nobody
-from amem.cli.chat_screen import Screen
-from amem.cli.render import count, one_line, short_id, when
+from amem.cli.chat_screen import Screen, why_nobody
+from amem.cli.exits import ExitCode
+from amem.cli.invocation import tell
+from amem.cli.render import count, json_line, one_line, say, short_id, when
 from amem.clock import zone
 from amem.conversation.background import Idle
-from amem.conversation.ports import answering, check
+from amem.conversation.commands import Choices, Leave, Term, chosen, completions, hide, is_command, plain, run
 from amem.conversation.reply import Learnt, PieceKind, best, ended
 from amem.errors import AmemError
-from amem.query import Filter
 from amem.storage.chats import TurnState
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from threading import Event
 
+    from prompt_toolkit.document import Document
+
     from amem.cli.invocation import Invocation
-    from amem.conversation.assistant import Assistant
-    from amem.conversation.reply import Piece, Reply
+    from amem.conversation.commands import Completion
+    from amem.conversation.reply import Piece, Recalled, Reply
+    from amem.conversation.session import Conversation
     from amem.memory_system import AgenticMemorySystem
-    from amem.settings import Settings
     from amem.storage.chats import Turn
+
+_WHICH = "forget which? numbers, or Enter for none: "
+_KEYS = (
+    Term('\\ at the end, or """', 'go on in the next line, until """ ends it; so does Alt-Enter'),
+    Term("Tab", "complete a command or a note's id; the arrow keys bring back what was said"),
+    Term("Ctrl-C", "stop the answer; at the prompt: clear the line, twice: leave"),
+    Term("Ctrl-D", "leave"),
+)
+
+
+def run_command(
+    memory: AgenticMemorySystem, conversation: Conversation, screen: Screen, text: str, ask: Callable[[str], str]
+) -> None:
+    """Run a slash command; `ask` has the user type a line, and raises EOFError at the end. Raises Leave."""
+    for each in run(conversation, text, _KEYS):
+        screen.show(memory, each)
+        if isinstance(each, Choices):
+            try:
+                notes = chosen(ask(_WHICH), each.candidates)
+            except (EOFError, KeyboardInterrupt):
+                notes = []
+                screen.gap()
+            except ValueError as wrong:
+                notes = []
+                screen.warn(f"{one_line(str(wrong), 20)} is none of the numbers")
+            for told in hide(conversation, notes):
+                screen.show(memory, told)
+
+
+# In a pipe: a line is a turn, an answer is what is printed.
+
+
+def answer_lines(memory: AgenticMemorySystem, conversation: Conversation, *, as_json: bool) -> ExitCode:
+    """Answer every line of standard input; UNREACHABLE when a line had no model to answer it.
+
+    A line that begins with one slash is a command. What it prints goes to standard error where every line of standard
+    output is to be JSON.
+    """
+    code = ExitCode.OK
+    while line := _next_line():
+        if is_command(line):
+            try:
+                with redirect_stdout(sys.stderr) if as_json else nullcontext():
+                    # A screen prints to what is standard output when it is made.
+                    screen = Screen(zone(conversation.settings.timezone))
+                    run_command(memory, conversation, screen, line, _next_line)
+            except Leave:
+                return code
+            continue
+        line = plain(line)
+        reply = conversation.open().say(line)
+        if as_json:
+            say(json_line(reply_record(line, reply)), flush=True)
+        else:
+            _print(reply)
+        if reply.state is TurnState.UNANSWERED:
+            code = ExitCode.UNREACHABLE
+        elif reply.state is TurnState.INTERRUPTED and not reply.error:
+            return ExitCode.INTERRUPTED
+        conversation.open().wait()  # nobody types meanwhile, and the next line may ask for what this one taught
+    return code
+
+
+def reply_record(question: str, reply: Reply) -> dict[str, Any]:
+    """A turn as JSON."""
+    return {
+        "session": reply.session,
+        "turn": reply.turn,
+        "question": question,
+        "answer": reply.text,
+        "notice": reply.notice,
+        "in_memory": reply.in_memory,
+        "state": str(reply.state),
+        "model": reply.model,
+        "error": reply.error,
+        "hint": reply.hint,
+        "recalled": [each.to_dict() for each in reply.recalled],
+    }
+
+
+def _print_recalled(found: Iterable[Recalled]) -> None:
+    """What was recalled: ``id, score, time, content, reasons`` by tabs."""
+    for each in found:
+        at = "" if each.at is None else each.at.isoformat()
+        say("\t".join(map(one_line, (short_id(each.note), f"{each.score:.3f}", at, each.text, each.why))))
+
+
+def _print(reply: Reply) -> None:
+    for text in (reply.notice, reply.text):
+        if text.strip():
+            say(text.strip())
+    if reply.state is TurnState.UNANSWERED and not reply.text.strip():
+        _print_recalled(best(reply.recalled))
+    sys.stdout.flush()
+    why = why_nobody(reply.error, reply.hint)
+    if reply.state is TurnState.UNANSWERED:
+        tell(f"no model answers: {why}; this is what memory holds")
+    elif reply.error:
+        tell(f"the model broke off: {why}")
+
+
+def _next_line(prompt: str = "") -> str:
+    """The next line of standard input that is not empty, as it comes; '' at its end. Nobody there reads a prompt."""
+    from amem.interop.decoding import decode
+
+    while line := sys.stdin.buffer.readline():
+        if text := decode(line, "standard input").strip():
+            return text
+    return ""
+
+
+# What is typed at a terminal.
+
+_BLOCK = '"""'
+
+
+class Prompt:
+    """Reads from the terminal with prompt_toolkit; `complete` says what half typed words may become."""
+
+    def __init__(self, complete: Callable[[str], Iterable[Completion]]) -> None:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.completion import CompleteEvent, Completer
+        from prompt_toolkit.completion import Completion as Offer
+        from prompt_toolkit.history import InMemoryHistory
+        from prompt_toolkit.output import create_output
+
+        class Words(Completer):
+            def get_completions(self, document: Document, event: CompleteEvent) -> Iterator[Offer]:
+                word = -len(document.get_word_before_cursor(WORD=True))
+                with suppress(AmemError):
+                    for each in complete(document.text_before_cursor):
+                        yield Offer(each.word, word, display_meta=one_line(each.meaning, 60))
+
+        output = create_output()
+        # Terminals that do not say where the cursor is would be waited for, and warned of.
+        vars(output)["enable_cpr"] = False
+        self._history = InMemoryHistory()
+        self._session: PromptSession[str] = PromptSession(
+            history=self._history,
+            completer=Words(),
+            complete_while_typing=False,
+            multiline=True,
+            prompt_continuation="… ",
+            key_bindings=_keys(),
+            include_default_pygments_style=False,
+            output=output,
+        )
+        self._line: PromptSession[str] = PromptSession(include_default_pygments_style=False, output=output)
+
+    def remember(self, text: str) -> None:
+        """Let the arrow keys bring this text back, in this chat."""
+        self._history.append_string(text)
+
+    def read(self, prompt: str) -> str:
+        """What the user says, on one line or several.
+
+        Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C where nothing is typed, UnicodeError for what is not
+        text.
+        """
+        text = self._session.prompt([("bold", prompt)]).strip()
+        text.encode()
+        return text.removeprefix(_BLOCK).removesuffix(_BLOCK).strip() if text.startswith(_BLOCK) else text
+
+    def line(self, prompt: str) -> str:
+        """One line. Raises EOFError and KeyboardInterrupt."""
+        return self._line.prompt([("bold", prompt)])
+
+
+def _keys() -> Any:
+    """Enter sends what is complete, and Ctrl-C clears before it leaves."""
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _send(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        text = buffer.text.strip()
+        before = buffer.document.text_before_cursor
+        if text.startswith(_BLOCK) and not (text.endswith(_BLOCK) and len(text) >= 2 * len(_BLOCK)):
+            buffer.insert_text("\n")
+        elif before.endswith("\\") and not before.endswith("\\\\"):
+            buffer.delete_before_cursor()
+            buffer.insert_text("\n")
+        else:
+            buffer.validate_and_handle()
+
+    @keys.add("escape", "enter")
+    def _new_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    @keys.add("c-c")
+    @keys.add("<sigint>")
+    def _clear(event: KeyPressEvent) -> None:
+        if event.current_buffer.text.strip():
+            event.current_buffer.reset()
+        else:
+            event.app.exit(exception=KeyboardInterrupt, style="class:aborting")
+
+    return keys
+
+
+@contextmanager
+def keys_unseen() -> Iterator[None]:
+    """Within the block, what is typed is kept for the next prompt and not shown in between."""
+    try:
+        import termios
+    except ImportError:  # Windows
+        yield
+        return
+    keyboard = sys.stdin.fileno()
+    before = termios.tcgetattr(keyboard)
+    without = termios.tcgetattr(keyboard)
+    # Key by key and not by lines, so that the prompt gets Ctrl-D and the like as keys.
+    without[3] &= ~(termios.ECHO | termios.ICANON)
+    without[6][termios.VMIN], without[6][termios.VTIME] = 1, 0
+    termios.tcsetattr(keyboard, termios.TCSADRAIN, without)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
+
+
+# At a terminal: reads, answers, says what was learnt, and leaves nothing undone on the way out.
 
 #: A quick learner may say what it learnt before the next prompt; nobody waits longer for a slow one.
 _LEARNING_SECONDS = 1.0
@@ -40,77 +265,59 @@ _SHOWN_TURNS = 2
 
 
 class TerminalChat:
-    """One sitting. `learnt` is where the assistant puts what it learnt, from its own thread; `answering` the settings
-    that name the model."""
+    """One sitting. `learnt` is where the conversation puts what was learnt, from another thread."""
 
     def __init__(
-        self,
-        call: Invocation,
-        memory: AgenticMemorySystem,
-        assistant: Assistant,
-        learnt: SimpleQueue[Learnt],
-        answering: Settings,
+        self, call: Invocation, memory: AgenticMemorySystem, conversation: Conversation, learnt: SimpleQueue[Learnt]
     ) -> None:
         self._call = call
         self._memory = memory
-        self._assistant = assistant
+        self._conversation = conversation
         self._learnt = learnt
-        self._answering = answering
         self._screen = Screen(zone(memory.settings.timezone))
-        self._keyboard = Keyboard(plain=self._screen.plain)
-        self._commands = Commands(assistant, memory, self._screen, self._keyboard.line)
-        self._keyboard.complete_with(self._commands.names())
+        self._prompt = Prompt(lambda typed: completions(conversation, typed))
         self._idle = Idle(self._while_idle, 60 * memory.settings.idle_minutes)
         #: What was done meanwhile, to be said at the next opportunity.
         self._done_meanwhile: SimpleQueue[str] = SimpleQueue()
-        #: Why no model answers, as it was said last.
-        self._why_nobody = ""
-        #: Why the model did not learn, as it was said last.
-        self._why_unlearnt = ""
 
     def run(self) -> None:
         """Talk until the user leaves."""
         self._greet()
         self._show_earlier()
-        with self._keyboard.set_up():
-            try:
-                while True:
-                    self._say_learnt()
-                    self._idle.begin()
-                    try:
-                        said = self._read()
-                    finally:
-                        self._idle.end()
-                    self._say_done_meanwhile()
-                    self._turn(said)
-            except Leave:
-                self._leave()
-            finally:
-                self._idle.end(_IDLE_SECONDS)
+        try:
+            while True:
+                self._say_learnt()
+                self._idle.begin()
+                try:
+                    said = self._read()
+                finally:
+                    self._idle.end()
+                self._say_done_meanwhile()
+                self._turn(said)
+        except Leave:
+            self._leave()
+        finally:
+            self._idle.end(_IDLE_SECONDS)
 
     # -- coming and going ---------------------------------------------------------------------------------------
 
     def _greet(self) -> None:
-        settings = self._answering
-        notes = count(self._memory.count(Filter()), "note")  # what a search looks at
-        try:
-            model = self._assistant.model
-            check(settings, model)
-        except AmemError as error:
-            self._why_nobody = str(error)
-            self._screen.warn(f"no model answers: {why_nobody(error)}")
+        found = self._conversation.answering()
+        notes = count(found.notes, "note")
+        if found.problem:
+            self._screen.warn(f"no model answers: {why_nobody(found.problem, found.hint)}")
             self._screen.say(f"what is asked is looked up in {notes}; /help")
             return
-        secret = "; incognito" if self._assistant.incognito else ""
-        self._screen.say(f"{answering(settings, model)}; {notes}{secret}; /help")
+        secret = "; incognito" if self._conversation.incognito else ""
+        self._screen.say(f"{found.who}; {notes}{secret}; /help")
 
     def _show_earlier(self) -> None:
-        turns = self._assistant.turns()
+        assistant, screen = self._conversation.open(), self._screen
+        turns = assistant.turns()
         if not turns:
             return
-        screen, last = self._screen, turns[-1]
-        at = when(last.at, screen.zone)
-        screen.say(f"chat {short_id(self._assistant.session)} goes on after {count(len(turns), 'turn')}, {at}:")
+        at = when(turns[-1].at, screen.zone)
+        screen.say(f"chat {short_id(assistant.session)} goes on after {count(len(turns), 'turn')}, {at}:")
         for each in turns[-_SHOWN_TURNS:]:
             screen.gap()
             screen.asked(each.question)
@@ -118,10 +325,10 @@ class TerminalChat:
             if ended := _ending(each):
                 screen.say(ended)
         for each in turns:
-            self._keyboard.remember(each.question)
+            self._prompt.remember(each.question)
 
     def _leave(self) -> None:
-        screen, assistant = self._screen, self._assistant
+        screen, assistant = self._screen, self._conversation.open()
         if not assistant.wait(0):
             screen.say("learning from what was said; Ctrl-C leaves that for later")
             try:
@@ -141,29 +348,26 @@ class TerminalChat:
         while True:
             self._screen.gap()
             try:
-                return self._keyboard.read("incognito > " if self._assistant.incognito else "> ")
+                return self._prompt.read("incognito > " if self._conversation.incognito else "> ")
             except EOFError:
-                self._screen.gap()
                 raise Leave from None
             except KeyboardInterrupt:
-                cleared = self._keyboard.threw_away
-                self._screen.gap()
-                if warned and not cleared:
+                if warned:
                     raise Leave from None
-                if not cleared:
-                    self._screen.say("Ctrl-C again leaves; so does Ctrl-D")
-                warned = not cleared
+                self._screen.say("Ctrl-C again leaves; so does Ctrl-D")
+                warned = True
             except UnicodeError:
                 self._screen.warn("that is not UTF-8 text; nothing was sent")
 
     def _turn(self, text: str) -> None:
         try:
-            if text.startswith("/") and not text.startswith("//"):
+            if is_command(text):
                 self._say_learnt()
-                self._commands.run(text)
+                run_command(self._memory, self._conversation, self._screen, text, self._prompt.line)
             elif text:
+                problem = self._conversation.problem
                 with keys_unseen():
-                    self._after(self._answer(text[1:] if text.startswith("//") else text))
+                    self._after(self._answer(plain(text)), problem)
                     self._wait_for_learning()
         except AmemError as error:
             self._screen.warn(why_nobody(error))
@@ -173,14 +377,14 @@ class TerminalChat:
     def _answer(self, text: str) -> Reply | None:
         """Show the reply as it is written; None when it was stopped before its end."""
         screen = self._screen
-        pieces = cast("Generator[Piece, None, None]", self._assistant.stream(text))
+        pieces = cast("Generator[Piece, None, None]", self._conversation.say(text))
         try:
             # Closed however it ends: what had been written is then kept.
             with closing(pieces), screen.answer() as write:
                 for piece in pieces:
                     if piece.kind is PieceKind.RECALLED:
                         # Who was told that no model answers waits for none.
-                        then = "looking in memory" if self._why_nobody else "waiting for the model"
+                        then = "looking in memory" if self._conversation.problem else "waiting for the model"
                         screen.waiting(f"{count(len(piece.recalled), 'note')} recalled; {then}")
                     elif piece.kind is PieceKind.NOTICE:
                         screen.warn(piece.text)
@@ -192,7 +396,8 @@ class TerminalChat:
             pass
         return None
 
-    def _after(self, reply: Reply | None) -> None:
+    def _after(self, reply: Reply | None, problem: str) -> None:
+        """Say how an answer ended, unless in full; `problem` is why no model answered, as it was told before."""
         screen = self._screen
         if reply is None or reply.state is TurnState.INTERRUPTED:
             broken = f": {why_nobody(reply.error, reply.hint)}" if reply is not None and reply.error else ""
@@ -202,29 +407,25 @@ class TerminalChat:
             found = [] if reply.text else best(reply.recalled)
             held = "this is what memory holds" if reply.text else ""
             held = held or ("this is what memory holds:" if found else "memory holds nothing about it either")
-            if reply.error == self._why_nobody:
+            if reply.error == problem:
                 screen.warn(f"still no model answers; {held}")
             else:
                 screen.warn(f"no model answers: {why_nobody(reply.error, reply.hint)}")
                 screen.say(held)
-            self._why_nobody = reply.error
-            if found:
-                for each in found:
-                    screen.entry(each)
-                if more := len(reply.recalled) - len(found):
-                    screen.say(f"/why shows {more} more that came to mind")
-        else:
-            self._why_nobody = ""
+            for each in found:
+                screen.entry(each)
+            if found and (more := len(reply.recalled) - len(found)):
+                screen.say(f"/why shows {more} more that came to mind")
 
     def _wait_for_learning(self) -> None:
         """Give a quick learner the time to say what it learnt before the next prompt."""
-        if self._memory.settings.chat_learning == "turn" and not self._assistant.incognito:
+        if self._memory.settings.chat_learning == "turn" and not self._conversation.incognito:
             with suppress(KeyboardInterrupt):
-                self._assistant.wait(_LEARNING_SECONDS)
+                self._conversation.open().wait(_LEARNING_SECONDS)
 
     def _while_idle(self, stop: Event) -> None:
         """In a thread of its own: the maintenance that is due, unless nothing is to be kept."""
-        if not self._assistant.incognito:
+        if not self._conversation.incognito:
             report = self._memory.maintain_when_quiet(stop)
             if report is not None and (line := report.line()):
                 self._done_meanwhile.put(line)
@@ -235,15 +436,11 @@ class TerminalChat:
 
     def _say_learnt(self) -> None:
         """One line on what was learnt since the last."""
-        sum = Learnt()
+        learnt = Learnt()
         with suppress(Empty):
             while True:
-                sum += self._learnt.get_nowait()
-        error = sum.error
-        if error and error == self._why_unlearnt:
-            sum = replace(sum, error="as before")
-        self._why_unlearnt = error or self._why_unlearnt
-        if line := sum.line():
+                learnt += self._learnt.get_nowait()
+        if line := self._conversation.news(learnt).line():
             self._screen.say(line)
 
 

@@ -28,7 +28,7 @@ from amem.protocols import ChatModel
 from amem.storage.chats import Learning, Turn, TurnState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from threading import Event
     from types import TracebackType
     from typing import Self
@@ -394,12 +394,15 @@ class Assistant:
         self._by_hand.append(operation)
         return Forgotten(id, operation=operation)
 
-    def undo(self) -> UndoReport:
-        """Take back what was last learnt in this chat, remembered by hand or forgotten. Raises NothingToUndo."""
+    def undo(self, by_hand: Sequence[int] = ()) -> UndoReport:
+        """Take back what was last learnt in this chat, remembered by hand or forgotten. Raises NothingToUndo.
+
+        `by_hand` are operations by which a person remembered or forgot something beside this assistant.
+        """
         self._learning.wait(self._memory.settings.llm_timeout)
         with self._store.read() as session:
             learnt = last_learnt(session, session.chats.turns(self._session))
-            found = [each for each in self._by_hand if not session.operations.get(each).undone]
+            found = [each for each in (*self._by_hand, *by_hand) if not session.operations.get(each).undone]
         if learnt is not None:
             found.append(learnt)
         if not found:

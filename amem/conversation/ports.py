@@ -15,15 +15,18 @@ if TYPE_CHECKING:
     from threading import Event
 
     from amem.conversation.assistant import Assistant
+    from amem.conversation.reply import Learnt
     from amem.language.intervals import Interval
     from amem.message import Message
     from amem.note import MemoryNote, Scope
+    from amem.protocols import ChatModel
     from amem.query import Filter, Query
     from amem.receipt import Receipt
     from amem.retrieval.core_notes import Core
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
     from amem.settings import Settings
+    from amem.storage.note_lists import Card
     from amem.storage.records import UndoReport
 
 
@@ -59,6 +62,25 @@ class Memory(Protocol):
     def list(
         self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
     ) -> list[MemoryNote]: ...
+
+
+class Collection(Memory, Protocol):
+    """A collection as a conversation's front end uses it; ``AgenticMemorySystem`` is one."""
+
+    def assistant(
+        self,
+        *,
+        chat: ChatModel | Callable[[], ChatModel] | None = None,
+        session: str | None = None,
+        incognito: bool = False,
+        on_learnt: Callable[[Learnt], None] | None = None,
+    ) -> Assistant: ...
+
+    def chat_model(self, settings: Settings | None = None, *, cancelled: Event | None = None) -> ChatModel: ...
+
+    def count(self, filter: Filter | None = None) -> int: ...
+
+    def cards_of(self, ids: Sequence[str]) -> dict[str, Card]: ...
 
 
 class Answered(Protocol):
