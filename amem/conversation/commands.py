@@ -137,7 +137,8 @@ def completions(conversation: Conversation, typed: str) -> list[Completion]:
         return []
     name, space, rest = typed.removeprefix("/").partition(" ")
     if not space:
-        return [Completion(f"/{each.name}", each.help) for each in COMMANDS.values() if each.name.startswith(name)]
+        named = [each for each in COMMANDS.values() if each.name.startswith(name.lower())]
+        return [Completion(f"/{each.name}{' ' if each.arguments else ''}", each.help) for each in named]
     match name.lower():
         case "forget" if " " not in rest:
             looked = conversation.memory.list(Filter(), limit=_LOOKED_THROUGH)

@@ -13,7 +13,10 @@ import subprocess
 import sys
 import termios
 import time
+from codecs import getincrementaldecoder
 from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,12 +26,85 @@ if TYPE_CHECKING:
 AMEM = (sys.executable, "-c", "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()")
 CTRL_C, CTRL_D, UP, ENTER = "\x03", "\x04", "\x1b[A", "\r"
 PROMPT = re.compile(r"(?:^|\n)(?:incognito )?> $")
-# A terminal drops what it still holds when Ctrl-C is pressed, so a sequence may want its end.
-_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]?|[=>]?)")
-_UNENDED = re.compile(r"\x1b(?:\[[0-9;?]*)?$")
-_ERASED = re.compile(r"[^\n]*\r\x1b\[K")
+_SEQUENCE = re.compile(r"\x1b(?:\[([0-9;?]*)([@-~])|\][^\x07]*\x07|[=>])")
 _SECONDS = 60.0
-_PATIENCE = 2.0
+
+
+class Paper:
+    """A terminal without a bottom: keeps every line that was printed, as it is after all that was drawn over it."""
+
+    def __init__(self, columns: int) -> None:
+        self._columns = columns
+        self._lines: list[list[str]] = [[]]
+        self._folded: set[int] = set()
+        self._rest = ""
+        self.row = self.column = 0
+
+    def write(self, text: str) -> None:
+        """Print this; a sequence that has not ended yet waits for its rest."""
+        text, self._rest = self._rest + text, ""
+        place = 0
+        while place < len(text):
+            char = text[place]
+            if char == "\x1b":
+                found = _SEQUENCE.match(text, place)
+                if found is None:
+                    self._rest = text[place:]
+                    return
+                self._obey(found[1] or "", found[2] or "")
+                place = found.end()
+                continue
+            place += 1
+            if char == "\n":
+                self.row += 1
+            elif char == "\r":
+                self.column = 0
+            elif char == "\b":
+                self.column = max(0, self.column - 1)
+            elif char >= " ":
+                self._put(char)
+        self._line()
+
+    def since(self, row: int, column: int) -> str:
+        """What stands there and after it; a line that was too long for the terminal is one."""
+        line = self._line()
+        line += [" "] * (self.column - len(line))  # blanks before the cursor need not have been printed
+        found = "".join(self._lines[row][column:])
+        for place in range(row + 1, len(self._lines)):
+            found += f"{'' if place in self._folded else chr(10)}{''.join(self._lines[place])}"
+        return found
+
+    def _line(self) -> list[str]:
+        while len(self._lines) <= self.row:
+            self._lines.append([])
+        return self._lines[self.row]
+
+    def _put(self, char: str) -> None:
+        width = cell_len(char)
+        if self.column + width > self._columns:
+            self.row, self.column = self.row + 1, 0
+            self._folded.add(self.row)
+        line = self._line()
+        line += [" "] * (self.column - len(line))
+        # The second cell of a wide character is empty.
+        line[self.column : self.column + width] = [char, *[""] * (width - 1)]
+        self.column += width
+
+    def _obey(self, numbers: str, what: str) -> None:
+        first = numbers.split(";")[0]
+        by = int(first) if first.isdecimal() else 0
+        if what == "A":
+            self.row = max(0, self.row - max(1, by))
+        elif what == "B":
+            self.row += max(1, by)
+        elif what == "C":
+            self.column += max(1, by)
+        elif what == "D":
+            self.column = max(0, self.column - max(1, by))
+        elif what in ("K", "J") and by == 0:
+            del self._line()[self.column :]
+            if what == "J":
+                del self._lines[self.row + 1 :]
 
 
 class Sitting:
@@ -36,7 +112,8 @@ class Sitting:
 
     def __init__(self, *words: str, env: Mapping[str, str], columns: int = 80) -> None:
         self._seen = b""
-        self._typed_at = 0
+        self._paper, self._decoder = Paper(columns), getincrementaldecoder("utf-8")("replace")
+        self._typed_at = 0, 0
         self._place = 0
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
@@ -70,14 +147,16 @@ class Sitting:
 
     @property
     def screen(self) -> str:
-        """What was printed since keys were pressed last and not taken away again, without escape sequences."""
-        return _ESCAPES.sub("", _ERASED.sub("", self.raw[self._typed_at :])).replace("\r", "")
+        """What stands behind the place at which keys were pressed last."""
+        return self._paper.since(*self._typed_at)
 
     def keys(self, text: str) -> None:
+        """Press keys; the screen begins anew here."""
+        self._typed_at, self._place = (self._paper.row, self._paper.column), 0
+        self.press(text)
+
+    def press(self, text: str) -> None:
         """Press keys."""
-        printed = self.raw
-        unended = _UNENDED.search(printed)  # the rest of this sequence is not what the keys bring
-        self._typed_at, self._place = len(printed) if unended is None else unended.start(), 0
         os.write(self._master, text.encode())
 
     def until(self, wanted: str | re.Pattern[str]) -> str:
@@ -102,22 +181,12 @@ class Sitting:
         self.keys(text + ENTER)
         return self.until(PROMPT)
 
-    def interrupt(self, wanted: str | re.Pattern[str]) -> str:
-        """Press Ctrl-C at the prompt and read on until this is on the screen.
-
-        Python overlooks a signal that comes in the instant before it waits for a key; like a person, press again
-        when nothing has come of it: nothing on the screen, or no more than the prompt of before, drawn late.
-        """
-        self.keys(CTRL_C)
-        pattern = re.compile(re.escape(wanted)) if isinstance(wanted, str) else wanted
+    def until_gone(self, text: str) -> None:
+        """Read on until this is no longer on the screen."""
         deadline = time.monotonic() + _SECONDS
-        while (found := self._found(pattern)) is None:
-            assert time.monotonic() < deadline, f"no {pattern.pattern!r} in {self.screen!r}"
-            if select.select([self._master], [], [], _PATIENCE)[0]:
-                assert self._read(deadline), "the program ended"
-            elif not self.screen.strip(" >\n"):
-                os.write(self._master, CTRL_C.encode())
-        return found
+        while text in self.screen:
+            assert time.monotonic() < deadline, f"{text!r} is still in {self.screen!r}"
+            assert self._read(deadline), "the program ended"
 
     def learnt(self, text: str) -> str:
         """Say something and go on to the line that tells what was learnt; what was printed in between."""
@@ -150,4 +219,5 @@ class Sitting:
         except OSError:  # the other end was closed
             return False
         self._seen += data
+        self._paper.write(self._decoder.decode(data))
         return bool(data)

@@ -366,6 +366,24 @@ class TestTerminal:
         asked = [each["question"] for each in turns(chat)]
         assert asked == ["我住在哪里？", "我住在哪里？", "first line\nsecond line", "one\ntwo"]
 
+    def test_tab_completes_commands_and_notes_and_a_text_may_have_several_lines(self, chat: Cli) -> None:
+        from sitting import CTRL_D, ENTER, PROMPT
+
+        (bakery,) = [each["id"] for each in chat.json("list") if "bakery" in each["content"]]
+        with FakeOllama() as ollama, self.sit(chat, OLLAMA_HOST=ollama.host) as sitting:
+            sitting.until(PROMPT)
+            sitting.keys("/fo\t")
+            sitting.until("/forget ")
+            sitting.press("baker\t")
+            sitting.until(bakery[:8])
+            assert "· forgot " in sitting.say("")
+            sitting.say('"""我住在里斯本。' + ENTER + 'The sea is blue."""')
+            sitting.keys("one" + "\x1b\r" + "two" + ENTER)
+            sitting.until(PROMPT)
+            sitting.keys(CTRL_D)
+            assert sitting.end() == 0
+        assert [each["question"] for each in turns(chat)] == ["我住在里斯本。\nThe sea is blue.", "one\ntwo"]
+
     def test_a_replay_tells_what_was_taken_back_since(self, chat: Cli) -> None:
         chat.ok("chat", input="I moved to Porto in May.\n")
         chat.ok("undo")
@@ -394,7 +412,7 @@ class TestTerminal:
         assert "我上个月搬到了波尔图。" in {note["content"] for note in chat.json("list")}
 
     def test_without_a_model_it_shows_what_it_remembers(self, chat: Cli) -> None:
-        from sitting import PROMPT
+        from sitting import CTRL_C, PROMPT
 
         with self.sit(chat, OLLAMA_HOST="127.0.0.1:9") as sitting:
             assert "no Ollama answers at http://127.0.0.1:9" in sitting.until(PROMPT)
@@ -408,17 +426,23 @@ class TestTerminal:
             assert "shown to the model" not in why
             sitting.keys("never mind")
             sitting.until("never mind")
-            assert "Ctrl-C" not in sitting.interrupt(PROMPT)
-            sitting.interrupt("Ctrl-C again leaves")
+            sitting.press(CTRL_C)
+            sitting.until_gone("never mind")
+            assert "Ctrl-C" not in sitting.screen
+            sitting.press(CTRL_C)
+            sitting.until("Ctrl-C again leaves")
             sitting.until(PROMPT)
-            sitting.interrupt("go on with: ")
+            sitting.keys(CTRL_C)
+            sitting.until("go on with: ")
             assert sitting.end() == 0
         with self.sit(chat, "--resume", OLLAMA_HOST="127.0.0.1:9") as again:
             again.until(PROMPT)
             assert again.say("/why") == why
-            again.interrupt("Ctrl-C again leaves")
+            again.keys(CTRL_C)
+            again.until("Ctrl-C again leaves")
             again.until(PROMPT)
-            again.interrupt("go on with: ")
+            again.keys(CTRL_C)
+            again.until("go on with: ")
             assert again.end() == 0
         with self.sit(chat, "--replay") as replay:
             assert "· came to mind, best first:\n" in replay.until("no model answered")

@@ -233,7 +233,7 @@ async def test_while_one_writes_the_palette_offers_what_has_a_letter(home: Home)
         await pilot.pause(0.3)
         await pilot.press("enter")
         await wait_until(pilot, lambda: "INCOGNITO" in screen_text(pilot))
-        assert room(pilot)._talk.incognito
+        assert room(pilot).conversation.incognito
 
 
 @pytest.mark.thorough
@@ -250,3 +250,29 @@ async def test_a_line_of_the_panel_is_opened_by_a_click_and_a_note_deleted_meanw
         await pilot.click(room(pilot)._panel, offset=(6, row + 1))
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
         await wait_until(pilot, lambda: "Deleted by" in screen_text(pilot))
+
+
+async def test_slash_commands_work_as_in_the_shell(home: Home) -> None:
+    memory = home.open()
+    memory.add(TEA)
+    memory.add(CAT)
+    async with talking(memory) as pilot:
+        await say(pilot, "/help")
+        await wait_until(pilot, lambda: "/remember TEXT" in screen_text(pilot))
+        await say(pilot, "/remember 我对芒果过敏。")
+        await wait_until(pilot, lambda: "我对芒果过敏。" in aside(pilot))
+        await say(pilot, "/undo")
+        await wait_until(pilot, lambda: memory.count() == 2)
+        await say(pilot, "/forget 吸尘器")
+        await choosing(pilot)
+        await pilot.press("enter")
+        await wait_until(pilot, lambda: [note.content for note in memory.list()] == [TEA])
+        await say(pilot, "/wy")
+        await wait_until(pilot, lambda: "did you mean /why?" in screen_text(pilot))
+        assert spoken(pilot) == []
+        await say(pilot, "//etc is a folder.")
+        assert spoken(pilot)[0][0] == "/etc is a folder."
+        await say(pilot, "/incognito")
+        await wait_until(pilot, lambda: "INCOGNITO" in screen_text(pilot))
+        await say(pilot, "/quit")
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))

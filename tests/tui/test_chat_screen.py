@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
-from amem_tui.chat.chat_reading import standing
 from chat_home import Home, Talker, aside, ending, over, room, say, spoken, talking
 from driving import opened, said, screen_text, settled, toasts, wait_until
 
+from amem.conversation.session import Conversation
 from amem.storage.chats import TurnState
 from amem.testing import FakeOllama, Fault, ScriptedChat
 
@@ -58,7 +58,7 @@ def test_the_room_counts_the_notes_that_a_search_looks_at(home: Home) -> None:
     memory = home.open()
     old, new = memory.add(TEA), memory.add(CAT)
     memory.supersede(old.id, new.id)
-    assert standing(memory, memory.settings).notes == 1
+    assert Conversation(memory).answering().notes == 1
 
 
 async def test_the_panel_says_what_was_recalled_and_why_and_opens_the_note(home: Home) -> None:

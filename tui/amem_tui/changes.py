@@ -70,7 +70,7 @@ def undo(memory: AgenticMemorySystem, operation: int | None = None) -> str:
     if wanted is None:
         return "Nothing done from here is left to undo; the log (l) can undo anything."
     report = memory.undo(wanted)
-    return _reversed(memory, report, "Undid", "; ctrl+r brings it back" if report.reverted else "")
+    return reversal(memory, report, "Undid", "; ctrl+r brings it back" if report.reverted else "")
 
 
 def redo(memory: AgenticMemorySystem) -> str:
@@ -78,7 +78,7 @@ def redo(memory: AgenticMemorySystem) -> str:
     undone_by = memory.own_undone()
     if undone_by is None:
         return "Nothing was undone from here that could be redone."
-    return _reversed(memory, memory.redo(undone_by), "Redid")
+    return reversal(memory, memory.redo(undone_by), "Redid")
 
 
 def roll_back(memory: AgenticMemorySystem, id: str, version: int) -> str:
@@ -136,7 +136,8 @@ def keep_both(memory: AgenticMemorySystem, earlier: str, later: str) -> str:
     return "Both stand already, for one and the same thing: say which is right"
 
 
-def _reversed(memory: AgenticMemorySystem, report: UndoReport, verb: str, then: str = "") -> str:
+def reversal(memory: AgenticMemorySystem, report: UndoReport, verb: str, then: str = "") -> str:
+    """What an undo or a redo did, and what it left alone."""
     lines = [f"{verb} {_what(memory, report.undone)}{then}"]
     if report.kept and not report.reverted:
         lines.append("Nothing was left of it to take back.")

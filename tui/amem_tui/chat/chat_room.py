@@ -10,14 +10,14 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.widgets import OptionList
 
+from amem.conversation.commands import is_command, plain
 from amem.conversation.ports import available, check, with_model
+from amem.conversation.session import Chat
 from amem.llm.model_names import full_name
 from amem.storage.chats import TurnState
 from amem_tui import changes
 from amem_tui.browse.page_blocks import Address, Named, ToNote
 from amem_tui.browse.page_view import Page
-from amem_tui.chat import chat_reading as reading
-from amem_tui.chat.chat_reading import Chat
 from amem_tui.chat.composer import Chooser
 from amem_tui.chat.conversing import ConversingScreen
 from amem_tui.chat.recall_panel import Panel
@@ -49,11 +49,8 @@ class ByHandScreen(ConversingScreen):
         text = (self.get_selected_text() or "").strip()
         if not text:
             return
-        keep = partial(reading.remember, self.memory, text, incognito=self._talk.incognito)
         with self._desk.refusals():
-            receipt = await self.ask(keep)
-            if receipt.operation is not None:
-                self._by_hand.append(receipt.operation)
+            receipt = await self.ask(partial(self.conversation.remember, text))
             self.clear_selection()
             self._desk.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is known already")
             await self._desk.look()
@@ -78,11 +75,10 @@ class ByHandScreen(ConversingScreen):
     async def _hide(self, id: str) -> None:
         with self._desk.refusals():
             held = await self.ask(partial(self.memory.read, id))
-            forgotten = await self.ask(partial(reading.forget, self.memory, id))
+            forgotten = await self.ask(partial(self.conversation.forget, id))
             if forgotten.operation is None or held is None:
                 self._desk.say("It was gone already")
                 return
-            self._by_hand.append(forgotten.operation)
             self._desk.say(f"Forgot “{one_line(title(held.content), 50)}”; u brings it back")
             await self._desk.look()
             self._show_aside()
@@ -90,9 +86,8 @@ class ByHandScreen(ConversingScreen):
     async def _meant(self, words: str) -> tuple[Sequence[tuple[str, Content]], str]:
         """The notes that may be meant, and what to say of them."""
         with self._desk.refusals():
-            found = await self.ask(partial(reading.forget, self.memory, words))
+            found = await self.ask(partial(self.conversation.forget, words))
             if found.operation is not None:  # somebody gave an id in full
-                self._by_hand.append(found.operation)
                 return [], "It is forgotten; u brings it back."
             lines = [(each.note, Content(one_line(title(each.text), 90))) for each in found.candidates]
             if not lines:
@@ -174,7 +169,7 @@ class ChatScreen(ByHandScreen):
             case "undo":
                 return self._panel.undoable is not None
             case "remember":
-                return bool(self.get_selected_text()) and not self._talk.incognito
+                return bool(self.get_selected_text()) and not self.conversation.incognito
             case "copy" | "turn":
                 return bool(self._transcript.exchanges)
         return True
@@ -185,7 +180,10 @@ class ChatScreen(ByHandScreen):
         if self._answering is not None:
             self._desk.say("The answer is still being written; escape stops it")
         elif text := self._composer.take():
-            self._say(text)
+            if is_command(text):
+                self._run(text)
+            else:
+                self._say(plain(text))
 
     @property
     def unsaved(self) -> str:
@@ -200,7 +198,7 @@ class ChatScreen(ByHandScreen):
         self.set_focus(self._composer)
 
     def action_stop(self) -> None:
-        self._talk.stop()
+        self.conversation.stop()
 
     def action_unfocus(self) -> None:
         self.set_focus(self._transcript)
@@ -290,7 +288,7 @@ class ChatScreen(ByHandScreen):
     @work(group="choose")
     async def action_chats(self) -> None:
         with self._desk.refusals():
-            found = await self.ask(partial(reading.chats, self.memory))
+            found = await self.ask(self.conversation.chats)
             lines = [
                 (
                     each.id,
@@ -305,7 +303,7 @@ class ChatScreen(ByHandScreen):
             words = "" if lines else "There is no chat yet: whatever you ask begins one."
             chosen = await self.app.push_screen_wait(Chooser("Chats, the last used first", lines, words=words))
             if chosen is not None and self._answering is None:
-                await self._go_to(await self.ask(partial(reading.read_chat, self.memory, chosen)))
+                await self._go_to(await self.ask(partial(self.conversation.read, chosen)))
 
     @work(group="choose")
     async def action_new_chat(self) -> None:
@@ -337,11 +335,12 @@ class ChatScreen(ByHandScreen):
             with self._desk.refusals():
                 wanted = with_model(settings, name)
                 await self.ask(partial(_check, wanted))
-                self._talk.use(wanted)
+                self.conversation.settings = wanted
+                self._thread.call(partial(self.conversation.use, wanted))
         self._look_who_answers()
 
     def action_incognito(self) -> None:
-        self._talk.incognito = not self._talk.incognito
+        self.conversation.incognito = not self.conversation.incognito
         self._stand(self._standing)
 
 

@@ -1,15 +1,15 @@
-"""A conversation on the screen: a question asked in a thread of its own, the answer shown as it comes."""
+"""A conversation on the screen, drawn as ``amem.conversation.session`` has it: answers as they come, commands."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from textual import events, on, work
 from textual.containers import Horizontal, Vertical
@@ -17,117 +17,79 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from amem.conversation import commands
 from amem.conversation.background import Background
-from amem.conversation.reply import PieceKind, was_shown
+from amem.conversation.commands import Choices
+from amem.conversation.reply import PieceKind
+from amem.conversation.session import Answering, Chat, Conversation, TurnDetail
 from amem.errors import AmemError
 from amem.storage.chats import Learning, TurnState
-from amem_tui.chat import chat_reading as reading
-from amem_tui.chat.chat_reading import Aside, Chat, Standing
-from amem_tui.chat.composer import Composer
+from amem_tui.chat.composer import Chooser, Composer
 from amem_tui.chat.recall_panel import Panel
-from amem_tui.chat.turn_view import Exchange, Transcript
+from amem_tui.chat.turn_view import Exchange, Transcript, choices, drawn
 from amem_tui.formatting import one_line, plural
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from textual.app import ComposeResult
 
-    from amem.conversation.assistant import Assistant
+    from amem.conversation.commands import Shown
     from amem.conversation.reply import Learnt, Piece, Recalled, Reply
-    from amem.memory_system import AgenticMemorySystem
-    from amem.settings import Settings
     from amem_tui.desk import Desk
 
 
-# The assistant in a thread of its own, as it wants to be used: the screen puts questions and hears pieces.
+# The conversation in a thread of its own: the screen puts questions and reads pieces.
 
 if TYPE_CHECKING:
     Pieces: TypeAlias = SimpleQueue[Piece | Exception]
+T = TypeVar("T")
 
 #: Seconds that closing waits for an answer that is being stopped, and then for what is being learnt.
 _STOPPING, _LEARNING = 0.8, 0.2
 
 
-class Talk:
-    """One chat at a time of `memory`; `heard` is told from another thread what was learnt from it.
+class ConversationThread:
+    """Calls a conversation in order, from one thread. Close it before the collection."""
 
-    Nothing is opened before it is first used. Close it before the collection.
-    """
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._thread: Background[Callable[[], None]] = Background(lambda job: job(), "amem-chat")
 
-    def __init__(self, memory: AgenticMemorySystem, heard: Callable[[Learnt], None]) -> None:
-        self._memory = memory
-        self._heard = heard
-        self._thread: Background[Callable[[], None]] = Background(_do, "amem-chat")
-        self._stopping = threading.Event()
-        self._assistant: Assistant | None = None
-        self._left: list[Assistant] = []
-        self._session: str | None = None
-        self.incognito = False
-        #: The settings that name the model.
-        self.settings: Settings = memory.settings
+    def call(self, job: Callable[[], T]) -> Future[T]:
+        """Do this when what was asked for before is done."""
+        future: Future[T] = Future()
 
-    def resume(self, session: str | None) -> None:
-        """Go on with that chat from the next question on, or begin a new one."""
-        self._thread.put(partial(self._change, session))
+        def run() -> None:
+            try:
+                future.set_result(job())
+            except Exception as error:  # for whoever waits
+                future.set_exception(error)
 
-    def use(self, settings: Settings) -> None:
-        """Have the next question answered by the model that these settings name."""
-        self.settings = settings
-        self._thread.put(self._choose)
+        self._thread.put(run)
+        return future
 
     def question(self, text: str) -> Pieces:
         """Ask; the queue gets the reply's pieces as they come, the last one its end, or the error that ended it."""
-        self._stopping.clear()
+        self._conversation.get_ready()
         pieces: Pieces = SimpleQueue()
-        self._thread.put(partial(self._answer, text, pieces))
-        return pieces
 
-    def stop(self) -> None:
-        """End the answer that is being written."""
-        self._stopping.set()
+        def answer() -> None:
+            try:
+                for piece in self._conversation.say(text):
+                    pieces.put(piece)
+            except Exception as error:  # the screen, which waits for the end, says or raises it
+                pieces.put(error)
+
+        self._thread.put(answer)
+        return pieces
 
     def close(self) -> None:
         """Stop the answer, keep what there is of it, and leave what was not learnt for later; two seconds at most."""
-        self._stopping.set()
+        self._conversation.stop()
         self._thread.close(_STOPPING)
-        for each in (*self._left, *([self._assistant] if self._assistant else [])):
-            each.close(_LEARNING)
-
-    # -- in the thread -----------------------------------------------------------------------------------------
-
-    def _open(self) -> Assistant:
-        if self._assistant is None:
-            self._assistant = self._memory.assistant(session=self._session, on_learnt=self._heard)
-            self._choose()
-        self._assistant.incognito = self.incognito
-        return self._assistant
-
-    def _choose(self) -> None:
-        if self._assistant is not None:
-            self._assistant.use(lambda: self._memory.chat_model(self.settings, cancelled=self._stopping))
-
-    def _change(self, session: str | None) -> None:
-        self._session = session
-        if self._assistant is not None:
-            # What it still learns it goes on learning; closing would wait for that.
-            self._left.append(self._assistant)
-            self._assistant = None
-        for each in [each for each in self._left if each.wait(0)]:
-            each.close(0)
-            self._left.remove(each)
-
-    def _answer(self, text: str, pieces: Pieces) -> None:
-        try:
-            for piece in self._open().stream(text, stopped=self._stopping):
-                pieces.put(piece)
-        except Exception as error:  # the screen, which waits for the end, says or raises it
-            pieces.put(error)
-
-
-def _do(job: Callable[[], None]) -> None:
-    job()
+        self._conversation.close(_LEARNING)
 
 
 # A conversation on the screen: a chat is opened, a question asked, the answer shown as it comes, lessons as they are
@@ -145,14 +107,15 @@ class ConversingScreen(NotesScreen):
     """What every key of the room works on."""
 
     @dataclass
-    class Heard(Message):
+    class LearntSomething(Message):
         """Something was learnt from a turn, or could not be."""
 
         learnt: Learnt
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
-        self._talk = Talk(desk.memory, self._hear)
+        self.conversation = Conversation(desk.memory, on_learnt=self._hear)
+        self._thread = ConversationThread(self.conversation)
         # Held, since looking them up among all blocks of a long conversation takes its time.
         self._transcript = Transcript(desk.zone)
         self._composer = Composer()
@@ -163,11 +126,9 @@ class ConversingScreen(NotesScreen):
         self._stale = self._missed = False
         self._reading = asyncio.Lock()
         self._answering: Exchange | None = None
-        self._standing = Standing()
-        #: Turns whose lesson is on its way, and what a person did by hand, as operations.
+        self._standing = Answering()
+        #: Turns whose lesson is on its way.
         self._awaited: list[int] = []
-        self._by_hand: list[int] = []
-        self._why_unlearnt = ""
 
     def furnish(self) -> ComposeResult:
         yield self._who
@@ -183,7 +144,7 @@ class ConversingScreen(NotesScreen):
         self.set_focus(self._composer)
 
     async def on_unmount(self) -> None:
-        await asyncio.to_thread(self._talk.close)
+        await asyncio.to_thread(self._thread.close)
 
     # -- the chat ----------------------------------------------------------------------------------------------
 
@@ -203,7 +164,7 @@ class ConversingScreen(NotesScreen):
             self._stale = False
             with self._desk.refusals():
                 if not self._opened:
-                    await self._show(await self.ask(partial(reading.newest_chat, self.memory)))
+                    await self._show(await self.ask(self.conversation.newest))
                 elif self._session is not None:
                     await self._follow_chat(self._session)
                 notes = await self.ask(self.memory.count)
@@ -212,7 +173,7 @@ class ConversingScreen(NotesScreen):
 
     async def _follow_chat(self, session: str) -> None:
         """Show what others did to it; while an answer is being written that would push it away, so it waits."""
-        chat = None if self._answering is not None else await self.ask(partial(reading.read_chat, self.memory, session))
+        chat = None if self._answering is not None else await self.ask(partial(self.conversation.read, session))
         self._missed = self._answering is not None
         if chat is None or self._missed or self._session != session:
             return
@@ -225,9 +186,8 @@ class ConversingScreen(NotesScreen):
     async def _show(self, chat: Chat) -> None:
         """Go on with another chat."""
         self._session = chat.session
-        self._talk.resume(chat.session)
+        self._thread.call(partial(self.conversation.resume, chat.session))
         self._awaited.clear()
-        self._by_hand.clear()
         await self._transcript.show(chat)
         self._composer.said([turn.question for turn in chat.turns])
         self._opened = True
@@ -246,14 +206,14 @@ class ConversingScreen(NotesScreen):
     @work(exclusive=True, group="who")
     async def _look_who_answers(self) -> None:
         with self._desk.refusals():
-            self._stand(await self.ask(partial(reading.standing, self.memory, self._talk.settings)))
+            self._stand(await self.ask(self.conversation.answering))
 
-    def _stand(self, found: Standing) -> None:
+    def _stand(self, found: Answering) -> None:
         self._standing = found
-        self.set_class(self._talk.incognito, "-incognito")
+        self.set_class(self.conversation.incognito, "-incognito")
         parts = [Content.assemble(("◆ ", "$accent"), one_line(found.who))] if found.who else []
         parts.append(Content.assemble((plural(found.notes, "note"), "$muted")))
-        if self._talk.incognito:
+        if self.conversation.incognito:
             parts.insert(
                 0, Content.assemble((" INCOGNITO ", "bold $warning"), "nothing is stored or learnt; x ends it")
             )
@@ -283,7 +243,7 @@ class ConversingScreen(NotesScreen):
             self._show_aside()
             with self._desk.refusals():
                 try:
-                    reply = await self._hear_out(exchange, self._talk.question(text))
+                    reply = await self._hear_out(exchange, self._thread.question(text))
                 except AmemError:
                     self._transcript.drop(exchange)
                     self._composer.give_back(text)
@@ -294,6 +254,31 @@ class ConversingScreen(NotesScreen):
             self.refresh_bindings()
         if self._missed:
             self.reload()
+
+    @work(group="answer")
+    async def _run(self, text: str) -> None:
+        """Run a slash command and show what it has to show."""
+        try:
+            with self._desk.refusals():
+                await self._show_lines(lambda: commands.run(self.conversation, text))
+        except commands.Leave:
+            self.action_leave()
+            return
+        self._stand(self._standing)
+        self._look_who_answers()
+        self._show_aside()
+        with self._desk.refusals():
+            await self._desk.look()
+
+    async def _show_lines(self, run: Callable[[], Iterator[Shown]]) -> None:
+        """Show what a command has to show, and have the person choose where it asks which notes are meant."""
+        for each in await asyncio.wrap_future(self._thread.call(lambda: list(run()))):
+            if isinstance(each, Choices):
+                lines = choices(each)
+                if (chosen := await self.app.push_screen_wait(Chooser("Forget which?", lines))) is not None:
+                    await self._show_lines(partial(commands.hide, self.conversation, [chosen]))
+            else:
+                await self._transcript.remark(drawn(self.memory, each))
 
     async def _hear_out(self, exchange: Exchange, pieces: Pieces) -> Reply:
         """Show the pieces as they come, to the last."""
@@ -335,7 +320,7 @@ class ConversingScreen(NotesScreen):
     def _show_recalled(self, exchange: Exchange, recalled: tuple[Recalled, ...]) -> None:
         exchange.waits(recalled, 0, model=not self._standing.problem)
         if self._transcript.looked_at is exchange:
-            self._panel.show(Aside(recalled=recalled, shown=not self._standing.problem))
+            self._panel.show(TurnDetail(recalled=recalled, shown=not self._standing.problem))
 
     async def _end(self, exchange: Exchange, reply: Reply) -> None:
         await exchange.finish(reply, self.memory.named)
@@ -358,16 +343,15 @@ class ConversingScreen(NotesScreen):
 
     def _hear(self, learnt: Learnt) -> None:
         """Called by the thread that learns."""
-        self.post_message(self.Heard(learnt))
+        self.post_message(self.LearntSomething(learnt))
 
-    @on(Heard)
-    async def _learnt(self, event: Heard) -> None:
+    @on(LearntSomething)
+    async def _learnt(self, event: LearntSomething) -> None:
         if self._awaited:
             self._awaited.pop(0)
         learnt = event.learnt
         said = learnt.words(undo="; u in the chat undoes it" if learnt.operations else "")
-        repeated = bool(learnt.error) and learnt.error == self._why_unlearnt
-        self._why_unlearnt = learnt.error or self._why_unlearnt
+        repeated = self.conversation.news(learnt) is not learnt
         if said and not repeated and (learnt.error or not self.is_current or not self._panel.region.area):
             self._desk.say(said[:1].upper() + said[1:])
         self._show_aside()
@@ -377,22 +361,15 @@ class ConversingScreen(NotesScreen):
     @work(exclusive=True, group="aside")
     async def _show_aside(self) -> None:
         """Show what was recalled for the turn that is looked at, and what was learnt from it."""
-        exchange, by_hand = self._transcript.looked_at, tuple(self._by_hand)
+        exchange = self._transcript.looked_at
         with self._desk.refusals():
             number = None if exchange is None else exchange.number
             if exchange is None or number is None or self._session is None:
-                done = await self.ask(partial(reading.done_by_hand, self.memory, by_hand)) if by_hand else ()
                 recalled = () if exchange is None else exchange.recalled
                 reply = None if exchange is None else exchange.reply
-                aside = Aside(
-                    recalled=recalled,
-                    in_memory=None if reply is None else reply.in_memory,
-                    taught=done,
-                    unanswered=reply is not None and reply.state is TurnState.UNANSWERED,
-                    shown=reply is not None and was_shown(reply.state, reply.model),
-                )
+                detail = await self.ask(partial(self.conversation.unkept_detail, recalled, reply))
             else:
-                aside = await self.ask(partial(reading.aside, self.memory, self._session, number, by_hand))
-            waits = number in self._awaited and aside.learning is Learning.WAITING
-            self._panel.show(aside, waiting=waits)
+                detail = await self.ask(partial(self.conversation.detail, self._session, number))
+            waits = number in self._awaited and detail.learning is Learning.WAITING
+            self._panel.show(detail, waiting=waits)
             self.refresh_bindings()

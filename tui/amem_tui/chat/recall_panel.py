@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from amem.conversation.learned import Learned
     from amem.conversation.reply import Recalled
-    from amem_tui.chat.chat_reading import Aside
+    from amem.conversation.session import TurnDetail
 
 
 _TITLE, _WHY = 90, 160
@@ -53,13 +53,13 @@ class Panel(OptionList):
         self._zone = zone
         self._learnt: dict[str, Learned] = {}
         self._notes: dict[str, str] = {}
-        self._shown: tuple[Aside, bool] | None = None
+        self._shown: tuple[TurnDetail, bool] | None = None
         self._width = 0
 
     def on_resize(self) -> None:
         if self._shown is not None and self.scrollable_content_region.width != self._width:
-            aside, waiting = self._shown
-            self.show(aside, waiting=waiting)
+            detail, waiting = self._shown
+            self.show(detail, waiting=waiting)
 
     def on_mount(self) -> None:
         self.border_title = "Learnt and recalled"
@@ -79,15 +79,15 @@ class Panel(OptionList):
             return None if learnt.undone else learnt.operation
         return max((each.operation for each in self._learnt.values() if not each.undone), default=None)
 
-    def show(self, aside: Aside, *, waiting: bool = False) -> None:
+    def show(self, detail: TurnDetail, *, waiting: bool = False) -> None:
         """Show what belongs to a turn; `waiting` says that nobody knows yet what was learnt."""
         before, place = self.highlighted_option, self.scroll_offset
-        self._shown, self._width = (aside, waiting), self.scrollable_content_region.width
+        self._shown, self._width = (detail, waiting), self.scrollable_content_region.width
         self._learnt, self._notes = {}, {}
         self.clear_options()
-        turn = "" if aside.number is None else f" for turn {aside.number}"
+        turn = "" if detail.number is None else f" for turn {detail.number}"
         self.border_title = Content(f"Learnt and recalled{turn}")
-        self.add_options([*self._lessons(aside, waiting), *self._recalled(aside)])
+        self.add_options([*self._lessons(detail, waiting), *self._recalled(detail)])
         ids = [option.id for option in self.options]
         if before is not None and before.id is not None and before.id in ids:
             self.highlighted = ids.index(before.id)
@@ -103,22 +103,22 @@ class Panel(OptionList):
 
     # -- lines -------------------------------------------------------------------------------------------------
 
-    def _recalled(self, aside: Aside) -> list[Option]:
+    def _recalled(self, detail: TurnDetail) -> list[Option]:
         options: list[Option] = []
-        if aside.unanswered and aside.recalled:
+        if detail.unanswered and detail.recalled:
             options.append(_words("No model answered.", "$muted"))
-        elif aside.in_memory is False:
+        elif detail.in_memory is False:
             options.append(_words("Not in memory: nothing recalled supports an answer.", "$warning"))
-        elif aside.in_memory:
+        elif detail.in_memory:
             options.append(_words("✓ marks what an answer can rest on.", "$muted"))
-        for group in grouped(aside.recalled, shown=aside.shown):
+        for group in grouped(detail.recalled, shown=detail.shown):
             options.append(_heading(group.title[0].upper() + group.title[1:]))
             for each in group.notes:
                 id = f"recalled {each.part} {each.note}"
                 self._notes[id] = each.note
                 options.append(Option(self._line(each, whole=group.whole), id=id))
-        if not aside.recalled:
-            said = "Nothing was recalled." if aside.number else "Notes that come to mind for a question, and why."
+        if not detail.recalled:
+            said = "Nothing was recalled." if detail.number else "Notes that come to mind for a question, and why."
             options += [_heading("Recalled"), *_sentence(said, self._width)]
         return options
 
@@ -135,10 +135,10 @@ class Panel(OptionList):
         under = [about, *_folded(one_line(each.why, _WHY), self._width - 4)]
         return Content("\n").join([head, *(Content.assemble((f"  {line}", "$muted")) for line in under if line)])
 
-    def _lessons(self, aside: Aside, waiting: bool) -> list[Option]:
+    def _lessons(self, detail: TurnDetail, waiting: bool) -> list[Option]:
         options: list[Option] = []
-        lessons = [(taught, each) for taught in aside.taught for each in taught.notes]
-        links = sum(taught.links for taught in aside.taught)
+        lessons = [(taught, each) for taught in detail.taught for each in taught.notes]
+        links = sum(taught.links for taught in detail.taught)
         options.append(_heading(f"Learnt, {plural(links, 'link')}" if links else "Learnt"))
         for taught, each in lessons:
             id = f"learnt {taught.operation} {each.note}"
@@ -146,10 +146,10 @@ class Panel(OptionList):
             options.append(Option(_lesson(each), id=id))
         if waiting:
             options.append(_words("Learning from what was said…", "$muted"))
-        elif aside.learning in LEARNING and aside.number is not None:
-            options.append(_words(f"{LEARNING[aside.learning].capitalize()}.", "$muted"))
+        elif detail.learning in LEARNING and detail.number is not None:
+            options.append(_words(f"{LEARNING[detail.learning].capitalize()}.", "$muted"))
         elif not lessons:
-            said = "Nothing." if aside.number else "Notes made of what you say. u takes each of them back."
+            said = "Nothing." if detail.number else "Notes made of what you say. u takes each of them back."
             options += _sentence(said, self._width)
         return options
 

@@ -14,11 +14,14 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from amem.conversation.reply import best, ended
+from amem.conversation.commands import Choices, Line, Notes, Recollection, Stored, Term, Undone
+from amem.conversation.reply import best, ended, grouped
+from amem.conversation.session import Chat
+from amem.labels import short_id
 from amem.storage.chats import TurnState
+from amem_tui import changes
 from amem_tui.browse.note_markdown import parts_of
 from amem_tui.browse.page_view import Page
-from amem_tui.chat.chat_reading import Chat
 from amem_tui.formatting import clean, maker, moment, one_line, plural, title
 
 if TYPE_CHECKING:
@@ -28,7 +31,9 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from amem.conversation.commands import Shown
     from amem.conversation.reply import Recalled, Reply
+    from amem.memory_system import AgenticMemorySystem
     from amem.storage.chats import Turn
     from amem_tui.browse.page_blocks import Part, Sheet
 
@@ -286,7 +291,7 @@ class Transcript(VerticalScroll):
         """Show another chat."""
         self._chat, turns = chat, chat.turns
         self.choose(None)
-        for each in self.exchanges:
+        for each in (*self.exchanges, *self._turns.query(".remark")):
             await each.remove()
         self._earlier = list(turns[:-_AT_ONCE])
         self.exchanges = [self._kept(each) for each in turns[-_AT_ONCE:]]
@@ -319,6 +324,12 @@ class Transcript(VerticalScroll):
         self.exchanges.append(exchange)
         await self._turns.mount(exchange)
         self._settle()
+        self.anchor()
+
+    async def remark(self, words: Content) -> None:
+        """Show what a command said, and go to the end; it is no turn, and gone with the screen."""
+        await self._turns.mount(Static(words, classes="remark"))
+        self._greeting.display = False
         self.anchor()
 
     def drop(self, exchange: Exchange) -> None:
@@ -371,3 +382,41 @@ class Transcript(VerticalScroll):
         self._above.update(Content.assemble((f"▲ {count}: [ goes back to them", "$muted")))
         self._above.display = bool(self._earlier)
         self._greeting.display = not self.exchanges
+
+
+# What a slash command has to show.
+
+
+def drawn(memory: AgenticMemorySystem, what: Shown) -> Content:
+    """The lines of what a command shows."""
+    match what:
+        case Line(text, warning):
+            return Content.assemble((one_line(text, 400), "$warning" if warning else "$muted"))
+        case Term(term, meaning):
+            return Content.assemble((f"  {term:<20}  ", "bold"), meaning)
+        case Notes(notes):
+            return Content("\n").join(_listed(short_id(each.id), each.content) for each in notes)
+        case Recollection(recalled, shown, most):
+            lines = []
+            for group in grouped(recalled, shown=shown):
+                lines.append(Content.assemble((f"{group.title[0].upper()}{group.title[1:]}", "bold $primary")))
+                lines += [_listed(f"{each.score:.2f}", each.text, each.why) for each in group.notes[:most]]
+            return Content("\n").join(lines)
+        case Stored(receipt):
+            return Content.assemble(
+                (f"{'Remembered' if receipt.stored else 'Already saved'} {short_id(receipt.id)}", "")
+            )
+        case Undone(report):
+            return Content(changes.reversal(memory, report, "Undid"))
+        case Choices():
+            return Content("")
+
+
+def choices(what: Choices) -> list[tuple[str, Content]]:
+    """Notes to choose from, by their ids."""
+    return [(each.note, Content(one_line(title(each.text), 90))) for each in what.candidates]
+
+
+def _listed(head: str, text: str, why: str = "") -> Content:
+    more = f"\n        {one_line(why)}" if why else ""
+    return Content.assemble((f"  {head}  ", "$secondary"), title(text) or "(purged since)", (more, "$muted"))
