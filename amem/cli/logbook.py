@@ -27,7 +27,7 @@ from amem.note import Status
 from amem.query import Filter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
@@ -52,7 +52,8 @@ _DID = {
     "accept": "accepted a change of",
     "rollback": "rolled back",
     "retag": "retagged",
-    "import": "settled",
+    "import": "changed",
+    "reinstate": "reinstated",
     "merge": "merged",
     "fade": "let fade",
     "promote": "moved to long-term memory",
@@ -67,6 +68,8 @@ _DID = {
     "compress": "summed up",
     "topic": "wrote the page of",
 }
+#: Of an import so many notes are looked at for what became of them.
+_LOOKED_AT = 1_000
 #: These may come to nothing.
 _LEARNING = ("remember", "extract")
 #: What these did depends on what they reversed.
@@ -116,12 +119,22 @@ class Logbook:
             parts.append(f"{did} {self._name(operation.notes, _WORDS)}")
         if operation.links:
             parts.append(self._linked(operation))
-        if operation.notes and operation.action not in _FOREMOST:
+        if operation.notes and operation.action == "import":
+            parts += self._became(operation)
+        elif operation.notes and operation.action not in _FOREMOST:
             parts.append(f"{did} {self._name(operation.notes, _FEWER if parts else _WORDS)}")
         cause = "" if parts and operation.action in _SAID_ALREADY else short_ids(operation.cause)
         if not parts:
             return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
+
+    def _became(self, operation: Operation) -> list[str]:
+        """What an import made of notes that were there: ``hid “boat”``."""
+        changes = self._memory.doings(operation.id, most=_LOOKED_AT).changes
+        found: dict[str, list[str]] = {}
+        for id in operation.notes:
+            found.setdefault(_fate(changes.get(id, {})), []).append(id)
+        return [f"{did} {self._name(ids, _WORDS if len(found) == 1 else _FEWER)}" for did, ids in sorted(found.items())]
 
     def reversal(self, operation: int, *, redone: bool = False) -> str:
         """What an undo (or a redo) was of and what it did: ``edit of “Buy milk” (text and 1 link restored)``."""
@@ -179,6 +192,17 @@ class Logbook:
             gone = self._memory.list(Filter(statuses=(Status.DELETED,)), limit=10_000)
             self._deleted = {note.id: note.content for note in gone}
         return self._deleted.get(id, "")
+
+
+def _fate(changes: Mapping[str, tuple[Any, Any]]) -> str:
+    before, now = changes.get("status", (None, None))
+    if now == Status.DELETED:
+        return "hid"
+    if before == Status.DELETED:
+        return "brought back"
+    if now == Status.SUPERSEDED:
+        return "superseded"
+    return "updated" if "content" in changes else "moved" if changes.keys() == {"metadata"} else "changed"
 
 
 def _nothing_learnt(operation: Operation) -> str:

@@ -34,6 +34,8 @@ KnownAt = Annotated[str | None, time_option("--known-at", "What was known at thi
 Time = Annotated[str | None, time_option("--time", "When it was said or happened, now unless given", examples=True)]
 K = Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")]
 Links = Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")]
+#: The least score that is not shown as 0.000: what scores less has nothing to do with the question.
+LEAST_SCORE = 0.0005
 MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")]
 MinimumCosine = Annotated[
     float | None, typer.Option("--min-cosine", help="Leave out what is less similar in meaning (-1 to 1).")

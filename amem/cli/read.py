@@ -9,6 +9,7 @@ import typer
 from amem.cli.filtering import Where, filtering
 from amem.cli.invocation import invocation, tell
 from amem.cli.options import (
+    LEAST_SCORE,
     Diversity,
     Ids,
     Json,
@@ -130,7 +131,7 @@ def search(
     where: Where,
     k: K = 5,
     links: Links = True,
-    minimum: MinimumScore = None,
+    minimum: MinimumScore = LEAST_SCORE,
     minimum_cosine: MinimumCosine = None,
     minimum_confidence: MinimumConfidence = None,
     rerank: Rerank = None,

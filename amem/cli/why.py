@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.filtering import Where, filtering
 from amem.cli.invocation import invocation, tell
-from amem.cli.options import Diversity, Json, K, Links, MinimumCosine, MinimumScore, Rerank
+from amem.cli.options import LEAST_SCORE, Diversity, Json, K, Links, MinimumCosine, MinimumScore, Rerank
 from amem.cli.render import print_json
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def why(
     id: Annotated[str | None, typer.Argument(metavar="ID", help="The note to explain; default: every answer.")] = None,
     k: K = 5,
     links: Links = True,
-    minimum: MinimumScore = None,
+    minimum: MinimumScore = LEAST_SCORE,
     minimum_cosine: MinimumCosine = None,
     rerank: Rerank = None,
     diversity: Diversity = None,

@@ -335,6 +335,16 @@ def test_show_in_a_pipe_is_plain_text(cli: Cli) -> None:
 # -- trust -----------------------------------------------------------------------------------------------------
 
 
+def test_a_search_is_not_padded_with_notes_that_have_nothing_to_do_with_it(cli: Cli) -> None:
+    tiles = cli.add("Ana paints blue tiles.")
+    cli.add("The night train to Lviv leaves at ten.")
+    every = cli.json("search", "tiles", "--min-score", "0")
+    assert [each["score"] < 0.0005 for each in every] == [False, True]
+    assert [each["id"] for each in cli.json("search", "tiles")] == [tiles]
+    assert [each["id"] for each in cli.json("why", "tiles")] == [tiles]
+    assert "0.000" not in cli.ok("search", "tiles")
+
+
 def test_the_log_tells_what_was_written_linked_and_rewritten(cli: Cli) -> None:
     first = cli.add("Ana moved from Porto to Lisbon in May 2026.")
     second = cli.add("Ana works at the tile museum in Lisbon.")
@@ -353,6 +363,22 @@ def test_the_log_tells_what_was_written_linked_and_rewritten(cli: Cli) -> None:
     assert cli.json("log", "--since", "2100-01-01") == []
     assert [each["id"] for each in cli.json("log", "--limit", "1")] == [log[0]["id"]]
     assert cli.json("log", "--actor", "nobody") == []
+
+
+def test_the_log_names_the_notes_that_a_second_import_hid_changed_and_brought_back(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    texts = {"boat": "The boat is moored at pier seven.", "bread": "Feed the starter.", "茶": "下午五点喝茶。"}
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    cli.ok("import", str(folder))
+    (folder / "boat.md").unlink()
+    (folder / "茶.md").write_text("下午六点喝茶。", encoding="utf-8")
+    cli.ok("import", str(folder))
+    assert cli.json("log")[0]["summary"] == f"hid “boat”; updated “茶” (import of {folder})"
+    (folder / "boat.md").write_text(texts["boat"], encoding="utf-8")
+    cli.ok("import", str(folder))
+    assert cli.json("log")[0]["summary"] == f"brought back “boat” (import of {folder})"
 
 
 def test_the_log_in_a_pipe_is_a_line_for_each_operation(cli: Cli) -> None:
