@@ -107,28 +107,63 @@ _WORDS = 200
 _DOUBT_WORDS = 30
 #: Delimiters and the empty line around them.
 _FRAME = 24
+#: Where in a file it stands: "log.txt:12".
+_PLACE = re.compile(r":\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """Where a note is from that nobody said: the name of an agent that noted it, or of a file."""
+
+    agent: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
     """Says who told a note and when, in the `language` of the question: "said by you on 2026-05-13".
 
-    "You" is the person who chats, called `user` in notes; a note without a speaker is theirs. Days are those of `zone`.
+    "You" is the person who chats, called `user` in notes; a note without a speaker is theirs, unless `tellers` has it:
+    "noted by claude-code on 2026-05-13", "from recipes.md, 2026-05-13". Days are those of `zone`.
     """
 
     zone: tzinfo
     user: str
     language: str = ""
+    tellers: Mapping[str, Teller] = field(default_factory=dict)
 
     def of(self, note: MemoryNote) -> str:
         """The words for one note, on one line."""
         day = f"{note.at.astimezone(self.zone):%Y-%m-%d}" if note.at else ""
-        own = note.speaker is None or note.speaker.casefold() == self.user.casefold()
-        if self.language == CHINESE:
-            who = "你" if own else line(note.speaker or "", 8)
-            return f"{who}于 {day} 说" if day else f"{who}说"
-        who = "you" if own else line(note.speaker or "", 8)
-        return f"said by {who} on {day}" if day else f"said by {who}"
+        chinese = self.language == CHINESE
+        speaker, teller = line(note.speaker or "", 8), self.tellers.get(note.id)
+        if not speaker and teller is not None and teller.file:
+            file = line(teller.file, 8)
+            return ("，" if chinese else ", ").join(filter(None, (f"出自 {file}" if chinese else f"from {file}", day)))
+        if not speaker and teller is not None:
+            who = line(teller.agent, 8) or ("智能体" if chinese else "an agent")
+            said, told = "记", "noted by"
+        else:
+            own = note.speaker is None or note.speaker.casefold() == self.user.casefold()
+            who = speaker if not own else "你" if chinese else "you"
+            said, told = "说", "said by"
+        if chinese:
+            return f"{who}于 {day} {said}" if day else f"{who}{said}"
+        return f"{told} {who} on {day}" if day else f"{told} {who}"
+
+
+def tellers(session: Session, ids: Sequence[str]) -> dict[str, Teller]:
+    """Where those of these notes are from that no message told and no person noted."""
+    agents = session.notes.agents_of(ids)
+    found: dict[str, Teller] = {}
+    for id, sources in session.sources.of(ids).items():
+        if any(source.kind == "message" for source in sources):
+            continue
+        if id in agents:
+            found[id] = Teller(agent=agents[id].partition(":")[2])
+        elif files := [source.ref for source in sources if source.kind in ("file", "line") and source.ref]:
+            found[id] = Teller(file=_PLACE.sub("", files[0].rsplit("/", 1)[-1]))
+    return found
 
 
 def recall(
@@ -208,8 +243,8 @@ _ASKED = 4_000
 _HELD = 0.5
 #: Turns that may hold evidence for an answer; what was said before them is recalled, where it was learnt from.
 _EVIDENCE = 200
-#: Tokens that "said by you on 2026-05-13" adds to a core note.
-_ATTRIBUTION_TOKENS = 12
+#: Tokens that "noted by claude-code on 2026-05-13" adds to a core note.
+_ATTRIBUTION_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,14 +291,15 @@ class Prompting:
         hits = self._memory.ask(Query(text[:_ASKED], HITS, expand=True, touch=False))
         cores = self._memory.core_chosen(shares.core, _attributed_tokens)
         core = [each.note for each in cores]
-        attribution = Attribution(self._zone, settings.user_name, said.language)
         with self._store.read() as session:
             notes = session.notes.get_many([hit.id for hit in hits], history=False)
+            told = tellers(session, [*notes, *(note.id for note in core if note.id not in notes)])
             support = self._support(session, text, hits, past)
             older = session.chats.episodes(past[0].session, before=past[0].number) if past and past[0].number else []
             summaries = _summaries(session, past, older, self._settings.decay_rate)
             beside = {hit.id for hit in hits if hit.support is Support.NONE}
             twice = told_by_others(session, notes, beside, supporting(hits))
+        attribution = Attribution(self._zone, settings.user_name, said.language, told)
         personal = asks_memory(text)
         unknown = personal and support is Support.NONE
         in_core = {note.id for note in core}

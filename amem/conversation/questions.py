@@ -11,7 +11,7 @@ from amem.clock import zone
 from amem.conversation.context_window import Shares
 from amem.conversation.extractive import NAMES_NO_MODEL, extract
 from amem.conversation.messages import check_asked
-from amem.conversation.prompt import Attribution, attributed
+from amem.conversation.prompt import Attribution, attributed, tellers
 from amem.conversation.reply import lines_for
 from amem.errors import AmemError
 from amem.language.tokens import tokens
@@ -215,7 +215,9 @@ class Asker:
     ) -> list[str]:
         """The notes as the model reads them, each cut to so many `words`, the best first, as many as fit."""
         settings = self._memory.settings
-        attribution = Attribution(self._zone, settings.user_name, lines_for(question).language)
+        with self._store.read() as session:
+            told = tellers(session, ids)
+        attribution = Attribution(self._zone, settings.user_name, lines_for(question).language, told)
         room = Shares.of(settings.llm_context, core=0, recalled=settings.recall_tokens).recalled
         lines: list[str] = []
         for id in ids:

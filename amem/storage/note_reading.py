@@ -482,6 +482,25 @@ class NoteReading:
         )
         return str(self._run(statement).scalar_one())
 
+    def agents_of(self, ids: Sequence[str]) -> dict[str, str]:
+        """For each of these notes that an agent added, which one: ``agent:NAME``, or ``agent``."""
+        versions, operations = tables.versions, tables.operations
+        statement = (
+            select(_NOTES.c.id, operations.c.actor)
+            .select_from(
+                _NOTES.join(versions, versions.c.note == _NOTES.c.key).join(
+                    operations, operations.c.id == versions.c.operation
+                )
+            )
+            .where(versions.c.version == 1, operations.c.actor.op("GLOB")("agent*"))
+        )
+        return {
+            id: actor
+            for some in chunks(list(ids))
+            for id, actor in self._run(statement.where(_NOTES.c.id.in_(some)))
+            if actor.split(":")[0] == "agent"
+        }
+
     def witnesses(self, keys: Sequence[int]) -> set[str]:
         """Who has said the same as any of these notes, not counting what was undone."""
         held, operations = tables.corroborations, tables.operations

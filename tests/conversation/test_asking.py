@@ -13,7 +13,9 @@ from amem.conversation.questions import Answer, Asker
 from amem.conversation.revocation import meant
 from amem.errors import InvalidInput, ServiceUnavailable
 from amem.llm.answering import Answerer
+from amem.note import Source
 from amem.testing import FakeOllama, FrozenClock, ScriptedChat
+from amem.writing.intake import NewNote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +51,37 @@ def test_an_answer_names_the_notes_it_rests_on(memory: AgenticMemorySystem) -> N
     assert cited.line.startswith("[fact, said by you on 2026-02-01]")
     assert cited.line.endswith("My landlord is called Amélia.")
     assert cited.line in chat.prompts[0]
+
+
+def test_what_an_agent_or_a_file_told_is_not_cited_as_said_by_you(memory: AgenticMemorySystem, tmp_path: Path) -> None:
+    memory.acting_as("agent:claude-code").add("The backup disk is called Pelican.", time="2026-02-02T09:00")
+    memory.acting_as("agent").add("The spare key hangs behind the oven.")
+    ship = NewNote("The sail of the boat is red.", source=Source("1", "file", None, "logs/boat.txt:3", None, None, "…"))
+    memory.add_notes([ship])
+    memory.add("Ben says the pool opens at six.", speaker="Ben")
+    cited = {
+        ask(memory, question, says("[1]", 1)).citations[0].line.partition("]")[0].partition(", ")[2]
+        for question in (
+            "What is the backup disk called?",
+            "备份盘 Pelican 叫什么？",
+            "Where does the spare key hang?",
+            "钥匙 spare key 在哪？",
+            "What colour is the sail of the boat?",
+            "船帆 sail boat 是什么颜色？",
+            "When does the pool open?",
+            "What is my landlord called?",
+        )
+    }
+    assert cited == {
+        "noted by claude-code on 2026-02-02",
+        "claude-code于 2026-02-02 记",
+        "noted by an agent on 2026-03-01",
+        "智能体于 2026-03-01 记",
+        "from boat.txt, 2026-03-01",
+        "出自 boat.txt，2026-03-01",
+        "said by Ben on 2026-03-01",
+        "said by you on 2026-02-01",
+    }
 
 
 def test_a_chinese_question_is_answered_in_chinese(memory: AgenticMemorySystem) -> None:
