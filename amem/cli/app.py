@@ -10,33 +10,26 @@ from typer.core import TyperGroup
 
 from amem import __version__
 from amem.cli import (
-    ask,
+    agents,
     browser,
     chat,
     config,
     conflicts,
     demo,
+    facts,
     fade,
-    hook,
     log,
     maintain,
     manage,
-    mcp,
     read,
     review,
-    setup,
     trace,
     transfer,
     vault,
     why,
     write,
 )
-from amem.cli import context_command as briefing
-from amem.cli import fact_commands as facts
-from amem.cli import graph_command as graph
-from amem.cli import health_command as health
 from amem.cli import model_commands as models
-from amem.cli import rule_commands as rules
 from amem.cli import topic_commands as topics
 from amem.cli.completion import complete_collection
 from amem.cli.exits import guarded
@@ -198,12 +191,80 @@ def help_on(
     print(of.get_help())
 
 
-_FIND = (read, why, briefing, trace, facts, topics)
-_TRUST = (log, conflicts, review, rules)
-_LOOK_AFTER = (maintain, fade, health, manage)
-_START = (setup, config, browser, mcp, hook, models, demo, chat, ask, write)
-for room in (*_START, *_FIND, *_TRUST, transfer, vault, graph, *_LOOK_AFTER):
-    room.register(app)
+#: Every command and group of commands, by the panel of the help in which it stands.
+PANELS: dict[str, dict[str, Any]] = {
+    "Start": {
+        "setup": config.setup,
+        "path": config.path,
+        "config": config.config,
+        "tui": browser.tui,
+        "desktop": browser.desktop,
+        "mcp": agents.mcp,
+        "hook": agents.hook,
+        "models": models.models,
+        "demo": demo.demo,
+    },
+    "Chat": {"chat": chat.chat, "ask": chat.ask},
+    "Write": {
+        "add": write.add,
+        "edit": write.edit,
+        "delete": write.delete,
+        "restore": write.restore,
+        "purge": write.purge,
+        "pin": write.pin,
+        "link": write.link,
+    },
+    "Find": {
+        "list": read.list_notes,
+        "show": read.show,
+        "search": read.search,
+        "why": why.why,
+        "context": read.context,
+        "trace": trace.trace,
+        "facts": facts.facts,
+        "timeline": facts.timeline,
+        "topics": topics.topics,
+        "topic": topics.topic,
+    },
+    "Trust": {
+        "log": log.log,
+        "history": log.history,
+        "undo": log.undo,
+        "redo": log.redo,
+        "conflicts": conflicts.conflicts,
+        "supersede": conflicts.supersede,
+        "unsupersede": conflicts.unsupersede,
+        "retract": conflicts.retract,
+        "keep": conflicts.keep,
+        "review": review.review,
+        "rules": chat.rules,
+    },
+    "In and out": {
+        "import": transfer.import_notes,
+        "export": transfer.export,
+        "vault": vault.vault,
+        "graph": transfer.graph,
+    },
+    "Look after": {
+        "maintain": maintain.maintain,
+        "fade": fade.fade,
+        "health": maintain.health,
+        "tags": manage.tags,
+        "enrich": manage.enrich,
+        "work": manage.work,
+        "reindex": manage.reindex,
+        "doctor": manage.doctor,
+        "copy": manage.copy,
+        "backup": manage.backup,
+        "collections": manage.collections,
+    },
+}
+for panel, commands in PANELS.items():
+    for name, command in commands.items():
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, rich_help_panel=panel)
+        else:
+            app.command(name, rich_help_panel=panel)(command)
 
 
 def main() -> None:

@@ -17,15 +17,8 @@ from amem.errors import InvalidInput
 if TYPE_CHECKING:
     from amem.cli.invocation import Invocation
 
-_PANEL = "Start"
 #: Seconds that the process is given to end by itself after its window.
 _GRACE = 3.0
-
-
-def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
-    app.command(rich_help_panel=_PANEL)(tui)
-    app.command(rich_help_panel=_PANEL)(desktop)
 
 
 def tui(

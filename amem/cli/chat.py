@@ -1,7 +1,8 @@
-"""``amem chat``: talk to an assistant that remembers."""
+"""``amem chat``, ``amem ask`` and ``amem rules``: talk to an assistant that remembers, and say what it may."""
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
+import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,18 +11,17 @@ import typer
 from amem.cli.exits import ExitCode
 from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
+from amem.cli.render import console, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from amem.cli.invocation import Invocation
+    from amem.conversation.questions import Answer
     from amem.conversation.reply import Learnt
 
-_PANEL = "Chat"
+
 Model = Annotated[str | None, typer.Option("--model", "-m", help="Who answers, instead of the setting llm_model.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add this room's command."""
-    app.command(rich_help_panel=_PANEL)(chat)
 
 
 def chat(
@@ -95,3 +95,115 @@ def _talk(
 def _tell_learnt(learnt: "Learnt") -> None:
     if words := learnt.words():
         tell(words)
+
+
+# ``amem ask``: one question, one answer, with the notes that it rests on.
+
+
+_CITED = re.compile(r"[\[【]\d+[\]】]")
+
+
+def ask(
+    context: typer.Context,
+    question: Annotated[list[str], typer.Argument(help="The question, in your own words.", show_default=False)],
+    k: Annotated[int, typer.Option("-k", "--k", min=1, help="How many notes the model is shown.")] = 8,
+    model: Model = None,
+    rerank: Annotated[
+        bool | None,
+        typer.Option("--rerank/--no-rerank", help="Have the model pick them from twenty, for one call more."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Answer one question from the notes, and say which ones the answer rests on."""
+    from amem.cli.chat_screen import why_nobody
+    from amem.clock import zone
+    from amem.conversation.ports import with_model
+
+    call = invocation(context)
+    settings = call.settings()
+    if model is not None:
+        settings = with_model(settings, model)
+    with call.browsed(as_json, empty={}, settings=settings) as memory:
+        answer = memory.answer(" ".join(question), k, rerank=rerank)
+    if answer.error and not as_json:
+        tell(f"no model answers: {why_nobody(answer.error, answer.hint)}; this is what memory holds")
+    elif not as_json:
+        for note in answer.notes:
+            tell(note)
+    if as_json:
+        print_json(answer.to_dict())
+    else:
+        _print(answer, zone(settings.timezone))
+    if answer.error:
+        raise typer.Exit(ExitCode.UNREACHABLE)
+
+
+def _print(answer: "Answer", local: "tzinfo") -> None:
+    """The answer and its notes."""
+    from amem.cli.render import said_on, shown
+
+    hits = {hit.id: hit for hit in answer.hits}
+    # A note that replaced a hit, or speaks against it, need be none of the hits.
+    cited = [(each, hits.get(each.note)) for each in answer.citations]
+    text = _with_numbers(answer.text.strip(), [each.number for each in answer.citations])
+    if not on_terminal():
+        say(text)
+        for each, hit in cited:
+            said, line = ("", each.line) if hit is None else (said_on(hit, local), hit.text)
+            say("\t".join((f"[{each.number}]", short_id(each.note), said, one_line(line))))
+        return
+    out = console()
+    print_wrapped(out, styled((text, "" if answer.in_memory else "yellow")))
+    if cited:
+        out.print()
+    for each, hit in cited:
+        day, words = ("", styled(one_line(each.line))) if hit is None else (said_on(hit, local), shown(hit))
+        head = styled(f"{f'[{each.number}]':<5}", (short_id(each.note), "cyan"), (f"  {day}  ", "dim"))
+        print_wrapped(out, head + words, hanging=5)
+
+
+def _with_numbers(text: str, numbers: "list[int]") -> str:
+    """The text with the numbers of its notes, at its end where the model left them out."""
+    if not numbers or _CITED.search(text):
+        return text
+    return f"{text} {''.join(f'[{number}]' for number in numbers)}"
+
+
+# ``amem rules``: what is always and what is never remembered of conversations.
+
+
+def rules(
+    context: typer.Context,
+    edit: Annotated[bool, typer.Option("--edit", help="Change them in your editor.")] = False,
+    as_json: Json = False,
+) -> None:
+    """What is always and what is never remembered of conversations, and where to change that."""
+    from amem.cli.editor import edit_file
+    from amem.conversation.rule_file import FILE_NAME, default_rules, load_rules
+
+    call = invocation(context)
+    home = call.settings().home
+    path = home / FILE_NAME
+    changed = edit and edit_file(path, default_rules())
+    own = path.is_file()
+    found = load_rules(home)  # refuses a file with a line that cannot be used, naming it
+    if as_json:
+        return print_json(
+            {
+                "path": str(path),
+                "own": own,
+                "always": [rule for rule, _ in found.always],
+                "never": [*(rule for rule, _ in found.never), *(f"[{kind}]" for kind in found.secrets)],
+                "allow": [f"[{kind}]" for kind in found.allowed],
+                "told": found.text,
+            }
+        )
+    if edit:
+        return tell(f"{path}: {'changed' if changed else 'left as it was'}")
+    for line in (path.read_text(encoding="utf-8-sig") if own else default_rules()).splitlines():
+        say(line)
+    if found.secrets:
+        tell(f"never stored of what is said: {', '.join(found.secrets)}")
+    if found.allowed:
+        tell(f"stored like anything else, since the file allows it: {', '.join(found.allowed)}")
+    tell(f"{path}" if own else f"these come with amem; {call.command('rules', '--edit')} makes them yours, in {path}")

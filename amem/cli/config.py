@@ -1,4 +1,4 @@
-"""``amem config``: every setting, its value and where that came from; set and unset in the home's env file."""
+"""``amem config``, ``amem setup`` and ``amem path``: settings, where each came from, and getting ready."""
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
@@ -18,6 +18,7 @@ from amem.cli.render import print_json, print_table, say
 if TYPE_CHECKING:
     from amem.settings import Settings
 
+
 _MASK = "********"
 
 
@@ -34,11 +35,6 @@ config = typer.Typer(
     invoke_without_command=True,
 )
 Key = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as llm_model.", show_default=False)]
-
-
-def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
-    app.add_typer(config, name="config", rich_help_panel="Start")
 
 
 @config.callback()
@@ -258,3 +254,44 @@ def _shown(settings: "Settings", name: str) -> Any:
     if isinstance(value, SecretStr):
         return _MASK
     return value if value is None or isinstance(value, bool | int | float) else str(value)
+
+
+# Commands about amem itself: get ready, and where things are.
+
+
+def setup(context: typer.Context, as_json: Json = False) -> None:
+    """Get the embedding model ready, make the home, and say who will analyse notes."""
+    from amem.analysts.choose import survey
+    from amem.embedding import ensure_model
+
+    call = invocation(context)
+    settings = call.settings()
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    origin = ensure_model(settings, tell)
+    found = survey(settings)
+    if as_json:
+        return print_json(
+            {
+                "home": str(settings.home),
+                "collection": settings.collection,
+                "embedding": {"model": origin.name, "place": origin.place, "ready": origin.ready},
+                "analyst": found.analyst,
+            }
+        )
+    say(f"home: {settings.home}")
+    say(f"embeddings: {origin}")
+    say(f"analysis: {found.reason}")
+    if found.problem:
+        tell(f"in the way: {found.problem} ({found.hint})")
+    tell(f'ready; try: {call.command("add")} "..." or {call.command("demo")}')
+
+
+def path(context: typer.Context, as_json: Json = False) -> None:
+    """Where the collection is."""
+    from amem.collection import folder_of
+
+    settings = invocation(context).settings()
+    folder = folder_of(settings.home, settings.collection)
+    if as_json:
+        return print_json({"home": str(settings.home), "collection": settings.collection, "path": str(folder)})
+    say(str(folder))

@@ -26,11 +26,6 @@ _MARK = ".made-by-amem-demo"
 _HITS = 3
 
 
-def register(app: typer.Typer) -> None:
-    """Add this room's command."""
-    app.command(rich_help_panel="Start")(demo)
-
-
 def demo(
     context: typer.Context,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over even if you added notes of your own.")] = False,
@@ -128,7 +123,7 @@ def _tell_story(
     language: str | None,
     everything: bool,
 ) -> None:
-    from amem.cli.demo_story import DemoStory, language_of_reader
+    from amem.cli.story import DemoStory, language_of_reader
 
     told = DemoStory(memory, language_of_reader(language), call.command)
     by = next((receipt.analyst for receipt in receipts if receipt.stored), "")

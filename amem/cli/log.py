@@ -14,17 +14,8 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.records import UndoReport
 
-_PANEL = "Trust"
 #: Far more than a person reads; keeps one look at a huge import bounded.
 _MOST = 20_000
-
-
-def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
-    app.command(rich_help_panel=_PANEL)(log)
-    app.command(rich_help_panel=_PANEL)(history)
-    app.command(rich_help_panel=_PANEL)(undo)
-    app.command(rich_help_panel=_PANEL)(redo)
 
 
 def log(

@@ -1,10 +1,15 @@
-"""``amem maintain``: the night shift, now, or every night."""
+"""``amem maintain`` and ``amem health``: the night shift, now or every night, and how the notes are."""
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
+import hashlib
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import time
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,23 +17,21 @@ import typer
 from amem.cli.exits import ExitCode
 from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import console, cut, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
+from amem.cli.render import console, cut, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled, when
+from amem.errors import InvalidInput
 from amem.labels import title
 
 if TYPE_CHECKING:
+    from amem.cli.invocation import Invocation
+    from amem.maintenance.schedule import Schedule
     from amem.maintenance.shift import MaintenanceReport
     from amem.memory_system import AgenticMemorySystem
 
-_PANEL = "Look after"
+
 #: So many notes of each sort are named on a terminal.
 _MOST = 12
 #: When the machine does it, unless another time is given.
 _AT = "03:30"
-
-
-def register(app: typer.Typer) -> None:
-    """Add this room's command."""
-    app.command(rich_help_panel=_PANEL)(maintain)
 
 
 def maintain(
@@ -55,8 +58,6 @@ def maintain(
             raise typer.BadParameter(f"{option} goes with --install")
     call = invocation(context)
     if install or uninstall:
-        from amem.cli.nightly import install_nightly, uninstall_nightly
-
         return (
             install_nightly(call, at or _AT, show=show, as_json=as_json)
             if install
@@ -126,3 +127,115 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
 
     with Console(stderr=True).status("maintenance") as status:
         yield lambda phase, done, of: status.update(f"{phase}: {done:,} of {of:,}" if of else f"{phase} …")
+
+
+# ``amem maintain --install``: what the machine is told to do every night, for this home and collection.
+
+
+_NAME = "amem-maintain"
+
+
+def install_nightly(call: "Invocation", at: str, *, show: bool, as_json: bool) -> None:
+    """Have the machine maintain this collection every day at that time; with `show` only print how."""
+    from amem.maintenance.schedule import install, units_folder
+
+    schedule = _schedule(call, _time(at))
+    if show:
+        if as_json:
+            return print_json({"units": schedule.units(), "crontab": schedule.cron_line()})
+        for name, text in schedule.units().items():
+            say(f"# {units_folder() / name}\n{text}")
+        say(f"# crontab -e, where there is no systemd\n{schedule.cron_line()}")
+        return None
+    done = install(schedule)
+    if as_json:
+        return print_json({"by": done.by, "where": list(done.where), "at": f"{schedule.at:%H:%M}"})
+    for where in done.where:
+        say(where)
+    tell(f"every night at {schedule.at:%H:%M}, by {done.by}; no longer with: {call.command('maintain', '--uninstall')}")
+    return None
+
+
+def uninstall_nightly(call: "Invocation", as_json: bool) -> None:
+    """No longer."""
+    from amem.maintenance.schedule import uninstall
+
+    gone = uninstall(_name(call))
+    if as_json:
+        return print_json({"removed": gone})
+    for each in gone:
+        say(each)
+    tell("no longer every night" if gone else "nothing was installed for this collection")
+    return None
+
+
+def _schedule(call: "Invocation", at: time) -> "Schedule":
+    from amem.maintenance.schedule import Schedule
+
+    # Whoever starts it knows nothing of this shell: not its folder, not its variables.
+    settings = call.settings()
+    words = [*_program(), "--home", str(settings.home), "--collection", settings.collection]
+    if call.env_file is not None:
+        words += ["--env-file", str(Path(call.env_file).absolute())]
+    return Schedule(_name(call), (*words, "maintain", "--due"), at)
+
+
+def _name(call: "Invocation") -> str:
+    """One for each collection: plain for the usual one, so that it is easily found."""
+    from platformdirs import user_data_path
+
+    from amem.settings import Settings
+
+    settings = call.settings()
+    name = _NAME
+    if settings.collection != Settings.model_fields["collection"].default:
+        name += f"-{settings.collection}"
+    if settings.home != user_data_path("amem", appauthor=False):
+        name += f"-{hashlib.sha256(str(settings.home).encode()).hexdigest()[:8]}"
+    return name
+
+
+def _program() -> list[str]:
+    """How this program is called from anywhere."""
+    called = Path(sys.argv[0]).absolute()
+    if called.name == "amem" and called.is_file():
+        return [str(called)]
+    found = shutil.which("amem")
+    return [found] if found else [sys.executable, "-c", "from amem.cli import main; main()"]
+
+
+def _time(text: str) -> time:
+    try:
+        return time.fromisoformat(text).replace(second=0, microsecond=0, tzinfo=None)
+    except ValueError as error:
+        raise InvalidInput(f"cannot read {text!r} as a time of day", hint="write --at 03:30") from error
+
+
+# ``amem health``: how the notes are, on one screen.
+
+
+def health(context: typer.Context, as_json: Json = False) -> None:
+    """How the notes are: stale, contradicting, loose, waiting, growing (that everything works: amem doctor)."""
+    from amem.clock import zone
+    from amem.maintenance.health import Mark, health_lines, size
+
+    with invocation(context).browsed(as_json, empty={}) as memory:
+        found = memory.health()
+        where = zone(memory.settings.timezone)
+        name = memory.settings.collection
+    if as_json:
+        return print_json(found.to_dict())
+    terminal = on_terminal()
+    out = console()
+    marks = {Mark.GOOD: ("✓ ", "green"), Mark.WATCH: ("! ", "yellow"), Mark.PLAIN: ("  ", "")}
+    if terminal:
+        out.print(styled((name, "bold"), ("  " + size(found), "dim")))
+    for line in health_lines(found, partial(when, zone=where)):
+        what = f"{line.what}: {line.command}" if line.command else line.what
+        if not terminal:
+            say(f"{line.about}\t{what}")
+            continue
+        if line.about == "notes":  # their number is above
+            what = what.partition("; ")[2]
+        print_wrapped(out, styled(marks[line.mark], (f"{line.about:<13}", "bold"), what), hanging=15)
+    return None

@@ -17,21 +17,8 @@ if TYPE_CHECKING:
     from amem.receipt import Receipt
     from amem.settings import Settings
 
-_PANEL = "Look after"
 _ENRICHED = {"done": 0, "failed": 0, "remaining": 0, "errors": ()}
 tags = typer.Typer(help="List, rename and merge tags.", invoke_without_command=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
-    app.add_typer(tags, name="tags", rich_help_panel=_PANEL)
-    app.command(rich_help_panel=_PANEL)(enrich)
-    app.command(rich_help_panel=_PANEL)(work)
-    app.command(rich_help_panel=_PANEL)(reindex)
-    app.command(rich_help_panel=_PANEL)(doctor)
-    app.command(rich_help_panel=_PANEL)(copy)
-    app.command(rich_help_panel=_PANEL)(backup)
-    app.command(rich_help_panel=_PANEL)(collections)
 
 
 @tags.callback()

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 models = typer.Typer(help="See which models are reachable, and fetch one.", invoke_without_command=True)
 
 
-def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
-    app.add_typer(models, name="models", rich_help_panel="Start")
-
-
 @models.callback()
 def reachable(
     context: typer.Context,

@@ -1,13 +1,21 @@
-"""Options that several commands share, and what they say to the API."""
+"""Options that several commands share, those that filter notes among them, and what they say to the API."""
 
-# Typer reads annotations at run time, so the modules of this room do without ``from __future__ import annotations``.
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Annotated, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.completion import complete_id
+from amem.cli.completion import complete_id, complete_kind, complete_tag
+
+if TYPE_CHECKING:
+    from amem.query import Filter
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in its documented shape.")]
 Id = Annotated[
@@ -98,3 +106,107 @@ def pairs(given: list[str] | None) -> dict[str, Any]:
             parsed = value
         found[key.strip()] = parsed if isinstance(parsed, bool | int | float) else value
     return found
+
+
+# The options that filter notes: declared once, for every command that finds or lists some.
+
+
+_PANEL = "Which notes"
+
+
+def _option(*names: str, help: str, offers: Any = None) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=_PANEL, show_default=False, autocompletion=offers)
+
+
+_Texts = list[str] | None
+_Text = str | None
+
+
+@dataclass(kw_only=True, slots=True)
+class Where:
+    """What the options said. `filter` makes a Filter of it, once the collection and its time zone are known."""
+
+    tag: Annotated[_Texts, _option("--tag", "-t", help="With this tag; repeatable.", offers=complete_tag)] = None
+    kind: Annotated[_Texts, _option("--kind", help="Of this kind; repeatable.", offers=complete_kind)] = None
+    category: Annotated[_Text, _option("--category", help="Of this category.")] = None
+    layer: Annotated[_Texts, _option("--layer", help="In this memory: short_term, long_term.")] = None
+    speaker: Annotated[_Text, _option("--speaker", help="Said by this person.")] = None
+    conversation: Annotated[_Text, _option("--conversation", help="Of this conversation.")] = None
+    user: Annotated[_Text, _option("--user", help="Added for this user_id.")] = None
+    agent: Annotated[_Text, _option("--agent", help="Added by this agent_id.")] = None
+    session: Annotated[_Text, _option("--session", help="Added in this session_id.")] = None
+    meta: Annotated[_Texts, _option("--meta", help="With this metadata, key=value; repeatable.")] = None
+    since: Annotated[_Text, time_option("--since", "About this time or later", examples=True, panel=_PANEL)] = None
+    until: Annotated[_Text, time_option("--until", "About a time before this", panel=_PANEL)] = None
+    as_of: Annotated[_Text, time_option("--as-of", "What was true at this time", panel=_PANEL)] = None
+    known_at: Annotated[
+        _Text, time_option("--known-at", "What was known at this time, as notes stood", panel=_PANEL)
+    ] = None
+    status: Annotated[_Texts, _option("--status", help="Of this status: active, superseded, ...; repeatable.")] = None
+    superseded: Annotated[bool, _option("--superseded", help="Superseded notes too.")] = False
+    everything: Annotated[bool, _option("--all", "-a", help="Superseded and archived notes too.")] = False
+
+    def words(self) -> str:
+        """The options that were given, as a title has them: "tag work, since 2026-03-01"; '' without any."""
+        said = []
+        for each in fields(self):
+            name, value = each.name.replace("_", " "), getattr(self, each.name)
+            if value is True:
+                said.append(name)
+            elif value:
+                said.append(f"{name} {' '.join(value) if isinstance(value, list) else value}")
+        return ", ".join(said)
+
+    def filter(self, timezone: str, *, minimum_cosine: float | None = None) -> "Filter":
+        """The Filter that these options mean. Raises InvalidInput."""
+        from amem.note import Status
+        from amem.query import Filter
+
+        statuses = dict.fromkeys(self.status or [Status.ACTIVE])
+        if self.superseded or self.everything:
+            statuses[Status.SUPERSEDED] = None
+        if self.everything:
+            statuses[Status.ARCHIVED] = None
+        times = {name: getattr(self, name) for name in ("since", "until", "as_of", "known_at")}
+        return Filter(
+            tags=tuple(self.tag or ()),
+            category=self.category,
+            kinds=tuple(self.kind or ()),  # type: ignore[arg-type]  # a Filter takes them by name, too
+            layers=tuple(self.layer or ()),  # type: ignore[arg-type]  # as above
+            speaker=self.speaker,
+            conversation=self.conversation,
+            user_id=self.user,
+            agent_id=self.agent,
+            session_id=self.session,
+            part_of=None,
+            whose=None,
+            metadata=pairs(self.meta),
+            statuses=tuple(statuses),  # type: ignore[arg-type]  # as above
+            minimum_cosine=minimum_cosine,
+            **{name: moment(said, timezone) for name, said in times.items() if said is not None},
+        )
+
+
+def filtering(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `Where`, all but those named: it takes them as one argument, `where`."""
+    given = [each for each in fields(Where) if each.name not in without]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def called(**values: Any) -> None:
+            where = Where(**{each.name: values.pop(each.name) for each in given})
+            command(where=where, **values)
+
+        options = [
+            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
+            for each in given
+        ]
+        own = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for each in inspect.signature(command).parameters.values()
+            if each.name != "where"
+        ]
+        called.__signature__ = inspect.Signature([*own, *options])  # type: ignore[attr-defined]  # what Typer reads
+        return called
+
+    return decorate

@@ -23,11 +23,6 @@ review = typer.Typer(help="Decide the changes that machines proposed.", invoke_w
 Numbers = Annotated[list[int], typer.Argument(metavar="N", help="Numbers of reviews.", show_default=False)]
 
 
-def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
-    app.add_typer(review, name="review", rich_help_panel="Trust")
-
-
 @review.callback()
 def decide(
     context: typer.Context,

@@ -29,15 +29,8 @@ if TYPE_CHECKING:
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
 
-_PANEL = "Find"
 #: What a line of a page is made of: a citation, something struck through, anything else.
 _PART = re.compile(r"(\[\[[^\[\]\n]+\]\])|~~(.+?)~~|([^\[~]+|.)")
-
-
-def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
-    app.command(rich_help_panel=_PANEL)(topics)
-    app.command(rich_help_panel=_PANEL)(topic)
 
 
 def topics(context: typer.Context, as_json: Json = False) -> None:

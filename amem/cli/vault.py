@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from amem.cli.invocation import Invocation
     from amem.vault.report import Step, SyncReport
 
-_PANEL = "In and out"
 _NAMED = 20
 #: What a step is called when it is said what would be done.
 _INFINITIVE = {
@@ -38,11 +37,6 @@ _INFINITIVE = {
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder; made where there is none.")]
 
 vault = typer.Typer(help="Keep a folder of Markdown files and the notes in step, both ways.", no_args_is_help=True)
-
-
-def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
-    app.add_typer(vault, name="vault", rich_help_panel=_PANEL)
 
 
 @vault.command()

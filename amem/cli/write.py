@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem.system.purges import PurgeReport
 
-_PANEL = "Write"
 #: Of what stays after a purge so many are named.
 _NAMED = 20
 
@@ -41,17 +40,6 @@ NewCategory = Annotated[str | None, typer.Option("--category", help="A category.
 NewSpeaker = Annotated[str | None, typer.Option("--speaker", help="Who said it.")]
 NewContext = Annotated[str | None, typer.Option("--context", help="One sentence on what it is about.")]
 NewImportance = Annotated[float | None, typer.Option("--importance", help="From 0 to 1.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add this room's commands."""
-    app.command(rich_help_panel=_PANEL)(add)
-    app.command(rich_help_panel=_PANEL)(edit)
-    app.command(rich_help_panel=_PANEL)(delete)
-    app.command(rich_help_panel=_PANEL)(restore)
-    app.command(rich_help_panel=_PANEL)(purge)
-    app.command(rich_help_panel=_PANEL)(pin)
-    app.command(rich_help_panel=_PANEL)(link)
 
 
 def add(

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from amem.cli.interval_lines import ending, print_intervals
+from amem.cli.facts import ending, print_intervals
 from amem.language.intervals import Interval
 
 if TYPE_CHECKING:

@@ -91,7 +91,7 @@ def test_at_a_terminal_it_is_grouped_and_fits(
     cli: Cli, told: dict[str, str], columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("amem.cli.fade.on_terminal", lambda: True)
-    text = cli.ok("fade", *told.values(), "--days", "90", "--plot", COLUMNS=str(columns))
+    text = cli.ok("fade", *told.values(), "--days", "90", "--plot", COLUMNS=str(columns), NO_COLOR="1")
 
     lines = text.splitlines()
     assert max(map(cell_len, lines)) <= columns

@@ -11,7 +11,7 @@ from rich.console import Console
 from sitting import Sitting
 
 from amem.cli.render import cell_width
-from amem.cli.why_lines import print_comparison, print_explanation
+from amem.cli.why import print_comparison, print_explanation
 from amem.note import Kind, MemoryNote
 from amem.retrieval.explanation import Explanation, KeptOut, LegShare, Lent, Prior, Via
 from amem.retrieval.question import Intent, Period, Reading

@@ -8,7 +8,7 @@ import pytest
 from chatting import open_memory
 
 from amem.analysts.rules import OfflineAnalyst
-from amem.cli.interval_lines import ending
+from amem.cli.facts import ending
 from amem.conversation.questions import Asker
 from amem.errors import ServiceUnavailable
 from amem.testing import FrozenClock

@@ -1,0 +1,286 @@
+"""``amem facts`` and ``amem timeline``: what is so, and since when."""
+
+# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from amem import checks
+from amem.cli.invocation import invocation, tell
+from amem.cli.options import Json, KnownAt, moment, time_option
+from amem.cli.render import (
+    console,
+    cut,
+    on_terminal,
+    one_line,
+    print_json,
+    print_table,
+    print_wrapped,
+    say,
+    short_id,
+    styled,
+    when,
+)
+from amem.language.scripts import written_in_cjk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from rich.console import Console
+    from rich.text import Text
+
+    from amem.language.intervals import Interval
+    from amem.memory_system import AgenticMemorySystem
+
+
+_NEAR = 3
+Subject = Annotated[
+    str, typer.Argument(metavar="SUBJECT", help="Who or what: a name, me, we, 我, 项目.", show_default=False)
+]
+
+
+def facts(
+    context: typer.Context,
+    subject: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SUBJECT", help="Who or what: a name, me, we, 我, 项目; default: whoever there is to ask about."
+        ),
+    ] = None,
+    predicate: Annotated[
+        str | None, typer.Option("--predicate", "-p", help="Only this: works_at, lives_in, 喜欢.")
+    ] = None,
+    as_of: Annotated[str | None, time_option("--as-of", "What was so at this time, not now", examples=True)] = None,
+    known_at: KnownAt = None,
+    as_json: Json = False,
+) -> None:
+    """Say what is so of someone or something, and since when."""
+
+    call = invocation(context)
+    with call.browsed(as_json) as memory:
+        if subject is None:
+            return _print_subjects(memory.subjects(), as_json)
+        timezone = memory.settings.timezone
+        known = None if known_at is None else moment(known_at, timezone)
+        asked = known if as_of is None else moment(as_of, timezone)
+        found = memory.facts(subject, predicate, as_of=asked, known_at=known)
+        if as_json:
+            return print_json([each.to_dict() for each in found])
+        ever = memory.timeline(subject, predicate, known_at=known)
+        if not ever:
+            return tell(_unknown(memory, subject, predicate, known_at))
+    _print(found, timezone, (ever[0].subject, as_of, known_at), grouped=True)
+    if not found:
+        tell(f"nothing of {ever[0].subject} is known to be so; what was: {call.command('timeline', subject)}")
+    gone = _presumed(ever, asked or datetime.now(UTC))
+    if gone and on_terminal():
+        tell(f"presumed to have ended with what {'it' if len(gone) == 1 else 'they'} hung on:")
+        _print(gone, timezone, None, grouped=True)
+
+
+def timeline(
+    context: typer.Context,
+    subject: Subject,
+    predicate: Annotated[
+        str | None, typer.Option("--predicate", "-p", help="Only this: works_at, lives_in, 喜欢.")
+    ] = None,
+    known_at: KnownAt = None,
+    as_json: Json = False,
+) -> None:
+    """Say all that was ever so of someone or something, in order of time, and what ended it."""
+    with invocation(context).browsed(as_json) as memory:
+        timezone = memory.settings.timezone
+        known = None if known_at is None else moment(known_at, timezone)
+        found = memory.timeline(subject, predicate, known_at=known)
+        if as_json:
+            return print_json([each.to_dict() for each in found])
+        if not found:
+            return tell(_unknown(memory, subject, predicate, known_at))
+    _print(found, timezone, (found[0].subject, None, known_at), grouped=False)
+
+
+def _print(
+    found: "Sequence[Interval]", timezone: str, heading: tuple[str, str | None, str | None] | None, *, grouped: bool
+) -> None:
+    from amem.clock import zone
+
+    if heading is not None and on_terminal():
+        subject, as_of, known_at = heading
+        asked = [f"as of {as_of}"] * bool(as_of) + [f"as known at {known_at}"] * bool(known_at)
+        console().print(styled((subject, "bold"), ("  " if asked else "", ""), (", ".join(asked), "dim")))
+    print_intervals(found, zone(timezone), grouped=grouped)
+
+
+def _presumed(ever: "Sequence[Interval]", at: datetime) -> "list[Interval]":
+    """What hung on something that ended and was not said anew: neither so nor certainly over."""
+    return [
+        each
+        for each in ever
+        if not each.certain
+        and each.until is not None
+        and each.until <= at
+        and not any(other.predicate == each.predicate and each.until <= other.since <= at for other in ever)
+    ]
+
+
+def _print_subjects(subjects: dict[str, int], as_json: bool) -> None:
+    if as_json:
+        return print_json([{"subject": name, "facts": number} for name, number in subjects.items()])
+    print_table(("subject", "facts"), [(name, f"{number:,}") for name, number in subjects.items()])
+    if not subjects:
+        tell("no note states a fact yet")
+    return None
+
+
+def _unknown(memory: "AgenticMemorySystem", subject: str, predicate: str | None, known_at: str | None) -> str:
+    """That nothing is known, or was known then, and who else may have been meant."""
+    import difflib
+
+    from amem.language.subjects import subject_key
+
+    if known_at is not None and (since := memory.timeline(subject, predicate)):
+        about = "" if predicate is None else f" about {since[0].predicate}"
+        return f"nothing was known{about} of {since[0].subject} at {known_at}; it is now"
+    if predicate is not None and (ever := memory.timeline(subject)):
+        known = ", ".join(dict.fromkeys(each.predicate for each in ever))
+        return f"nothing about {checks.shown(predicate)} is known of {ever[0].subject}; known: {known}"
+    names: dict[str, str] = {}
+    for name in memory.subjects():  # a first name will do
+        for key in (subject_key(name), *subject_key(name).split()):
+            names.setdefault(key, name)
+    near = dict.fromkeys(names[key] for key in difflib.get_close_matches(subject_key(subject), names, _NEAR))
+    hint = f"; did you mean {', '.join(near)}?" if near else "; see amem facts"
+    return f"nothing is known of {checks.shown(subject)}{hint}"
+
+
+# What is so, and from when to when, as people read it: a line for each interval, lines of two where room is short.
+
+
+#: Columns from which an interval and its times fit on one line.
+_ROOMY = 66
+_GAP = 2
+#: A short id, and that there are more notes.
+_ID = 12
+_LONGEST_PREDICATE = 16
+#: The room of a mark.
+_MARK = "● "
+#: Holds; ended; ended, as far as one can guess.
+_HOLDS, _ENDED, _PRESUMED = ("●", "green"), ("○", "dim"), ("◌", "yellow")
+
+
+def print_intervals(
+    found: "Sequence[Interval]", zone: "tzinfo", *, grouped: bool, out: "Console | None" = None
+) -> None:
+    """A line for each; in a pipe ``predicate, object, since, until, ids, what ended it`` by tabs.
+
+    `grouped` names a predicate once for all that follow under it.
+    """
+    if out is None and not on_terminal():
+        for each in found:
+            say("\t".join(one_line(cell) for cell in cells(each, zone)))
+        return
+    out = out or console()
+    last = ""
+    named = _column([words(each.predicate) for each in found], _LONGEST_PREDICATE)
+    times = _column([span(each, zone) for each in found], 32)
+    # What is left after the mark, the id and the gaps; a long object is cut.
+    valued = _column([each.object for each in found], max(12, out.width - named - times - _ID - len(_MARK) - 3 * _GAP))
+    for each in found:
+        name = "" if grouped and each.predicate == last else words(each.predicate)
+        last = each.predicate
+        (_whole if out.width >= _ROOMY else _stacked)(out, each, name, zone, (named, valued, times))
+
+
+def cells(each: "Interval", zone: "tzinfo") -> tuple[str, ...]:
+    """An interval as a row of plain text."""
+    until = when(each.until, zone, minutes=False)
+    ids = ",".join(short_id(note) for note in each.notes)
+    return (each.predicate, each.object, when(each.since, zone, minutes=False), until, ids, ending(each))
+
+
+def span(each: "Interval", zone: "tzinfo") -> str:
+    """From when to when: ``since 2024-02-01``, ``2024-02-01 – 2026-03-01``, ``until 2020-01-01``."""
+    since, until = (when(at, zone, minutes=False) for at in (each.since, each.until))
+    if not until:
+        return f"since {since}"
+    guess = "" if each.certain else " ?"
+    return f"until {until}{guess}" if each.since == each.until else f"{since} – {until}{guess}"
+
+
+def ending(each: "Interval") -> str:
+    """What ended it: ``ended: OpenAI since``, 已结束：后来是柏林; while it holds, which notes put that in doubt."""
+    if each.doubted_by:
+        ids = ", ".join(map(short_id, each.doubted_by))
+        return f"可能已过时：见 {ids}" if written_in_cjk(each.object) else f"may be out of date: see {ids}"
+    if each.until is None or not each.because:
+        return ""
+    if written_in_cjk(each.because):
+        return f"{'已结束' if each.certain else '推测已结束'}：{each.because}"
+    return f"{'ended' if each.certain else 'presumed ended'}: {each.because}"
+
+
+def words(predicate: str) -> str:
+    """A predicate as it is read."""
+    return predicate.replace("_", " ")
+
+
+def _whole(out: "Console", each: "Interval", name: str, zone: "tzinfo", widths: tuple[int, int, int]) -> None:
+    """On one line; why it ended beside it where there is room, else below."""
+    named, valued, times = widths
+    line = _begun(each, name, named) + styled(
+        (_fit(each.object, valued), _weight(each)),
+        " " * _GAP,
+        (_fit(span(each, zone), times), _doubt(each)),
+        " " * _GAP,
+        _noted(each),
+    )
+    why = ending(each)
+    beside = line.cell_len + _GAP + styled(why).cell_len <= out.width
+    out.print(line + styled(" " * _GAP, (why, "dim")) if why and beside else line, no_wrap=True)
+    if why and not beside:
+        print_wrapped(out, styled((why, "dim")), indent=len(_MARK) + named + _GAP)
+
+
+def _stacked(out: "Console", each: "Interval", name: str, zone: "tzinfo", widths: tuple[int, int, int]) -> None:
+    """Where there is little room: what is so, and below it from when to when and why."""
+    named = widths[0]
+    indent = len(_MARK) + named + _GAP
+    value = (cut(one_line(each.object), max(1, out.width - indent)), _weight(each))
+    out.print(_begun(each, name, named) + styled(value), no_wrap=True)
+    print_wrapped(out, styled((span(each, zone), _doubt(each)), " " * _GAP, _noted(each)), indent=indent)
+    if why := ending(each):
+        print_wrapped(out, styled((why, "dim")), indent=indent)
+
+
+def _weight(each: "Interval") -> str:
+    return "bold" if each.until is None else ""
+
+
+def _doubt(each: "Interval") -> str:
+    return "" if each.certain else "yellow"
+
+
+def _begun(each: "Interval", name: str, named: int) -> "Text":
+    mark = _HOLDS if each.until is None else _ENDED if each.certain else _PRESUMED
+    return styled(mark, _MARK[1:], _fit(name, named), " " * _GAP)
+
+
+def _noted(each: "Interval") -> tuple[str, str]:
+    more = f" +{len(each.notes) - 1}" if len(each.notes) > 1 else ""
+    return (f"{short_id(each.notes[0])}{more}", "cyan")
+
+
+def _column(texts: "Sequence[str]", most: int) -> int:
+    from rich.cells import cell_len
+
+    return min(most, max((cell_len(one_line(text)) for text in texts), default=0))
+
+
+def _fit(text: str, width: int) -> str:
+    """The text cut or filled up to so many cells."""
+    from rich.cells import set_cell_size
+
+    return set_cell_size(cut(one_line(text), width), width)
