@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 import time
+from io import BytesIO
 from pathlib import Path
 
+from make_pictures import AMEM, small
 from PIL import ImageGrab
 
 PICTURE = Path(__file__).parent / "pictures" / "desktop.png"
-AMEM = [sys.executable, "-c", "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()"]
 WIDTH, HEIGHT = 1200, 760
 
 
@@ -54,7 +54,9 @@ def main() -> None:
             time.sleep(10)
             xdotool("key", "alt+n")
             time.sleep(3)
-            ImageGrab.grab(xdisplay=display).save(PICTURE, optimize=True)
+            taken = BytesIO()
+            ImageGrab.grab(xdisplay=display).save(taken, "PNG")
+            PICTURE.write_bytes(small(taken.getvalue()))
         finally:
             window.terminate()
             window.wait(30)

@@ -2,8 +2,8 @@
 
     python docs/make_notebook_pictures.py
 
-Writes ``docs/pictures/notebook.png`` and ``docs/pictures/graph-page.png``. Needs the dev extra, Chromium, and a font
-with Chinese letters.
+Writes ``docs/pictures/notebook.png`` and ``docs/pictures/graph-page.png``. Needs the dev extra, Chromium, Pillow, and
+a font with Chinese letters.
 """
 
 from __future__ import annotations
@@ -18,11 +18,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from make_pictures import AMEM, small
 from playwright.sync_api import sync_playwright
-
-from amem import AgenticMemorySystem, NewNote
-from amem.interop.graph import read_graph
-from amem.interop.graph_formats import html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -44,20 +41,19 @@ def main() -> None:
 
 def exported_page(browser: Browser, scratch: Path) -> None:
     """The demo's notes as one page, one of them selected."""
-    lines = [json.loads(line) for line in (EXAMPLES / "data" / "year.jsonl").read_text(encoding="utf-8").splitlines()]
-    with AgenticMemorySystem(directory=scratch / "home", llm_backend="offline") as memory:
-        memory.add_notes([NewNote(each.pop("content"), each.pop("time"), fields=each) for each in lines])
-        path = scratch / "notes.html"
-        path.write_text(html(read_graph(memory), "A year of notes"), encoding="utf-8")
-    page = browser.new_page(viewport={"width": 1100, "height": 760})
-    page.goto(path.as_uri())
-    page.wait_for_timeout(6000)
-    page.locator("input[type=search]").fill("Marulho offer")
+    for words in (["demo"], ["-c", "demo", "graph", "--html", str(scratch / "notes.html")]):
+        environment = {**os.environ, "AMEM_LLM_BACKEND": "offline"}
+        command = [*AMEM, "--home", str(scratch / "home"), *words]
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    page = browser.new_page(viewport={"width": 1100, "height": 640})
+    page.goto((scratch / "notes.html").as_uri())
+    page.locator("input[type=search]").fill("withdraw marathon")
+    page.wait_for_timeout(1000)
     page.locator("input[type=search]").press("Enter")
     page.locator("input[type=search]").fill("")
-    page.get_by_text("Fit", exact=True).click()
-    page.wait_for_timeout(1000)
-    page.screenshot(path=PICTURES / "graph-page.png")
+    page.locator("input[type=search]").blur()
+    page.wait_for_timeout(6000)
+    (PICTURES / "graph-page.png").write_bytes(small(page.screenshot()))
     page.close()
 
 
@@ -89,8 +85,8 @@ def notebook(browser: Browser, scratch: Path) -> None:
         graph.locator("circle").first.wait_for(timeout=180_000)
         page.locator(".amem-browser").first.wait_for(timeout=180_000)
         page.wait_for_timeout(4000)
-        for _ in range(2):
-            circle = graph.locator("circle").last
+        for place in (1, -1, 4):
+            circle = graph.locator("circle").nth(place)
             circle.scroll_into_view_if_needed()
             circle.dblclick()
             page.wait_for_timeout(4000)
@@ -98,7 +94,7 @@ def notebook(browser: Browser, scratch: Path) -> None:
         page.wait_for_timeout(1000)
         graph.evaluate("each => each.closest('.jp-Cell').scrollIntoView()")
         page.wait_for_timeout(1000)
-        page.screenshot(path=PICTURES / "notebook.png")
+        (PICTURES / "notebook.png").write_bytes(small(page.screenshot()))
     finally:
         server.terminate()
         server.wait()

@@ -1,8 +1,9 @@
-"""Draw the README's pictures from real runs of amem on the demo's notes.
+"""Draw the README's pictures from real runs of amem.
 
-    python docs/make_pictures.py
+    python docs/make_pictures.py [search browser chat mcp hooks vault]
 
-Writes ``docs/pictures/*.svg``. Run it after a change to what the command line or the terminal browser shows.
+Writes ``docs/pictures/*.svg``, all or those that are named. Run it after a change to what the command line, the
+terminal browser or the MCP server shows. ``make_notebook_pictures.py`` and ``make_desktop_picture.py`` take the others.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import html
+import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
-from io import StringIO
+import time
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
 
 PICTURES = Path(__file__).parent / "pictures"
 WIDTH = 100
+AMEM = [sys.executable, "-c", "import sys; from amem.cli import main; sys.argv[0] = 'amem'; main()"]
+QUESTIONS = ("which database does the buoy catalogue use?", "我对什么过敏？")
 #: What is said in the picture of a chat, and what the model answers.
 SAID = {
     "Why did I leave Kestrel Freight?": "Because of the on-call nights: every second week, after the reorganisation in "
@@ -39,39 +45,75 @@ SAID = {
 
 
 def main() -> None:
-    """Load the demo's notes into a scratch home and draw a search and the terminal browser."""
+    """Draw the pictures that were named, or all."""
     PICTURES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as home:
-        amem(home, "demo")
-        question = "Why did I leave Kestrel Freight?"
-        shown = f"[bold green]$[/] amem search {question!r} -k 3\n"
-        search = amem(home, "--collection", "demo", "search", question, "-k", "3")
-        draw("search", shown, search)
-        asyncio.run(browser(home))  # before the chat, from which the notes have one more
-        draw("chat", "[bold green]$[/] amem -c demo chat\n", chat(home))
+    wanted = sys.argv[1:] or ["search", "browser", "chat", "mcp", "hooks", "vault"]
+    with tempfile.TemporaryDirectory() as folder:
+        demo, project, notes = (Shell(Path(folder, name)) for name in ("demo", "project", "notes"))
+        if {"search", "browser", "chat"} & set(wanted):
+            demo("amem demo")
+        if "search" in wanted:
+            draw("search", demo.shown(*(f"amem -c demo search {shlex.quote(each)} -k 2" for each in QUESTIONS)))
+        if "browser" in wanted:  # before the chat, from which the notes have one more
+            asyncio.run(browser(demo.home))
+        if "chat" in wanted:
+            draw("chat", prompt("amem -c demo chat") + chat(demo.home))
+        if "mcp" in wanted:
+            draw("mcp", asyncio.run(mcp_session(project.home)), "an MCP client and amem mcp")
+        if "hooks" in wanted:
+            draw("hooks", hooks(project), "two sessions of a coding agent")
+        if "vault" in wanted:
+            draw("vault", vault(notes))
 
 
-def amem(home: str, *words: str) -> str:
-    """What the command line prints on a terminal that is 100 columns wide and knows colours (POSIX only)."""
-    code = "import sys; from amem.cli import main; sys.argv[0] = 'amem'; main()"
-    environment = os.environ | {"COLUMNS": str(WIDTH), "TERM": "xterm-256color", "AMEM_LLM_BACKEND": "offline"}
-    master, terminal = pty.openpty()
-    running = subprocess.Popen(
-        [sys.executable, "-c", code, "--home", home, *words],
-        env=environment,
-        stdout=terminal,
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(terminal)
-    printed = b""
-    # Reading a terminal that its last writer has closed is an error, not an end.
-    with contextlib.suppress(OSError):
-        while part := os.read(master, 65_536):
-            printed += part
-    os.close(master)
-    if running.wait():
-        raise SystemExit(f"amem {' '.join(words)} failed")
-    return printed.decode().replace("\r\n", "\n")
+class Shell:
+    """A folder with a home of amem in it, where commands are run as on a terminal that knows colours (POSIX only)."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.home = str(folder / "home")
+        folder.mkdir()
+
+    def __call__(self, command: str, given: str = "") -> str:
+        """What a command prints; `amem` is the one of this checkout. `given` is its standard input."""
+        first, *words = shlex.split(command)
+        settings = {"COLUMNS": str(WIDTH), "TERM": "xterm-256color", "AMEM_LLM_BACKEND": "offline"}
+        master, terminal = pty.openpty()
+        running = subprocess.Popen(
+            [*(AMEM if first == "amem" else [first]), *words],
+            cwd=self.folder,
+            env=os.environ | settings | {"AMEM_HOME": self.home},
+            stdin=subprocess.PIPE,
+            stdout=terminal,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(terminal)
+        assert running.stdin is not None
+        running.stdin.write(given.encode())
+        running.stdin.close()
+        printed = b""
+        # Reading a terminal that its last writer has closed is an error, not an end.
+        with contextlib.suppress(OSError):
+            while part := os.read(master, 65_536):
+                printed += part
+        os.close(master)
+        if running.wait():
+            raise SystemExit(f"{command} failed")
+        return printed.decode().replace("\r\n", "\n")
+
+    def shown(self, *commands: str) -> str:
+        """Commands behind a prompt, each with what it prints."""
+        return "\n".join(prompt(command) + self(command) for command in commands)
+
+
+def prompt(command: str) -> str:
+    """A command line as a terminal shows it."""
+    return f"\x1b[1;32m$\x1b[0m {command}\x1b[0m\n"
+
+
+def remark(words: str) -> str:
+    """What happens beside the commands, as a comment."""
+    return f"\x1b[2m# {words}\x1b[0m\n"
 
 
 def chat(home: str) -> str:
@@ -102,29 +144,171 @@ def chat(home: str) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Zac-ln-z]|\x1b[=>]|\r", "", raw).removesuffix("> ").rstrip()
 
 
-def draw(name: str, prompt: str, output: str) -> None:
-    """An SVG of a terminal that shows a command and what it printed."""
+#: What an MCP client calls, and what of each result the picture shows.
+CALLS: tuple[tuple[str, dict[str, Any], tuple[str, ...]], ...] = (
+    (
+        "remember",
+        {
+            "messages": [
+                {"role": "user", "content": "The buoy catalogue uses PostgreSQL 15.3. Releases go out on Tuesdays."}
+            ]
+        },
+        ("learnt",),
+    ),
+    ("ask", {"question": "Which database does the buoy catalogue use?"}, ("answer", "support")),
+    (
+        "write",
+        {"content": "We moved the buoy catalogue to MySQL 8.4: the port authority hosts nothing else."},
+        ("status", "operation", "overturned"),
+    ),
+    ("ask", {"question": "Which database does the buoy catalogue use?"}, ("answer", "support")),
+    ("undo", {}, ("undone",)),
+    ("ask", {"question": "Which database does the buoy catalogue use?"}, ("answer", "support")),
+)
+
+
+async def mcp_session(home: str) -> str:
+    """What a client by the SDK asks of `amem mcp` over stdio, and what it is told: remember, contradict, ask, undo."""
+    from mcp import Client, StdioServerParameters
+    from mcp.types import Implementation
+
+    first, *words = [*AMEM, "--home", home, "mcp"]
+    server = StdioServerParameters(command=first, args=words, env=os.environ | {"AMEM_LLM_BACKEND": "offline"})
+    lines = []
+    async with Client(server, client_info=Implementation(name="editor", version="1")) as client:
+        for tool, arguments, shown in CALLS:
+            result = await client.call_tool(tool, arguments)
+            if result.is_error or result.structured_content is None:
+                raise SystemExit(f"{tool} failed: {result.content}")
+            lines.append(f"\x1b[1;34m→ {tool}\x1b[0m {json.dumps(arguments, ensure_ascii=False)}")
+            for name in shown:
+                for value in _lines(result.structured_content[name]):
+                    lines.append(f"\x1b[32m←\x1b[0m \x1b[2m{name:10}\x1b[0m {value}")
+            lines.append("")
+    return "\n".join(lines)
+
+
+def _lines(value: Any) -> list[str]:
+    """A part of a result in lines: of notes their text, and why."""
+    if isinstance(value, list):
+        return [line for each in value for line in (each["content"], each.get("reason", "")) if line]
+    return [str(value)]
+
+
+def hooks(shell: Shell) -> str:
+    """What the hooks of a coding agent print at the start of the second session, of what the first decided."""
+    project = shell.folder / "buoy-catalogue"
+    (project / ".git").mkdir(parents=True)
+    said = (
+        ("user", "We decided to keep the buoy catalogue in PostgreSQL 15.3, because PostGIS handles the positions."),
+        ("assistant", "The schema is in place, and the positions are indexed."),
+        ("user", "Never write to the production database from a test."),
+        ("user", "发布版本之前一定要先跑迁移测试。"),
+        ("assistant", "好的，先跑测试，再发布。"),
+    )
+    path = shell.folder / "monday.jsonl"
+    path.write_text(
+        "".join(
+            json.dumps(
+                {
+                    "type": role,
+                    "sessionId": "monday",
+                    "cwd": str(project),
+                    "uuid": f"monday-{number}",
+                    "timestamp": f"2026-11-16T09:{number:02}:00.000Z",
+                    "isSidechain": False,
+                    "message": {"role": role, "content": text},
+                }
+            )
+            + "\n"
+            for number, (role, text) in enumerate(said)
+        ),
+        encoding="utf-8",
+    )
+    ended = {"session_id": "monday", "cwd": str(project), "transcript_path": str(path)}
+    shell("amem hook session-end", json.dumps(ended))
+    begun = json.dumps({"session_id": "tuesday", "cwd": str(project), "source": "startup"})
+    deadline = time.monotonic() + 120
+    while not (told := shell("amem hook session-start", begun)):  # a process of its own learns from the first
+        if time.monotonic() > deadline:
+            raise SystemExit(Path(shell.home, "hook.log").read_text())
+        time.sleep(1)
+    talk = "".join(f"\x1b[1m{'>' if role == 'user' else '●'}\x1b[0m {text}\n" for role, text in said)
+    return "\n".join(
+        [
+            remark("Monday, in Claude Code:") + talk + prompt("amem hook session-end    \x1b[2m# run by Claude Code"),
+            remark("Tuesday, a new session. What the hook prints is told to the model:")
+            + prompt("amem hook session-start  \x1b[2m# run by Claude Code")
+            + told,
+        ]
+    )
+
+
+def vault(shell: Shell) -> str:
+    """Notes become files, one file is edited, the edit becomes a version of its note, and one undo takes it back."""
+    shell("amem add 'The buoy catalogue runs on PostgreSQL 15.3, because PostGIS handles the positions.' --tag buoys")
+    shell("amem add 'Wen is allergic to shrimp and crab; fish is fine.'")
+    shell("amem add '北海的浮标每年三月要换电池。' --tag buoys")
+    parts = [shell.shown("amem vault sync vault")]
+    (file,) = (shell.folder / "vault").glob("The buoy*.md")
+    (other,) = (shell.folder / "vault").glob("北海*.md")
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("PostgreSQL 15.3", "PostgreSQL 16.1") + f"See [[{other.stem}]].\n",
+        encoding="utf-8",
+    )
+    parts += [
+        remark("In Obsidian, or any editor: another version, and a link.") + shell.shown(f"cat 'vault/{file.name}'"),
+        shell.shown("amem vault sync vault", "amem vault sync vault"),
+    ]
+    return "\n".join(parts)
+
+
+def draw(name: str, printed: str, title: str = "amem") -> None:
+    """An SVG of a terminal that shows commands and what they printed."""
     console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True)
-    console.print(prompt, end="", highlight=False)
-    console.print(Text.from_ansi(output))
-    save(name, console.export_svg(title="amem"))
+    console.print(Text.from_ansi(printed.rstrip()))
+    save(name, console.export_svg(title=title))
 
 
 def save(name: str, svg: str) -> None:
     """Keep a picture without the fonts it would fetch from elsewhere, and Chinese as wide as a terminal draws it."""
     own = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
-    (PICTURES / f"{name}.svg").write_text(_TEXT.sub(_as_wide_as_its_cells, own), encoding="utf-8")
+    own = _TEXT.sub(_as_wide_as_its_cells, own)
+    # No line is longer than the terminal, so each can do without what would cut it; and short names will do.
+    own = re.sub(r'<clipPath id="[^"]*-line-\d+">.*?</clipPath>', "", own, flags=re.DOTALL)
+    own = re.sub(r' clip-path="url\(#[^)]*-line-\d+\)"', "", own)
+    own = re.sub(r"terminal-\d+-", "", own)
+    (PICTURES / f"{name}.svg").write_text(re.sub(r"\n\s*", "\n", own), encoding="utf-8")
 
 
 #: Rich counts characters where it should count cells, so that a web browser squeezes Chinese into half its room.
-_TEXT = re.compile(r'(<text [^>]*textLength=")([\d.]+)("[^>]*>)([^<]*)(</text>)')
+_TEXT = re.compile(r'<text ([^>]*)x="([\d.]+)"([^>]*) textLength="([\d.]+)"([^>]*)>([^<]*)</text>')
 
 
 def _as_wide_as_its_cells(match: re.Match[str]) -> str:
-    head, length, middle, text, tail = match.groups()
+    """A text of its own for each stretch of wide and of narrow characters, each as wide as its cells."""
+    head, start, middle, length, tail, text = match.groups()
     shown = html.unescape(text)
-    width = float(length) / max(1, len(shown)) * cell_len(shown)
-    return f"{head}{width:g}{middle}{text}{tail}"
+    cell, x = float(length) / max(1, len(shown)), float(start)
+    made = []
+    for stretch in re.findall(r"[\u2e80-\uffef]+|[^\u2e80-\uffef]+", shown):
+        width = cell * cell_len(stretch)
+        kept = html.escape(stretch, quote=False).replace("\xa0", "&#160;")
+        wide = ' lengthAdjust="spacingAndGlyphs"' if stretch[0] > "\u2e7f" else ""
+        made.append(f'<text {head}x="{x:g}"{middle} textLength="{width:g}"{wide}{tail}>{kept}</text>')
+        x += width
+    return "".join(made)
+
+
+def small(picture: bytes, colors: int = 256) -> bytes:
+    """A screenshot (PNG) with a palette of so many colours: less than half its size."""
+    from PIL import Image
+
+    made = BytesIO()
+    Image.open(BytesIO(picture)).convert("RGB").quantize(colors, dither=Image.Dither.NONE).save(
+        made, "PNG", optimize=True
+    )
+    return made.getvalue()
 
 
 #: Pictures of the terminal browser: the keys that lead there from its first screen, and what is then on the screen.

@@ -238,6 +238,7 @@ _CONSTRAINT = _any(
     r"\bno (?:meetings|calls|pork|meat|nuts|gluten|dairy|sugar|alcohol|caffeine|screens)\b",
     r"\bbudget (?:is|of)\b[^.]*\d|\bhas to be (?:done|finished|in|ready)\b|\bnone after \d",
     r"过敏|忌口|不耐受|不能(?:吃|喝|用|在|超过|晚于|再|有|碰|把|直接)|不可以|不得(?!不)|禁止|严禁|必须|务必|不许|不准|不允许",
+    r"(?:前|时|后|每次)[^。！？，,]{0,10}一定[要得]|一定不[能要可]",
     r"至多|截止|只能|千万(?:不|别)|不要在|不要把|一律不|绝对不|从不吃|不吃|不喝(?!了)|上限|不超过",
 )
 _DECISION = _any(

@@ -114,7 +114,7 @@ def test_plain_chromadb_reads_what_a_program_wrote_and_every_later_change(tmp_pa
     assert not list((tmp_path / "memories").glob("chroma.broken-*"))
 
 
-def test_the_program_of_the_readme_reads_a_collection_offline(
+def test_the_program_of_the_documentation_reads_a_collection_offline(
     tmp_path: Path, minilm: Embedder, model_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(home=tmp_path, collection="demo", dense_base="auto", timezone="UTC")
@@ -123,8 +123,8 @@ def test_the_program_of_the_readme_reads_a_collection_offline(
         memory.add_note("I am allergic to shrimp", tags=["health"])
         memory.add_note("Ana paints boats", tags=["art"])
         assert memory.feed_chroma(60)
-    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
-    (code,) = [each for each in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "import chromadb" in each]
+    page = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text(encoding="utf-8")
+    (code,) = [each for each in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "import chromadb" in each]
     assert "/path/to/home" in code
     monkeypatch.setenv("AMEM_HOME", str(tmp_path))
     monkeypatch.setenv("AMEM_CACHE", str(model_cache))
