@@ -137,6 +137,7 @@ def test_the_collections_own_tags_are_reused(analyst: OfflineAnalyst, vocabulary
         ("Never deploy on Fridays.", Kind.CONSTRAINT),
         ("我对青霉素过敏。", Kind.CONSTRAINT),
         ("报告必须在周五前交。", Kind.CONSTRAINT),
+        ("发布版本之前一定要先跑迁移测试。", Kind.CONSTRAINT),
         ("We decided to go with Rust for the gateway.", Kind.DECISION),
         ("We switched from Slack to Zulip.", Kind.DECISION),
         ("项目改用 MySQL 了。", Kind.DECISION),
