@@ -1,4 +1,4 @@
-"""A collection on disk (or in memory): its name, its folder, and what the dense leg reads of its store."""
+"""A collection: its name and folder, what its services share while it is open, what the dense leg reads of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.clock import SystemClock
+from amem.clock import SystemClock, zone
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageCorrupt, StorageError
 from amem.index.vector_rows import Described, VectorDelta
 from amem.note import Status
@@ -18,13 +18,19 @@ from amem.storage.database import FILE_NAME, explain_folder, explained
 from amem.storage.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from datetime import tzinfo
     from pathlib import Path
     from typing import Any
 
     from numpy.typing import NDArray
 
+    from amem.clock import Clock
+    from amem.index import DenseLeg
+    from amem.language.predicates import Predicates
     from amem.note import MemoryNote
+    from amem.settings import Settings
+    from amem.vectorizer import Vectorizer
 
 _NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 #: Bytes of a name: file systems end at 255, and a copy that is being written has a longer one.
@@ -131,6 +137,28 @@ def restore_backup(backup: Path, home: Path, name: str, *, replace: bool = False
     except OSError as error:
         raise explain_folder(error, folder) from error
     return folder
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """An open collection, as the services that work on it share it.
+
+    `dense` finds notes by their vectors, which `vectorizer` makes. `predicates` reads the table of predicates, `folder`
+    is None in memory.
+    """
+
+    store: Store
+    dense: DenseLeg
+    vectorizer: Vectorizer
+    settings: Settings
+    clock: Clock
+    predicates: Callable[[], Predicates]
+    folder: Path | None = None
+
+    @property
+    def zone(self) -> tzinfo:
+        """That of times given without one."""
+        return zone(self.settings.timezone)
 
 
 class StoreFeed:

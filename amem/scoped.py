@@ -1,37 +1,56 @@
 """One user's, agent's or session's part of a collection, as its program hands it on: nothing in it tells of the rest.
 
-Every method is that of `AgenticMemorySystem` with the scope filled in, or with an id held against it first: a note
-outside the scope is not there, whoever asks for it by its id.
+A method holds the ids it is given against the scope, or passes the scope on; the services in `amem.wiring.Parts` do the
+work. A note outside the scope is not there, whoever asks for it by its id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
 from amem.border import bordered
+from amem.clock import parse_time
 from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound
-from amem.note import EVERYONE
+from amem.language.tokens import tokens
+from amem.maintenance.forgetting_preview import look_ahead, strength_of
+from amem.neighbourhood import local_graph, walk
+from amem.note import EVERYONE, NOBODY, LinkType, Scope, Status
 from amem.query import Filter, Query
+from amem.retrieval.expansion import DEPTH, ancestors
 from amem.retrieval.hit import related_text
+from amem.storage.graph_queries import among
+from amem.storage.note_lists import Cards
+from amem.storage.notes import differences, would_roll_back
+from amem.storage.reviews import leaning, succession, supersessions
+from amem.storage.undo import own_last
+from amem.storage.whole import wholes
+from amem.writing.conflict.decision import with_kept
+from amem.writing.conflict.trying import open_conflicts, try_out
+from amem.writing.intake import NewNote, named_scope, open_scope
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Sequence
     from datetime import date, datetime
+    from typing import Self
 
     from amem.conversation.assistant import Assistant
     from amem.conversation.ingest import RememberReport
     from amem.conversation.questions import Answer
+    from amem.conversation.reply import Learnt
     from amem.language.intervals import Interval
     from amem.maintenance.forgetting_preview import Outlook
+    from amem.maintenance.purges import PurgeReport
     from amem.maintenance.shift import MaintenanceReport
     from amem.maintenance.topic_notes import Topic, TopicMap, TopicPage
-    from amem.memory_system import AgenticMemorySystem
     from amem.message import Message
     from amem.neighbourhood import LocalGraph, Neighbourhood
-    from amem.note import Link, MemoryNote, Scope, Source
+    from amem.note import Link, MemoryNote, Source
+    from amem.protocols import ChatModel
     from amem.receipt import Receipt
     from amem.retrieval.context import Context
     from amem.retrieval.core_notes import Core, CoreNotes
@@ -40,112 +59,269 @@ if TYPE_CHECKING:
     from amem.retrieval.fact_leg import Filled
     from amem.retrieval.hit import Hit
     from amem.retrieval.tiers import Tiers
-    from amem.settings import Settings
     from amem.storage.note_lists import Card, Census
     from amem.storage.records import Operation, Review, UndoReport, Version
     from amem.storage.reviews import Flag
     from amem.storage.whole import Whole
     from amem.strength import Strength
-    from amem.system.purges import PurgeReport
     from amem.tools import Toolbox
     from amem.verdict import Conflict
-    from amem.writing.intake import NewNote
+    from amem.wiring import Parts
+
+
+def _widened(query: Query) -> Query:
+    """The same question to notes, too, whose place others have taken."""
+    statuses = dict.fromkeys((*query.filter.statuses, Status.SUPERSEDED))
+    return replace(query, filter=replace(query.filter, statuses=tuple(statuses)))
 
 
 @bordered
 class ScopedMemory:
     """What one scope's owner may see and do of a collection; `AgenticMemorySystem.scoped` makes one.
 
-    What it adds carries the ids of the scope; ids that the scope leaves open may be given with each note. Errors are
-    those of the system's methods; a note of others raises NoteNotFound, like one that does not exist.
+    What it adds carries the ids of the scope; ids that the scope leaves open may be given with each note, and a `scope`
+    that a method takes narrows this one. A note of others raises NoteNotFound, like one that does not exist.
     """
 
-    def __init__(self, memory: AgenticMemorySystem, scope: Scope) -> None:
-        self._memory = memory
-        self.scope = scope
+    def __init__(self, memory: ScopedMemory, scope: Scope) -> None:
+        self._hold(memory._parts, memory.actor, scope)
 
-    @property
-    def settings(self) -> Settings:
-        """Those of the collection."""
-        return self._memory.settings
+    def _hold(self, parts: Parts, actor: str, scope: Scope) -> None:
+        self._parts, self.actor, self.scope = parts, actor, scope
+        self._store, self._clock = parts.store, parts.clock
+        self.settings = parts.collection.settings
 
-    def acting_as(self, actor: str) -> ScopedMemory:
-        """The same part of it for another actor, such as ``agent``."""
-        return ScopedMemory(self._memory.acting_as(actor), self.scope)
-
-    @property
-    def actor(self) -> str:
-        """Who the log says it was."""
-        return self._memory.actor
+    def acting_as(self, actor: str) -> Self:
+        """The same open collection, or part of it, under another name in the log; closing either closes both."""
+        other = copy(self)
+        other.actor = actor
+        return other
 
     def scoped(
         self, *, user_id: str | None = None, agent_id: str | None = None, session_id: str | None = None
     ) -> ScopedMemory:
-        """A part of this part. Raises InvalidInput for an id other than one that the scope has."""
-        narrow = self._memory.scoped(user_id=user_id, agent_id=agent_id, session_id=session_id).scope
-        return ScopedMemory(self._memory, self.scope.and_(narrow))
+        """The part of it that was added under these ids, to hand on to whoever may see no more.
+
+        Raises InvalidInput for an id that is empty, so that what is to be one's own never turns out to be everyone's,
+        and for another id than the scope has.
+        """
+        return ScopedMemory(
+            self, self.scope.and_(open_scope(user_id=user_id, agent_id=agent_id, session_id=session_id))
+        )
 
     def tools(self) -> Toolbox:
-        """Tools for a function-calling agent that reach no further."""
+        """JSON-schema definitions for function-calling agents, and the dispatcher that carries their calls out.
+
+        They reach no further than the scope, whose ids are what they add notes under.
+        """
         from amem.tools import Toolbox
 
         return Toolbox(self)
 
-    def maintain(self, *words: Any, **how: Any) -> MaintenanceReport:
-        """Look after the whole collection: only of the scope that is all of it."""
+    def assistant(
+        self,
+        *,
+        chat: ChatModel | Callable[[], ChatModel] | None = None,
+        session: str | None = None,
+        incognito: bool = False,
+        on_learnt: Callable[[Learnt], None] | None = None,
+        scope: Scope = EVERYONE,
+    ) -> Assistant:
+        """A chat that recalls from this collection before it answers, and learns from what is said.
+
+        `chat` answers (None: the model that the settings name, found when it is first needed). `session` goes on with
+        an earlier chat, by its id or the beginning of one. While `incognito` nothing is stored, learnt or counted;
+        `on_learnt` hears, from another thread, what came of a turn. Of a `scope` it recalls, learns and lists no more
+        than is of it; a chat goes on in the one it was begun in. Raises SessionNotFound or AmbiguousId.
+        """
+        from amem.conversation.assistant import Assistant
+
+        scope = self._of(scope)
+        if session is not None:
+            with self._store.read() as read, read.within(scope):
+                session = read.chats.resolve(session)
+                scope = scope.and_(Scope(**read.chats.scope_of(session).ids))
+        return Assistant(
+            self if scope == self.scope else ScopedMemory(self, scope),
+            self._store,
+            self._clock,
+            chat=chat or self._parts.models.chat,
+            learner=self._parts.learner,
+            session=session,
+            incognito=incognito,
+            on_learnt=on_learnt,
+            owner=self._parts.worker.owner,
+            scope=scope,
+        )
+
+    def maintain(
+        self,
+        cycle: str = "nightly",
+        *,
+        dry_run: bool = False,
+        progress: Callable[[str, int, int], None] | None = None,
+        cancelled: threading.Event | None = None,
+    ) -> MaintenanceReport:
+        """Move notes between layers, let fade what never mattered, settle conflicts, merge, renew topics.
+
+        `cycle` is nightly, weekly (also compresses what is old and fading) or monthly (also re-embeds for another
+        model and weighs links by use). Looks at what has changed since the last run, and at what time alone has moved;
+        goes on with a run that was killed. ``undo(report.operation)`` takes all of it back. `progress` hears
+        (phase, done, of); setting `cancelled` (None: closing the collection) calls it off. Raises MaintenanceRunning,
+        Cancelled or InvalidInput.
+        """
         if self.scope != EVERYONE:
             raise InvalidInput("maintenance is of a whole collection, not of a part of it")
-        return self._memory.maintain(*words, **how)
+        return self._parts.maintainer.maintain(cycle, dry_run=dry_run, progress=progress, cancelled=cancelled)
 
-    # -- in --------------------------------------------------------------------------------------------------------
+    # -- in ------------------------------------------------------------------------------------------------------------
 
-    def add(self, content: str, *, time: str | datetime | None = None, wait: bool = True, **fields: Any) -> Receipt:
-        """Remember one note."""
-        return self._memory.add(content, time=time, wait=wait, **self._own(fields))
+    def add(
+        self,
+        content: str,
+        *,
+        time: str | datetime | None = None,
+        source: Source | None = None,
+        wait: bool = True,
+        **fields: Any,
+    ) -> Receipt:
+        """Remember one note and say what came of it.
+
+        `time` is when it was said or happened (ISO 8601, ``YYYYMMDDHHMM`` or a datetime; default: now); `fields` are
+        note fields already known, analysis fills in the rest; ``user_id``, ``agent_id`` and ``session_id`` among them
+        say whose the note is, for a Filter to ask by. With ``wait=False`` a model is not waited for: the note
+        is stored and searchable, the receipt says ``pending``, and a thread finishes it (see `wait`); the offline
+        rules, which take milliseconds, are applied at once either way. Raises EmptyNote, NoteTooLong, UnknownField,
+        InvalidInput, MissingModel or StorageError; nothing is stored then.
+        """
+        items = [NewNote(content, time, source, self._own(fields))]
+        return self._parts.writer.add(items, actor=self.actor, wait=wait)[0]
 
     def add_note(self, content: str, time: str | datetime | None = None, *, wait: bool = True, **fields: Any) -> str:
-        """A-Mem's ``add_note``: remember one note, return its id."""
+        """A-Mem's ``add_note``: remember one note, return its id (of the old note when it was known already)."""
         return self.add(content, time=time, wait=wait, **fields).id
 
-    def add_notes(self, items: Sequence[NewNote | Mapping[str, Any] | str], *, wait: bool = True) -> Sequence[Receipt]:
-        """Remember many notes as one operation."""
-        return self._memory.add_notes([self._taken(item) for item in items], wait=wait)
+    def add_notes(self, items: Sequence[NewNote | Mapping[str, Any] | str], *, wait: bool = True) -> list[Receipt]:
+        """Remember many notes as one operation, embedded and committed in batches; receipts in order.
 
-    def assistant(self, **how: Any) -> Assistant:
-        """A chat that recalls from the scope's notes, and learns for them; `how` as for the system's method."""
-        return self._memory.assistant(scope=self.scope, **how)
+        One item that cannot be used raises before anything is stored. `wait` is that of `add`.
+        """
+        return self._parts.writer.add([self._taken(item) for item in items], actor=self.actor, wait=wait)
 
     def remember(
-        self, messages: Sequence[Message | Mapping[str, Any]], *, conversation: str | None = None, **how: Any
+        self,
+        messages: Sequence[Message | Mapping[str, Any]],
+        *,
+        conversation: str | None = None,
+        earlier: Sequence[Message | Mapping[str, Any]] = (),
+        wait: bool | None = True,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        session_id: str | None = None,
     ) -> RememberReport:
-        """Store what was said and learn from it; `how` as for the system's method."""
-        return self._memory.remember(messages, conversation=conversation, **self._own(how))
+        """Store what was said, episode by episode, and learn from it; all of it is undone as one operation.
 
-    # -- out -------------------------------------------------------------------------------------------------------
+        A message is a Message or a mapping with ``role`` and ``content`` (``at``, ``speaker`` and ``id`` where they
+        are known); those remembered before are left out. `conversation` names it, so that it can be continued;
+        `earlier` messages give context and are not stored. The ids say whose words these are: what is stored and learnt
+        is kept under them, and the conversation of that name is theirs alone (see `amem.note.Scope`). With
+        ``wait=False`` learning is left to the background (see `wait`), with None only what a model would have to be
+        waited for. Raises InvalidInput naming a message that cannot be used; nothing is stored then.
+        """
+        ids = self._own({"user_id": user_id, "agent_id": agent_id, "session_id": session_id})
+        return self._parts.backlog.remember(
+            messages,
+            actor=self.actor,
+            wait=wait,
+            conversation=conversation,
+            earlier=earlier,
+            scope=named_scope(**ids),
+        )
+
+    # -- out -----------------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        filter: Filter | None = None,
+        include_superseded: bool = False,
+        touch: bool = True,
+        minimum_score: float | None = None,
+        rerank: bool | None = None,
+        minimum_confidence: float | None = None,
+    ) -> list[Hit]:
+        """The k notes that answer best, best first, each with a score in 0..1 (higher is better) and its reasons.
+
+        `minimum_confidence` (0..1) leaves out those that are less likely to hold the answer (``hit.confidence``).
+
+        `include_superseded` lets notes answer, too, whose place others have taken. `rerank` has a cross-encoder read
+        the best candidates again, or keeps it from doing so; None leaves that to the settings. Raises MissingModel
+        where it was asked for and cannot be had.
+        """
+        asked = Query(
+            query,
+            k,
+            filter or Filter(),
+            touch=touch,
+            minimum_score=minimum_score,
+            rerank=rerank,
+            minimum_confidence=minimum_confidence,
+        )
+        return self.ask(_widened(asked) if include_superseded else asked)
+
+    def search_agentic(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        filter: Filter | None = None,
+        include_superseded: bool = False,
+        touch: bool = True,
+        minimum_score: float | None = None,
+        rerank: bool | None = None,
+        minimum_confidence: float | None = None,
+    ) -> list[Hit]:
+        """As `search`, with the notes that good answers are linked to, all ranked together."""
+        asked = Query(
+            query,
+            k,
+            filter or Filter(),
+            expand=True,
+            touch=touch,
+            minimum_score=minimum_score,
+            rerank=rerank,
+            minimum_confidence=minimum_confidence,
+        )
+        return self.ask(_widened(asked) if include_superseded else asked)
 
     def ask(self, query: Query) -> list[Hit]:
-        """Answer a Query from the scope's notes."""
-        return self._memory.ask(replace(query, filter=self.within(query.filter)))
+        """Answer a Query, the one value behind every way to search. Raises EmbedderMismatch."""
+        return self._parts.recall.search(self._asked(query))
 
-    def search(self, query: str, k: int = 5, *, filter: Filter | None = None, **how: Any) -> list[Hit]:
-        """The k notes of the scope that answer best."""
-        return self._memory.search(query, k, filter=self.within(filter), **how)
-
-    def search_agentic(self, query: str, k: int = 5, *, filter: Filter | None = None, **how: Any) -> list[Hit]:
-        """As `search`, with the notes that good answers are linked to."""
-        return self._memory.search_agentic(query, k, filter=self.within(filter), **how)
-
-    def search_batch(self, queries: Sequence[str | Query], k: int = 5) -> Sequence[Sequence[Hit]]:
-        """Answer many questions; results in order."""
-        asked = [each if isinstance(each, Query) else Query(each, k) for each in queries]
-        return self._memory.search_batch([replace(each, filter=self.within(each.filter)) for each in asked])
+    def search_batch(self, queries: Sequence[str | Query], k: int = 5) -> list[list[Hit]]:
+        """Answer many questions, embedding them together; results in order."""
+        self._parts.collection.vectorizer.check()
+        asked = [self._confined(each if isinstance(each, Query) else Query(each, k)) for each in queries]
+        self._parts.languages.meet([query.text for query in asked])
+        return self._parts.recall.search_batch(asked)
 
     def explain(self, query: str | Query, id: str) -> Explanation:
-        """Why this note of the scope is, or is not, among the answers."""
+        """Why this note is, or is not, among the answers. Raises NoteNotFound."""
+        self._parts.collection.vectorizer.check()
         asked = query if isinstance(query, Query) else Query(query, expand=True, touch=False)
-        return self._memory.explain(replace(asked, filter=self.within(asked.filter)), self._held(id))
+        return self._parts.recall.explain(self._confined(asked), self._held(id))
 
-    def find_related_memories(self, query: str, k: int = 5) -> tuple[str, Sequence[str]]:
+    def opened(self, ids: Sequence[str]) -> None:
+        """Count notes that somebody opened and read as used, at most once a day each.
+
+        An archived note comes back when it is used for the second time since it was archived, here or in a search.
+        """
+        own = self._own_of(ids)
+        self._parts.recall.opened([id for id in ids if id in own])
+
+    def find_related_memories(self, query: str, k: int = 5) -> tuple[str, list[str]]:
         """A-Mem's helper: the related notes as text for a prompt, and their ids."""
         hits = self.search(query, k)
         return related_text(hits), [hit.id for hit in hits]
@@ -154,212 +330,315 @@ class ScopedMemory:
         """As `find_related_memories`, with linked notes, the text alone."""
         return related_text(self.search_agentic(query, k))
 
-    def recall_tiers(
-        self, query: str, budget_tokens: int | None = None, *, filter: Filter | None = None, **how: Any
-    ) -> Tiers:
-        """Read the scope's notes from the top until what was read suffices."""
-        return self._memory.recall_tiers(query, budget_tokens, filter=self.within(filter), **how)
-
     def context(
-        self, query: str, budget_tokens: int | None = None, *, filter: Filter | None = None, **how: Any
+        self,
+        query: str | Query,
+        budget_tokens: int | None = None,
+        *,
+        order: str | None = None,
+        core: bool = True,
+        filter: Filter | None = None,
+        minimum_score: float | None = None,
+        tokenizer: str | Callable[[str], int] | None = None,
+        touch: bool = True,
     ) -> Context:
-        """What the scope's notes know about a question, within so many tokens."""
-        return self._memory.context(query, budget_tokens, filter=self.within(filter), **how)
+        """What is known about a question within `budget_tokens` (None: setting ``context_tokens``), never more.
 
-    def core_notes(self, budget_tokens: int | None = None, **how: Any) -> CoreNotes:
-        """The scope's notes that every prompt should hold."""
-        return self._memory.core_notes(budget_tokens, filter=self.within(how.pop("filter", None)), **how)
+        Of the notes found those go in that add most for their tokens. `order` is time (oldest first) or relevance
+        (None: setting ``context_order``); `core` says whether core notes stand before them. `tokenizer` names the
+        model whose prompt it is for, or the folder of one, or is a function that counts; None means the model of the
+        settings. Where its tokenizer is not on this machine an upper bound counts; the context says so. With `touch`
+        the notes placed count as used. A Query brings its own filter, score and touch. Raises InvalidInput and
+        EmbedderMismatch.
+        """
+        asked = self._asked(query, filter=filter or Filter(), touch=touch, minimum_score=minimum_score)
+        placing = self._parts.placing
+        return placing.context(asked, budget_tokens, placing.counter(tokenizer), order=order, core=core)
 
-    def core_chosen(self, most: int, count: Callable[[str], int] | None = None) -> list[Core]:
-        """Those for the prompt of a chat."""
-        counting = {} if count is None else {"count": count}
-        return self._memory.core_chosen(most, scope=self.scope, **counting)
+    def core_notes(
+        self,
+        budget_tokens: int | None = None,
+        *,
+        filter: Filter | None = None,
+        tokenizer: str | Callable[[str], int] | None = None,
+    ) -> CoreNotes:
+        """The notes that every prompt should hold, as one block within so many tokens (None: setting ``core_tokens``).
 
-    def answer(self, question: str, k: int = 8, *, rerank: bool | None = None) -> Answer:
-        """Answer one question from the scope's notes, with citations."""
-        return self._memory.answer(question, k, rerank=rerank, scope=self.scope)
+        What may do harm first (an allergy), shortened rather than left out; then constraints, preferences, decisions,
+        and facts that are pinned or important, as far as they hold now, under ``[Background]``, or
+        ``[背景知识]`` where most are in Chinese. Counts as no use. `filter` and `tokenizer` as in `context`.
+        """
+        within = self.within(filter).in_zone(self._parts.collection.zone)
+        return self._parts.placing.core(budget_tokens, within, self._parts.placing.counter(tokenizer))
 
-    def facts(self, subject: str, predicate: str | None = None, **when: Any) -> list[Interval]:
-        """What is so of a subject, as the scope's notes have it."""
-        return self._memory.facts(subject, predicate, scope=self.scope, **when)
+    def core_chosen(self, most: int, count: Callable[[str], int] = tokens, *, scope: Scope = EVERYONE) -> list[Core]:
+        """The `scope`'s core notes for the prompt of a chat whose lines fit into `most` tokens by `count`."""
+        from amem.retrieval.core_notes import core_notes
 
-    def facts_asked(self, question: str, as_of: datetime | str | None = None) -> Filled:
-        """The facts that fill the slot a question asks for."""
-        return self._memory.facts_asked(question, as_of, scope=self.scope)
+        within = Filter(whose=self._of(scope))
+        with self._store.read() as session, session.within(self._of(scope)):
+            return core_notes(session, self._parts.collection.predicates(), most, within=within, count=count)
 
-    def timeline(self, subject: str, predicate: str | None = None, **when: Any) -> list[Interval]:
-        """All that was ever so of a subject."""
-        return self._memory.timeline(subject, predicate, scope=self.scope, **when)
+    def recall_tiers(
+        self,
+        query: str | Query,
+        budget_tokens: int | None = None,
+        *,
+        order: str | None = None,
+        ask_model: bool = False,
+        filter: Filter | None = None,
+        minimum_score: float | None = None,
+        tokenizer: str | Callable[[str], int] | None = None,
+        touch: bool = True,
+    ) -> Tiers:
+        """Read a large collection from the top until what was read suffices, at most `budget_tokens` of it.
 
-    def subjects(self) -> dict[str, int]:
-        """Whoever the scope's notes state facts of, and how many."""
-        return self._memory.subjects(scope=self.scope)
+        First a topic's page, then the topic's notes, then all notes, then what they came from, in its own words; the
+        result says of each tier what was read, and why it did or did not suffice. That is told by rules, or with
+        `ask_model` by the model of the settings (a call for each tier; the rules again where it fails). The other
+        arguments and errors as in `context`.
+        """
+        asked = self._asked(query, filter=filter or Filter(), touch=touch, minimum_score=minimum_score)
+        counter = self._parts.placing.counter(tokenizer)
+        model = self._parts.models.sufficer() if ask_model else None
+        judge, name = (None, "") if model is None else (model.judge, model.name)
+        return self._parts.tiers.read(asked, budget_tokens, counter, order=order, judge=judge, model=name)
+
+    def answer(self, question: str, k: int = 8, *, rerank: bool | None = None, scope: Scope = EVERYONE) -> Answer:
+        """Answer one question from the best `k` notes, with numbered citations; when they hold no answer, say that.
+
+        With `rerank` (None: as the setting ``llm_rerank`` says) the model first reads more of what was found and picks
+        those, for one call more. Only notes of the `scope` are asked. That no model answers is said by the answer,
+        which holds what was recalled in any case. Raises EmbedderMismatch.
+        """
+        from amem.conversation.questions import Asker
+
+        scope, models = self._of(scope), self._parts.models
+        wanted = self.settings.llm_rerank if rerank is None else rerank
+        memory = self if scope == self.scope else ScopedMemory(self, scope)
+        orderer = models.orderer if wanted else None
+        return Asker(memory, self._store, self._clock, answerer=models.answerer, orderer=orderer).ask(question, k)
+
+    # -- what is so ----------------------------------------------------------------------------------------------------
+
+    def facts(
+        self,
+        subject: str,
+        predicate: str | None = None,
+        as_of: datetime | str | None = None,
+        known_at: datetime | str | None = None,
+        *,
+        scope: Scope = EVERYONE,
+    ) -> list[Interval]:
+        """What is so of a subject at `as_of` (None: now), by predicate and time; an unknown subject has no facts.
+
+        `known_at` answers by the notes as they stood then, and with what was so then where `as_of` does not ask for
+        another time. Only notes of the `scope` are asked. Times as `parse_time` reads them. Raises InvalidInput for a
+        time or a table of predicates that cannot be read.
+        """
+        return self._parts.facts.facts(subject, predicate, as_of, known_at, scope=self._of(scope))
+
+    def facts_asked(self, question: str, as_of: datetime | str | None = None, *, scope: Scope = EVERYONE) -> Filled:
+        """The facts that fill the slot a question asks for at `as_of` (None: now): "what am I allergic to?".
+
+        Read only where the question names its subject ("I", "my son", Ana) and a slot of the table; the result's
+        `exact` tells whether it asks for nothing else. `scope` and errors as in `facts`.
+        """
+        return self._parts.facts.facts_asked(question, as_of, scope=self._of(scope))
+
+    def timeline(
+        self,
+        subject: str,
+        predicate: str | None = None,
+        known_at: datetime | str | None = None,
+        *,
+        scope: Scope = EVERYONE,
+    ) -> list[Interval]:
+        """All that was ever so of a subject, in order of time. `known_at`, `scope` and errors as in `facts`."""
+        return self._parts.facts.timeline(subject, predicate, known_at, scope=self._of(scope))
+
+    def subjects(self, *, scope: Scope = EVERYONE) -> dict[str, int]:
+        """Everyone and everything that notes of the `scope` state facts of, and how many, most first."""
+        return self._parts.facts.subjects(scope=self._of(scope))
 
     def wording(self, found: Sequence[Interval], *, chinese: bool = False) -> str:
-        """Facts as a clause said to the user."""
-        return self._memory.wording(found, chinese=chinese)
+        """What is so of one subject and predicate, as a clause said to the user."""
+        return self._parts.facts.wording(found, chinese=chinese)
 
     def doubted_by(self, ids: Sequence[str]) -> list[str]:
-        """The scope's notes because of which these may be out of date."""
-        found = self._memory.doubted_by(ids)
+        """The notes because of which these, which state one fact, may be out of date, the latest first.
+
+        One that is older than the last of these speaks against none: the fact was said again since.
+        """
+        found = self._parts.facts.doubted_by(ids)
         own = self._own_of(found)
         return [id for id in found if id in own]
 
-    def conflicts(self, text: str, time: str | datetime | None = None, **how: Any) -> list[Conflict]:
-        """What adding this text would overturn."""
-        return self._memory.conflicts(text, time, scope=self.scope, **how)
+    def conflicts(
+        self,
+        text: str,
+        time: str | datetime | None = None,
+        *,
+        speaker: str | None = None,
+        scope: Scope = NOBODY,
+    ) -> list[Conflict]:
+        """What adding this text to the `scope` would overturn or contradict, by the rules; stores and counts nothing.
 
-    def topics(self) -> list[Topic]:
-        """The scope's topics."""
-        return self._memory.topics(scope=self.scope)
+        The text stands for the side whose id is ''. Raises EmptyNote, InvalidInput or EmbedderMismatch.
+        """
+        it = self._parts
+        rules, whose = it.models.rules(), self._of(scope)
+        return try_out(
+            text, time, speaker, whose, collection=it.collection, settler=it.settler, rules=rules, canon=it.canon
+        )
 
-    def topic(self, name: str) -> TopicPage:
-        """The page of one of them."""
-        return self._memory.topic(name, scope=self.scope)
+    def conflicts_open(self) -> list[Conflict]:
+        """Notes that contradict each other, or may have overturned each other, and that nobody has decided on.
 
-    def topic_map(self, limit: int = 40) -> TopicMap:
-        """The largest of them and what holds them together."""
-        return self._memory.topic_map(limit, scope=self.scope)
-
-    def declare_topic(self, name: str, about: str = "") -> TopicPage:
-        """Keep a page for a topic of the notes that have the scope's ids and no others."""
-        return self._memory.declare_topic(name, about, scope=self.scope)
-
-    def remove_topic(self, name: str) -> str:
-        """Give up a declared topic of the scope."""
-        return self._memory.remove_topic(name, scope=self.scope)
-
-    def census(self, filter: Filter | None = None, *, starting: str = "") -> Census:
-        """How many of the scope's notes one would see with each kind, tag, topic or day chosen besides the filter."""
-        return self._memory.census(self.within(filter), starting=starting)
-
-    def days(self, filter: Filter | None = None) -> dict[date, int]:
-        """How many of the scope's notes speak of each day."""
-        return self._memory.days(self.within(filter))
-
-    def conflicts_open(self) -> Sequence[Conflict]:
-        """The scope's notes that contradict each other, and that nobody has decided on."""
-        found = self._memory.conflicts_open()
+        Values of one slot that both stand since a person kept one come last.
+        """
+        with self._store.read() as session:
+            least, predicates = self.settings.supersede_confidence, self._parts.collection.predicates()
+            found = with_kept(session, predicates, open_conflicts(session, least))
         own = self._own_of([id for each in found for id in (each.earlier, each.later)])
         return [each for each in found if {each.earlier, each.later} <= own]
 
-    def supersessions(self, limit: int = 50) -> Sequence[Link]:
-        """What took the place of what in the scope, of the newest so many in the collection."""
-        return self._staying(self._memory.supersessions(limit))
+    def supersessions(self, limit: int = 50) -> list[Link]:
+        """What took the place of what and still does, by rules, models or by hand, the newest first."""
+        with self._store.read() as session:
+            found = supersessions(session, limit)
+        return self._staying(found)
 
-    def tags(self) -> dict[str, int]:
-        """The scope's tags, and how many of its notes carry each."""
-        return self._memory.tags(scope=self.scope)
+    def succession(self, id: str) -> list[MemoryNote]:
+        """The note, all whose place it or its successors took, and what took its own, in the order in which they held.
 
-    def list(
-        self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
-    ) -> list[MemoryNote]:
-        """The scope's notes that pass the filter."""
-        return self._memory.list(self.within(filter), limit=limit, offset=offset, order=order)
+        Deleted ones too; no more than a hundred. Raises NoteNotFound.
+        """
+        id = self._held(id)
+        with self._store.read() as session:
+            return [note for note in succession(session, id) if self.scope.holds(note.metadata)]
+
+    def superseded_by(self, id: str) -> list[str]:
+        """Ids of the superseded notes whose place this one took."""
+        id = self._held(id)
+        with self._store.read() as session:
+            found = session.notes.replaced_by([id])
+        own = self._own_of(found)
+        return [each for each in found if each in own]
+
+    def flags(self, id: str | None = None) -> list[Flag]:
+        """Notes (or this one) that may be out of date, since what they lean on is; oldest first."""
+        held = None if id is None else self._held(id)
+        with self._store.read() as session:
+            found = session.flags.open(held)
+        return self._open(found)
+
+    def doubted(self) -> list[Flag]:
+        """The flags of notes that lean on something no longer so, without those of notes that `conflicts_open` has."""
+        with self._store.read() as session:
+            found = leaning(session)
+        return self._open(found)
+
+    def supersede(self, old: str, new: str, reason: str = "", *, statement: str = "") -> Link:
+        """Put one note in another's place, or in that of one `statement` of it, while the rest of it stands.
+
+        Raises NoteNotFound, InvalidInput for what is superseded already or what the note does not say.
+        """
+        return self._parts.corrector.supersede(self._held(old), self._held(new), reason, self.actor, statement)
+
+    def unsupersede(self, id: str, *, statement: str = "") -> bool:
+        """Say that a note holds after all, or that its overturned statements do (or the `statement` named).
+
+        Machines may then only propose to hide it. False when nothing of it was superseded. Raises NoteNotFound.
+        """
+        return self._parts.corrector.unsupersede(self._held(id), self.actor, statement)
+
+    def retract(self, id: str, reason: str = "", *, statement: str = "") -> bool:
+        """Take a note back, or one `statement` of it, with nothing in its place, as of now.
+
+        False when it does not stand. Raises NoteNotFound, InvalidInput for a statement that the note does not make.
+        """
+        return self._parts.corrector.retract(self._held(id), reason, self.actor, statement)
+
+    def keep(self, id: str) -> int:
+        """Say that a note holds in spite of its flags and of what disagrees; returns how many. Raises NoteNotFound."""
+        return self._parts.corrector.keep(self._held(id), self.actor)
+
+    # -- topics, counts ------------------------------------------------------------------------------------------------
+
+    def topics(self, *, scope: Scope = EVERYONE) -> list[Topic]:
+        """Every topic of the `scope`, the largest first."""
+        return self._parts.topics.all(scope=self._of(scope))
+
+    def topic(self, name: str, *, scope: Scope = EVERYONE) -> TopicPage:
+        """The page of a topic of the `scope`, by its name, the beginning of it or its note's id.
+
+        Raises NoteNotFound, or AmbiguousId when several begin so.
+        """
+        return self._parts.topics.page(name, scope=self._of(scope))
+
+    def topic_map(self, limit: int = 40, *, scope: Scope = EVERYONE) -> TopicMap:
+        """The `limit` largest topics of the `scope` and what holds them together: all of it at a glance."""
+        return self._parts.topics.map(limit, scope=self._of(scope))
+
+    def declare_topic(self, name: str, about: str = "", *, scope: Scope = NOBODY) -> TopicPage:
+        """Keep a page for a topic from now on: of notes that name it, or speak of it or of the words in `about`.
+
+        It gathers notes of one `scope` alone, which leaves no id open: without one those that say of nobody that they
+        are his.
+
+        It may begin with no note at all. Declared again with other words, it gathers by these. Raises InvalidInput for
+        a name that cannot be one, or that a topic has which was found by links.
+        """
+        return self._parts.topics.declare(name, about, actor=self.actor, scope=self._of(scope))
+
+    def remove_topic(self, name: str, *, scope: Scope = EVERYONE) -> str:
+        """Give up a declared topic: its page goes, its notes stay; `undo` brings it back. Returns its name.
+
+        Raises NoteNotFound, AmbiguousId, or InvalidInput for one that was found by links.
+        """
+        return self._parts.topics.remove(name, actor=self.actor, scope=self._of(scope))
+
+    def census(self, filter: Filter | None = None, *, starting: str = "") -> Census:
+        """How many notes one would see with each kind, layer, status, tag, topic or day chosen besides the filter.
+
+        What the filter chooses in a group of them does not count there: with kinds chosen, `kinds` counts what passes
+        all else. Tags narrow each other, since a note must carry all. `starting` is as for `shelf`; with it, deleted
+        notes are counted only where the filter asks for these, as it takes a look at each of them.
+        """
+        return self._parts.catalog.census(self.within(filter), starting=starting)
+
+    def days(self, filter: Filter | None = None) -> dict[date, int]:
+        """How many notes speak of each day, in the collection's time zone, the first day first."""
+        return self._parts.catalog.days(self.within(filter))
+
+    def tags(self, *, scope: Scope = EVERYONE) -> dict[str, int]:
+        """Every tag of the `scope` and how many notes carry it, most used first."""
+        with self._store.read() as session, session.within(self._of(scope)):
+            return session.text.counts("tag")
 
     def count(self, filter: Filter | None = None) -> int:
-        """How many those are; without a filter, all that stand."""
-        return self._memory.count(self.within(filter))
+        """How many notes of the scope pass the filter; without one, all that stand."""
+        with self._store.read() as session:
+            return session.notes.count(self.within(filter).in_zone(self._parts.collection.zone))
 
-    # -- one note --------------------------------------------------------------------------------------------------
+    # -- one note ------------------------------------------------------------------------------------------------------
 
-    def resolve(self, prefix: str, *, deleted: bool = False) -> str:
-        """The one id of the scope that begins so."""
-        return self._memory.resolve(prefix, deleted=deleted, scope=self.scope)
+    def resolve(self, prefix: str, *, deleted: bool = False, scope: Scope = EVERYONE) -> str:
+        """The one id of the `scope` that begins with `prefix`. Raises NoteNotFound or AmbiguousId."""
+        with self._store.read() as session, session.within(self._of(scope)):
+            return session.notes.resolve(prefix, deleted=deleted)
 
     def read(self, id: str, known_at: datetime | str | None = None) -> MemoryNote | None:
-        """The note, if it is of the scope."""
-        note = self._memory.read(id, known_at)
+        """The note with its links, usage, trust and history; None when there is none.
+
+        `known_at` asks for the note as it stood then: every field and its history, though not what is kept beside it
+        (links, usage, trust). None where it was not there yet, or was deleted.
+        """
+        moment = None if known_at is None else parse_time(known_at, self._parts.collection.zone)
+        with self._store.read() as session:
+            note = session.notes.get_many([id], known_at=moment).get(id)
         return note if note is not None and self.scope.holds(note.metadata) else None
-
-    def opened(self, ids: Sequence[str]) -> None:
-        """Count notes of the scope as used."""
-        self._memory.opened([id for id in ids if self._holds(id)])
-
-    def read_many(self, ids: Sequence[str]) -> dict[str, MemoryNote]:
-        """Those of these notes that are of the scope."""
-        own = self._own_of(ids)
-        return self._memory.read_many([id for id in ids if id in own])
-
-    def wholes(self, ids: Sequence[str]) -> dict[str, Whole]:
-        """For each of these notes of the scope what an export tells beside it."""
-        own = self._own_of(ids)
-        found = self._memory.wholes([id for id in ids if id in own])
-        causes = self._memory.scopes_of([flag[0] for each in found.values() for flag in each.flags])
-        foreign = {id for id, whose in causes.items() if not self.scope.covers(whose)}
-        return {
-            id: replace(each, flags=tuple(flag for flag in each.flags if flag[0] not in foreign))
-            for id, each in found.items()
-        }
-
-    def links(self, id: str) -> Sequence[Link]:
-        """Links that start at this note and stay in the scope."""
-        return self._staying(self._memory.links(self._held(id)))
-
-    def backlinks(self, id: str) -> Sequence[Link]:
-        """Links that end at this note and stay in the scope."""
-        return self._staying(self._memory.backlinks(self._held(id)))
-
-    def links_among(self, ids: Sequence[str]) -> Sequence[Link]:
-        """Links that have both ends among these notes of the scope."""
-        own = self._own_of(ids)
-        return self._memory.links_among([id for id in ids if id in own])
-
-    def neighbourhood(self, id: str, depth: int = 1) -> Neighbourhood:
-        """The scope's notes within `depth` links of this one."""
-        return self._memory.neighbourhood(self._held(id), depth, scope=self.scope)
-
-    def graph(self, id: str, depth: int = 1, **how: Any) -> LocalGraph:
-        """What of the scope's graph around this note can be looked at."""
-        return self._memory.graph(self._held(id), depth, scope=self.scope, **how)
-
-    def ancestors(self, id: str, **how: Any) -> Sequence[Ancestor]:
-        """What of the scope the note rests on."""
-        return self._memory.ancestors(self._held(id), scope=self.scope, **how)
-
-    def similar(self, id: str, k: int = 10) -> Sequence[tuple[Card, float]]:
-        """The scope's notes nearest in meaning."""
-        return self._memory.similar(self._held(id), k, scope=self.scope)
-
-    def succession(self, id: str) -> Sequence[MemoryNote]:
-        """The note, and the scope's notes that held before and after it."""
-        return [note for note in self._memory.succession(self._held(id)) if self.scope.holds(note.metadata)]
-
-    def superseded_by(self, id: str) -> Sequence[str]:
-        """Ids of the scope's superseded notes whose place this one took."""
-        return [each for each in self._memory.superseded_by(self._held(id)) if self._holds(each)]
-
-    def expand(self, note: str) -> Sequence[Message]:
-        """The messages that a note was made from."""
-        return self._memory.expand(self._held(note))
-
-    def strength(self, id: str, at: datetime | str | None = None) -> Strength:
-        """How strong a note is, and why."""
-        return self._memory.strength(self._held(id), at)
-
-    def outlook(self, id: str, ahead: float | None = None) -> Outlook:
-        """What is to become of a note if nothing recalls it."""
-        return self._memory.outlook(self._held(id), ahead)
-
-    def owned_fields(self, id: str) -> dict[str, str]:
-        """Fields of a note whose words are a person's."""
-        return self._memory.owned_fields(self._held(id))
-
-    def flags(self, id: str | None = None) -> Sequence[Flag]:
-        """The scope's notes (or this one) that may be out of date."""
-        return self._open(self._memory.flags(None if id is None else self._held(id)))
-
-    def doubted(self) -> Sequence[Flag]:
-        """Flags of the scope's notes that lean on something no longer so."""
-        return self._open(self._memory.doubted())
-
-    def sources(self, ids: Sequence[str]) -> dict[str, Sequence[Source]]:
-        """For each of these notes the raw input it came from."""
-        return {id: found for id, found in self._memory.sources([self._held(id) for id in ids]).items()}
-
-    def history(self, id: str, *, limit: int | None = None) -> Sequence[Version]:
-        """The newest `limit` versions of a note; None: every one."""
-        return self._memory.history(self._held(id), limit=limit)
 
     def note(self, prefix: str) -> MemoryNote:
         """The one note of the scope whose id begins so."""
@@ -371,67 +650,183 @@ class ScopedMemory:
             raise NoteNotFound(f"no note {checks.shown(prefix)}", hint="a search gives the ids of what it finds")
         return found
 
-    def update(self, id: str, *, wait: bool = True, **fields: Any) -> bool:
-        """Change fields of a note; False when there is none."""
-        return self._holds(id) and self._memory.update(id, wait=wait, **fields)
+    def read_many(self, ids: Sequence[str]) -> dict[str, MemoryNote]:
+        """The notes with these ids, deleted ones too, without their histories, in the order asked for.
+
+        An id that no note has is left out.
+        """
+        own = self._own_of(ids)
+        with self._store.read() as session:
+            found = session.notes.get_many([id for id in ids if id in own], history=False)
+        return {id: found[id] for id in ids if id in found}
+
+    def wholes(self, ids: Sequence[str]) -> dict[str, Whole]:
+        """For each of these notes what belongs to it beside fields, links and sources, as an export tells it."""
+        own = self._own_of(ids)
+        with self._store.read() as session:
+            found = wholes(session, [id for id in ids if id in own])
+            causes = session.notes.scopes_of([flag[0] for each in found.values() for flag in each.flags])
+        foreign = {id for id, whose in causes.items() if not self.scope.covers(whose)}
+        return {
+            id: replace(each, flags=tuple(flag for flag in each.flags if flag[0] not in foreign))
+            for id, each in found.items()
+        }
+
+    def links(self, id: str) -> list[Link]:
+        """Links that start at this note."""
+        id = self._held(id)
+        with self._store.read() as session:
+            found = session.links.of(id)
+        return self._staying(found)
+
+    def backlinks(self, id: str) -> list[Link]:
+        """Links that end at this note."""
+        id = self._held(id)
+        with self._store.read() as session:
+            found = session.links.to(id)
+        return self._staying(found)
+
+    def links_among(self, ids: Sequence[str]) -> list[Link]:
+        """Links that have both ends among these notes, oldest first."""
+        own = self._own_of(ids)
+        with self._store.read() as session:
+            return among(session, [id for id in ids if id in own], tuple(LinkType))
+
+    def neighbourhood(self, id: str, depth: int = 1, *, scope: Scope = EVERYONE) -> Neighbourhood:
+        """The notes of the `scope` within `depth` links of this one, in either direction, and the links among them."""
+        id = self._held(id)
+        with self._store.read() as session, session.within(self._of(scope)):
+            return walk(session, id, depth)
+
+    def graph(
+        self,
+        id: str,
+        depth: int = 1,
+        *,
+        limit: int = 40,
+        types: Sequence[LinkType] | None = None,
+        scope: Scope = EVERYONE,
+    ) -> LocalGraph:
+        """What of the graph around this note can be looked at: at most `limit` notes within `depth` links, and which.
+
+        By links of these `types`, None for all, to notes of the `scope`. However many links a note has, the cost stays
+        bounded. Raises NoteNotFound, and InvalidInput for a depth below 0 or a limit below 1.
+        """
+        id = self._held(id)
+        with self._store.read() as session, session.within(self._of(scope)):
+            cards = Cards(session, self.settings.decay_rate)
+            return local_graph(session, cards, id, depth, limit=limit, types=types)
+
+    def ancestors(self, id: str, depth: int = DEPTH, *, scope: Scope = EVERYONE) -> list[Ancestor]:
+        """What the note rests on, nearest first: its causes, what it was derived from, what supports it, and theirs.
+
+        Each comes once, with the links that lead to it. A superseded one is among them and says so, a deleted one is
+        not, nor is one outside the `scope`. Raises NoteNotFound, and InvalidInput for a depth below 0.
+        """
+        id = self._held(id)
+        with self._store.read() as session, session.within(self._of(scope)):
+            return ancestors(session, id, depth)
+
+    def similar(self, id: str, k: int = 10, *, scope: Scope = EVERYONE) -> list[tuple[Card, float]]:
+        """The scope's k active notes nearest in meaning, each with its cosine (-1..1), by the vectors that are stored.
+
+        None at all while the note has no vector. Raises NoteNotFound.
+        """
+        return self._parts.catalog.similar(self._held(id), k, scope=self._of(scope))
+
+    def expand(self, note: str) -> list[Message]:
+        """The messages that a note was made from, word for word and in their order. Raises NoteNotFound."""
+        return self._parts.learner.expand(self._held(note))
+
+    def sources(self, ids: Sequence[str]) -> dict[str, list[Source]]:
+        """For each note the raw input it came from."""
+        held = [self._held(id) for id in ids]
+        with self._store.read() as session:
+            return session.sources.of(held)
+
+    def owned_fields(self, id: str) -> dict[str, str]:
+        """Fields of a note whose words are a person's: ``given`` when it was added, or ``edited`` since.
+
+        Raises NoteNotFound.
+        """
+        id = self._held(id)
+        with self._store.read() as session:
+            owned = session.notes.owned_fields([id])
+        if id not in owned:
+            raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+        return owned[id]
+
+    def strength(self, id: str, at: datetime | str | None = None) -> Strength:
+        """How strong a note is now, or at another time if nothing uses it until then, and what that is made of.
+
+        Of a time that is past it tells by the uses counted since. Raises NoteNotFound, or InvalidInput for a time that
+        cannot be read.
+        """
+        id = self._held(id)
+        with self._store.read() as session:
+            moment = session.now if at is None else parse_time(at, self._parts.collection.zone)
+            return strength_of(session, self.settings, id, moment)
+
+    def outlook(self, id: str, ahead: float | None = None) -> Outlook:
+        """What is to become of one note if nothing recalls it: how strong it is, when it moves, when it fades.
+
+        Its curve reaches `ahead` days from now (None: past the day on which something happens). Raises NoteNotFound,
+        or InvalidInput for a table of predicates that cannot be read.
+        """
+        id = self._held(id)
+        with self._store.read() as session:
+            return look_ahead(session, self.settings, self._parts.collection.predicates(), id, ahead)
+
+    # -- by hand -------------------------------------------------------------------------------------------------------
+
+    def update(self, id_or_note: str | MemoryNote, *, wait: bool = True, **fields: Any) -> bool:
+        """Change fields of a note, or save a note object that was changed; False when there is no such note.
+
+        A note with another text is analysed again; with ``wait=False`` a model is not waited for, as in `add`.
+        Raises UnknownField and InvalidInput, and StaleNote when the note object is no longer what is stored.
+        """
+        id = id_or_note if isinstance(id_or_note, str) else checks.text("id", id_or_note.id)
+        return self._holds(id) and self._parts.editor.update(id_or_note, fields, self.actor, wait=wait)
 
     def link(self, source: str, target: str, type: str = "related", reason: str = "") -> Link:
-        """Link two notes."""
-        return self._memory.link(self._held(source), self._held(target), type, reason)
-
-    def supersede(self, old: str, new: str, reason: str = "", *, statement: str = "") -> Link:
-        """Put one note in another's place."""
-        return self._memory.supersede(self._held(old), self._held(new), reason, statement=statement)
-
-    def unsupersede(self, id: str, *, statement: str = "") -> bool:
-        """Say that a note holds after all."""
-        return self._memory.unsupersede(self._held(id), statement=statement)
+        """Link two notes by hand. Raises NoteNotFound or InvalidInput."""
+        return self._parts.editor.link(self._held(source), self._held(target), type, reason, self.actor)
 
     def unlink(self, source: str, target: str, type: str = "related") -> bool:
-        """Remove a link; False when there is none."""
-        return self._holds(source) and self._holds(target) and self._memory.unlink(source, target, type)
-
-    def keep(self, id: str) -> int:
-        """Say that a note holds in spite of its flags."""
-        return self._memory.keep(self._held(id))
+        """Take a link away; False when it was not there."""
+        own = self._holds(source) and self._holds(target)
+        return own and self._parts.editor.unlink(source, target, type, self.actor)
 
     def pin(self, id: str, pinned: bool = True) -> bool:
-        """Keep a note from ever fading; False when there is none."""
-        return self._holds(id) and self._memory.pin(id, pinned)
-
-    def rollback(self, id: str, version: int) -> tuple[str, ...]:
-        """Set a note back to an earlier version."""
-        return self._memory.rollback(self._held(id), version)
-
-    def would_roll_back(self, id: str, version: int) -> dict[str, tuple[Any, Any]]:
-        """What `rollback` would change."""
-        return self._memory.would_roll_back(self._held(id), version)
-
-    def differences(self, id: str, older: int, newer: int | None = None) -> dict[str, tuple[Any, Any]]:
-        """The fields in which two versions of a note differ."""
-        return self._memory.differences(self._held(id), older, newer)
-
-    def retract(self, id: str, reason: str = "", *, statement: str = "") -> bool:
-        """Take a note back with nothing in its place."""
-        return self._memory.retract(self._held(id), reason, statement=statement)
+        """Keep a note from ever fading, or let it fade again; False when there is none."""
+        return self._holds(id) and self._parts.editor.pin(id, pinned, self.actor)
 
     def delete(self, id: str) -> bool:
-        """Hide a note; False when there is none."""
-        return self._holds(id) and self._memory.delete(id)
+        """Hide a note (`restore` and `undo` bring it back); False when there is none."""
+        return self._holds(id) and self._parts.editor.delete(id, self.actor)
 
     def delete_notes(self, ids: Sequence[str]) -> int:
-        """Hide several notes of the scope, as one operation; returns how many there were to hide."""
+        """Hide several notes, as one operation that `undo` takes back whole; returns how many there were to hide."""
         own = self._own_of(ids)
-        return self._memory.delete_notes([id for id in ids if id in own])
+        return self._parts.editor.delete_all([id for id in dict.fromkeys(ids) if id in own], self.actor)
 
     def restore(self, id: str) -> bool:
-        """Bring a note back."""
-        return self._memory.restore(self._held(id))
+        """Bring back a deleted, archived or superseded note; False when it is active.
+
+        Raises NoteNotFound and EmbedderMismatch.
+        """
+        return self._parts.editor.restore(self._held(id), self.actor)
 
     def purge(self, ids: str | Sequence[str]) -> PurgeReport | None:
-        """Destroy notes for good; None when there are none. What it did and left is told of the scope's notes alone."""
+        """Destroy notes, their history and what derives from them; None when there are none. `undo` can't take it back.
+
+        What other notes say in their own words stays, and is named. When the files cannot be rewritten now (no room
+        left, another process reads), the report says so in `owed`, and the next `maintain` finishes it.
+        """
         own = self._own_of([ids] if isinstance(ids, str) else ids)
-        done = self._memory.purge([id for id in ([ids] if isinstance(ids, str) else ids) if id in own])
+        done = self._parts.purges.purge(
+            [id for id in ([ids] if isinstance(ids, str) else ids) if id in own], self.actor
+        )
         if done is None or self.scope == EVERYONE:
             return done
         own = {*done.notes, *self._own_of([*done.rewritten, *done.stands_again, *(each.note for each in done.left)])}
@@ -444,59 +839,133 @@ class ScopedMemory:
             left=tuple(each for each in done.left if each.note in own),
         )
 
-    # -- the log ---------------------------------------------------------------------------------------------------
+    # -- the log -------------------------------------------------------------------------------------------------------
 
-    def log(self, since: datetime | None = None, **how: Any) -> Sequence[Operation]:
-        """What was done to notes of the scope and to no others."""
-        return self._memory.log(since, scope=self.scope, **how)
+    def history(self, id: str, *, limit: int | None = None) -> list[Version]:
+        """The newest `limit` versions of a note (None: every version), oldest first. Raises NoteNotFound."""
+        id = self._held(id)
+        with self._store.read() as session:
+            return session.operations.history(id, limit=limit)
 
-    def own_last(self) -> int | None:
-        """The newest of that which this actor began and that can be taken back."""
-        return self._memory.own_last(scope=self.scope)
+    def differences(self, id: str, older: int, newer: int | None = None) -> dict[str, tuple[Any, Any]]:
+        """The fields in which two versions of a note differ, {field: (in the older, in the newer)}, as plain values.
 
-    def undo(self, operation: int | None = None) -> UndoReport:
-        """Take back the newest of that, or the one named."""
-        return self._memory.undo(operation, scope=self.scope)
+        `newer` None is the note as it is now; version 0 is before it was there, with None for each field. Raises
+        NoteNotFound and OperationNotFound.
+        """
+        id = self._held(id)
+        with self._store.read() as session:
+            return differences(session, id, older, newer)
 
-    def redo(self, undone_by: int | None = None) -> UndoReport:
-        """Do again what was undone of it last."""
-        return self._memory.redo(undone_by, scope=self.scope)
+    def rollback(self, id: str, version: int) -> tuple[str, ...]:
+        """Set a note back to an earlier version, as a new one; returns the fields that changed.
 
-    def reviews(self) -> Sequence[Review]:
-        """Changes to the scope's notes that wait for a decision."""
-        return self._memory.reviews(scope=self.scope)
+        Raises NoteNotFound, OperationNotFound and EmbedderMismatch.
+        """
+        return self._parts.editor.rollback(self._held(id), version, self.actor)
+
+    def would_roll_back(self, id: str, version: int) -> dict[str, tuple[Any, Any]]:
+        """What `rollback` would change, {field: (now, then)}, as plain values. Raises as `rollback` does."""
+        id = self._held(id)
+        with self._store.read() as session:
+            return would_roll_back(session, id, version)
+
+    def log(
+        self,
+        since: datetime | None = None,
+        *,
+        limit: int = 50,
+        actor: str | None = None,
+        scope: Scope = EVERYONE,
+    ) -> list[Operation]:
+        """What was written, linked and rewritten, newest first; each can be undone by its id.
+
+        Of a `scope` only what touched no notes but its own, with all that it set off.
+        """
+        with self._store.read() as session, session.within(self._of(scope)):
+            return session.operations.log(since=since, limit=limit, actor=actor)
+
+    def own_last(self, *, scope: Scope = EVERYONE) -> int | None:
+        """The newest operation that this actor began through this open collection and that can be taken back.
+
+        What was done before it was opened, in another process or by others is never it, nor, of a `scope`, what
+        touched notes of others.
+        """
+        with self._store.read() as session, session.within(self._of(scope)):
+            return own_last(session, self.actor, self._store.begun)
+
+    def undo(self, operation: int | None = None, *, scope: Scope = EVERYONE) -> UndoReport:
+        """Take back an operation with all it set off (None: the newest), but for what later work has changed since.
+
+        Of a `scope` only what touched no notes but its own (see `log`). Raises NothingToUndo, OperationNotFound,
+        InvalidInput and EmbedderMismatch; nothing has changed then.
+        """
+        return self._parts.editor.undo(operation, self.actor, scope=self._of(scope))
+
+    def redo(self, undone_by: int | None = None, *, scope: Scope = EVERYONE) -> UndoReport:
+        """Do again what was undone last, or what the undo with this id took back; `scope` and errors as for `undo`."""
+        return self._parts.editor.redo(undone_by, self.actor, scope=self._of(scope))
+
+    def reviews(self, *, scope: Scope = EVERYONE) -> list[Review]:
+        """Changes to notes of the `scope` that machines proposed and a person has to decide."""
+        whose = self._of(scope)
+        with self._store.read() as session:
+            found = session.reviews.open()
+            scopes = {} if whose == EVERYONE else session.notes.scopes_of([each.note for each in found])
+        return [each for each in found if whose == EVERYONE or whose.covers(scopes[each.note])]
 
     def accept(self, review: int) -> tuple[str, ...]:
-        """Apply one of them. Raises ReviewNotFound for another's."""
-        return self._memory.accept(self._reviewed(review))
+        """Apply a proposed change; returns the fields it set. Raises ReviewNotFound, StaleNote, EmbedderMismatch."""
+        return self._parts.editor.accept(self._reviewed(review), self.actor)
 
     def reject(self, review: int) -> None:
-        """Turn one of them down. Raises ReviewNotFound for another's."""
-        self._memory.reject(self._reviewed(review))
+        """Turn a proposed change down. Raises ReviewNotFound."""
+        self._parts.editor.reject(self._reviewed(review), self.actor)
 
-    # -- the rule --------------------------------------------------------------------------------------------------
+    # -- the rule ------------------------------------------------------------------------------------------------------
 
-    def within(self, filter: Filter | None) -> Filter:
-        """The filter within the scope."""
+    def within(self, filter: Filter | None = None) -> Filter:
+        """The filter within the scope. Raises InvalidInput for one that asks for notes outside of it."""
         asked = filter or Filter()
+        if self.scope == EVERYONE:
+            return asked
         if asked.whose is not None and not self.scope.covers(asked.whose):
             raise InvalidInput("the filter asks for notes outside the scope", hint="leave `whose` out")
         return replace(asked, whose=asked.whose or self.scope)
 
-    def _staying(self, links: Sequence[Link]) -> Sequence[Link]:
+    def _of(self, asked: Scope) -> Scope:
+        """The scope that is asked for, within this one. Raises InvalidInput where that can be nothing."""
+        if self.scope == EVERYONE:
+            return asked
+        return self.scope if asked == NOBODY else self.scope.and_(asked)
+
+    def _asked(self, query: str | Query, **how: Any) -> Query:
+        """The question as it is asked of the scope's notes; `how` is for one that is no Query, which says it itself."""
+        self._parts.collection.vectorizer.check()
+        asked = query if isinstance(query, Query) else Query(query, 0, **how)
+        self._parts.languages.meet([asked.text])
+        return self._confined(asked)
+
+    def _confined(self, query: Query) -> Query:
+        return replace(query, filter=self.within(query.filter)).in_zone(self._parts.collection.zone)
+
+    def _staying(self, links: Sequence[Link]) -> list[Link]:
         """Those of these links that stay in the scope; some of old do not."""
         own = self._own_of([id for link in links for id in (link.source, link.target)])
         return [link for link in links if {link.source, link.target} <= own]
 
-    def _open(self, flags: Sequence[Flag]) -> Sequence[Flag]:
+    def _open(self, flags: list[Flag]) -> list[Flag]:
         """The flags of the scope's notes; the note that is the cause may be gone, but is no one else's."""
+        if self.scope == EVERYONE:
+            return flags
         asked = list(dict.fromkeys(id for flag in flags for id in (flag.note, flag.because)))
-        whose = self._memory.scopes_of(asked)
+        with self._store.read() as session:
+            whose = session.notes.scopes_of(asked)
         foreign = {id for id in asked if id in whose and not self.scope.covers(whose[id])}
         return [flag for flag in flags if flag.note in whose and not foreign & {flag.note, flag.because}]
 
     def _reviewed(self, review: int) -> int:
-        if review not in {each.id for each in self.reviews()}:
+        if self.scope != EVERYONE and review not in {each.id for each in self.reviews()}:
             raise ReviewNotFound(f"no open review {review}", hint="reviews() has those that there are")
         return review
 
@@ -519,9 +988,19 @@ class ScopedMemory:
 
     def _own_of(self, ids: Sequence[str]) -> set[str]:
         """Those of these ids that are notes of the scope."""
-        return {id for id, whose in self._memory.scopes_of(ids).items() if self.scope.covers(whose)}
+        with self._store.read() as session:
+            return {id for id, whose in session.notes.scopes_of(list(ids)).items() if self.scope.covers(whose)}
 
     def _held(self, id: str) -> str:
         if not self._holds(id):
             raise NoteNotFound(f"no note {checks.shown(id)}")
         return id
+
+    # Last, because from here on `list` in an annotation of this class would mean the method.
+    def list(
+        self, filter: Filter | None = None, *, limit: int = 50, offset: int = 0, order: str = "time"
+    ) -> list[MemoryNote]:
+        """Notes that pass the filter, newest first; `order` is time, recorded or importance."""
+        with self._store.read() as session:
+            wanted = self.within(filter).in_zone(self._parts.collection.zone)
+            return session.notes.page(wanted, limit=limit, offset=offset, order=order)

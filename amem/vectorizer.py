@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The share of a text's words that a model must know for its vector to mean much.
 _LITERATE = 0.5
+#: Notes that are embedded together.
+_PAGE = 256
 _EMBEDDED = {"content": ("content", "speaker"), "paper": ("content", "context", "keywords", "tags")}
 
 
@@ -105,6 +107,26 @@ class Vectorizer:
                 f"{self.embedder.name} gave a vector that is not made of numbers", hint="try another AMEM_EMBED_MODEL"
             )
         return rows
+
+    def embed_missing(self, ids: Sequence[str] | None = None, *, after: int = 0) -> int:
+        """Embed notes (of `ids`; None: all) whose present text has no vector yet, and only those; returns how many.
+
+        With `after` only notes that changed since that value of the change counter. Raises as `embed` does.
+        """
+        self.check()
+        with self._store.read() as session:
+            missing = session.vectors.missing(ids, after=after)
+        for start in range(0, len(missing), _PAGE):
+            some = missing[start : start + _PAGE]
+            with self._store.read() as session:
+                notes = session.notes.get_many(some, history=False)
+            vectors, _ = self.embed([self.text(note) for note in notes.values()])
+            with self._store.write() as session:
+                self.keep(session, vectors)
+                # Read again: one that was changed meanwhile needs another vector than the one just made.
+                for note in session.notes.get_many(some, history=False).values():
+                    session.notes.address(note.id, self.hash(note))
+        return len(missing)
 
     def keep(self, session: Session, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """Store vectors, pinning the collection to this embedder with its very first one."""

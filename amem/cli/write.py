@@ -14,9 +14,9 @@ from amem.cli.render import count, on_terminal, one_line, print_json, say, short
 from amem.labels import title
 
 if TYPE_CHECKING:
+    from amem.maintenance.purges import PurgeReport
     from amem.memory_system import AgenticMemorySystem
     from amem.settings import Settings
-    from amem.system.purges import PurgeReport
 
 #: Of what stays after a purge so many are named.
 _NAMED = 20

@@ -11,9 +11,9 @@ from amem.clock import ASTRAY, start_of_day, zone
 from amem.errors import AmemError, InvalidInput, StorageCorrupt
 from amem.index.chroma_folder import look_at
 from amem.labels import short_id
+from amem.language.predicates import load_predicates
 from amem.ledger import day_of
 from amem.maintenance.shift import ACTOR
-from amem.maintenance.upkeep import embed_missing
 from amem.note import Status
 from amem.storage.database import FILE_NAME
 from amem.storage.purging import owed
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from amem.collection import Collection
     from amem.settings import Settings
     from amem.storage.store import Store
     from amem.vectorizer import Vectorizer
@@ -75,24 +76,21 @@ class Finding:
 
 
 def examine(
-    store: Store,
-    dense: Checked,
-    vectorizer: Vectorizer,
-    settings: Settings,
+    collection: Collection,
     *,
-    folder: Path | None,
     repair: bool,
     rules: Callable[[Path], object],
-    predicates: Callable[[Path], object],
     language: Callable[[], Advised | None],
     finish_purges: Callable[[], str],
 ) -> list[Finding]:
     """Check database, index, models, a user's own files and what waits.
 
-    `folder` is the collection's, None in memory; `rules` and `predicates` read a home's own files of these names;
-    `language` says what is wrong where the model cannot read the notes, `finish_purges` does what purges owe and says
-    why it can't. With `repair`, do that, embed what lacks a vector, write the cache anew, and bring Chroma in step.
+    `rules` reads a home's own file of that name; `language` says what is wrong where the model cannot read the notes,
+    `finish_purges` does what purges owe and says why it can't. With `repair`, do that, embed what lacks a vector, write
+    the cache anew, and bring Chroma in step.
     """
+    store, dense, vectorizer = collection.store, collection.dense, collection.vectorizer
+    settings, folder = collection.settings, collection.folder
     return [
         *_database(store),
         *_purges(store, finish_purges, repair=repair),
@@ -100,7 +98,7 @@ def examine(
         *_model(settings),
         *_cross_encoder(settings),
         *_reranker(settings),
-        *_own_files(settings, {"rules": rules, "predicates": predicates}),
+        *_own_files(settings, {"rules": rules, "predicates": load_predicates}),
         *_budget(store, settings),
         *_vectors(store, dense, vectorizer, repair=repair),
         *([] if folder is None else [_chroma(store, dense, folder, repair=repair)]),
@@ -270,7 +268,7 @@ def _vectors(store: Store, dense: Checked, vectorizer: Vectorizer, *, repair: bo
         missing = len(session.vectors.missing())
     if missing and repair:
         try:
-            mended = embed_missing(store, vectorizer)
+            mended = vectorizer.embed_missing()
         except AmemError as error:
             yield Finding("error", "vectors", f"{missing} notes could not be embedded: {error}", error.hint)
         else:

@@ -71,6 +71,14 @@ class Outlook:
     kept: NDArray[np.float64]
 
 
+def strength_of(session: Session, settings: Settings, id: str, at: datetime) -> Strength:
+    """How strong a note is `at` a time, by the uses counted until now. Raises NoteNotFound."""
+    key = session.notes.keys_of([id]).get(id)
+    if key is None:
+        raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+    return session.usage.standings([key]).terms(at, settings.decay_rate)[0]
+
+
 def look_ahead(
     session: Session, settings: Settings, predicates: Predicates, id: str, ahead: float | None = None
 ) -> Outlook:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
+from amem.collection import folder_size
+from amem.errors import EmbedderMismatch
 from amem.maintenance.cycle import CYCLES, due, upcoming
 from amem.maintenance.shift import COUNTS, total
 from amem.note import Status
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement
 
+    from amem.collection import Collection
     from amem.storage.jobs import Run
     from amem.storage.store import Session
 
@@ -106,8 +109,20 @@ class Health:
         }
 
 
-def look(session: Session, zone: tzinfo, *, index: str, language: str, bytes: int | None) -> Health:
-    """Look at a collection; `index`, `language` and `bytes` are what whoever opened it knows of it."""
+def look(collection: Collection, language: str) -> Health:
+    """Look at a collection; `language` says what is wrong where the model cannot read the notes."""
+    try:
+        collection.vectorizer.check()
+    except EmbedderMismatch as error:
+        index = str(error)
+    else:
+        index = "in step"
+    size = None if collection.folder is None else folder_size(collection.folder)
+    with collection.store.read() as session:
+        return _health(session, collection.zone, index, language, size)
+
+
+def _health(session: Session, zone: tzinfo, index: str, language: str, bytes: int | None) -> Health:
     statuses, layers, kinds = _census(session)
     active = statuses.get(Status.ACTIVE, 0)
     stale = len({flag.note for flag in leaning(session)})

@@ -25,24 +25,6 @@ if TYPE_CHECKING:
 _PAGE = 256
 
 
-def embed_missing(store: Store, vectorizer: Vectorizer, ids: Sequence[str] | None = None, *, after: int = 0) -> int:
-    """Embed notes (of `ids`; None: all) whose present text has no vector yet, and only those; returns how many."""
-    vectorizer.check()
-    with store.read() as session:
-        missing = session.vectors.missing(ids, after=after)
-    for start in range(0, len(missing), _PAGE):
-        some = missing[start : start + _PAGE]
-        with store.read() as session:
-            notes = session.notes.get_many(some, history=False)
-        vectors, _ = vectorizer.embed([vectorizer.text(note) for note in notes.values()])
-        with store.write() as session:
-            vectorizer.keep(session, vectors)
-            # Read again: one that was changed meanwhile needs another vector than the one just made.
-            for note in session.notes.get_many(some, history=False).values():
-                session.notes.address(note.id, vectorizer.hash(note))
-    return len(missing)
-
-
 def reindex(
     store: Store, vectorizer: Vectorizer, actor: str, *, progress: Callable[[int, int], None] | None = None
 ) -> int:
@@ -80,7 +62,7 @@ def reindex(
             hashes |= {keys[note.id]: text_hash(_text(note, vectorizer)) for note in notes}
         session.vectors.switch(space, hashes)
     # What was written while the others were embedded.
-    embed_missing(store, vectorizer)
+    vectorizer.embed_missing()
     return total
 
 

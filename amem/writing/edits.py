@@ -1,4 +1,4 @@
-"""Changes that a person or program asks for: edit, delete, restore, link, retag, purge, decide reviews, undo."""
+"""Changes that a person or program asks for: edit, delete, restore, link, retag, decide reviews, undo."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from amem.errors import InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
 from amem.note import EVERYONE, SCOPES, Link, LinkType, MemoryNote, Scope, Status
 from amem.query import Filter
-from amem.storage.purging import owe, purge
 from amem.storage.rows import VERSIONED, plain
 from amem.storage.undo import redo, rollback, undo
 from amem.writing.apply import readdress
 from amem.writing.conflict.corrections import delete, mend, stand_again, stand_by, take_again
-from amem.writing.conflict.ending import free, lift_all_by
+from amem.writing.conflict.ending import free
 from amem.writing.fields import as_timestamp, clean, is_person, labels
 from amem.writing.intake import scope_of
 from amem.writing.neighbours import ENRICH_JOB
@@ -26,67 +25,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from amem.settings import Settings
-    from amem.storage.purging import Purged
+    from amem.collection import Collection
     from amem.storage.records import UndoReport
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
     from amem.writing.conflict.corrections import Reweigher
+    from amem.writing.enrich import Enricher
     from amem.writing.fields import Canon
 
-
-# A purge: notes and what is made of them destroyed, in one commit, with what that leaves to be done written down.
-
-
-class Purger:
-    """Destroys notes of one collection for good."""
-
-    def __init__(self, store: Store, vectorizer: Vectorizer, reweigher: Reweigher) -> None:
-        self._store = store
-        self._vectorizer = vectorizer
-        self._reweigher = reweigher
-
-    def purge(self, ids: Sequence[str], actor: str) -> Purged | None:
-        """Destroy notes and what derives from them; what they superseded stands again. None when there are none.
-
-        The files still hold what was destroyed, until what is owed is done.
-        """
-        with self._store.write() as session:
-            known = session.notes.keys_of(ids)
-            if not known:
-                return None
-            operation = session.begin("purge", actor, f"{len(known)} destroyed for good")
-            done = purge(session, list(known), operation, _is_common)
-            standing = session.notes.get_many(done.freed, history=False, usage=False)
-            for note in standing.values():
-                if note.status is Status.SUPERSEDED:
-                    free(session, note.id, operation)
-            lift_all_by(session, list(done.notes), operation)
-            for id in done.back:
-                session.notes.change(id, {"status": str(Status.ACTIVE)}, operation)
-            for id in done.rewritten:
-                readdress(session, id, self._vectorizer)
-            for id in done.unread:
-                session.jobs.put(ENRICH_JOB, id, operation)
-            done.count("vectors", session.vectors.drop_orphans())
-            session.vectors.disown_copies()
-            owe(session, done)
-        if done.freed:
-            self._reweigher.refresh()
-            with self._store.write() as session:
-                self._reweigher.settle(session, done.freed, parent=operation)
-        return done
-
-
-def _is_common(word: str) -> bool:
-    """Whether a word is one of those that the rules file notes under: it quotes no note that happens to have it."""
-    # Here, so that opening a collection to read it does not load the rules.
-    from amem.analysts.rules.tags import is_kind_tag, theme_named
-
-    return is_kind_tag(word) or theme_named(word) is not None
-
-
-# Changes that a person or program asks for: edit, delete, restore, link, retag, decide reviews, undo.
 
 #: Every note that is not deleted.
 _EVERY = Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED, Status.ARCHIVED))
@@ -97,21 +42,28 @@ _EDITABLE = frozenset(VERSIONED) - {"status", "superseded_by", "overturned", "en
 class Editor:
     """Changes notes of one collection, each call one operation that can be undone."""
 
-    def __init__(
-        self, store: Store, vectorizer: Vectorizer, reweigher: Reweigher, canon: Canon, settings: Settings
-    ) -> None:
-        self._store = store
-        self._vectorizer = vectorizer
+    def __init__(self, collection: Collection, reweigher: Reweigher, canon: Canon, enricher: Enricher) -> None:
+        self._store = collection.store
+        self._vectorizer = collection.vectorizer
+        self._settings = collection.settings
         self._reweigher = reweigher
         self._canon = canon
-        self._settings = settings
+        self._enricher = enricher
 
-    def update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str) -> int | None:
-        """Set fields of a note; returns the operation, 0 when nothing changed, None when there is no such note.
+    def update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str, *, wait: bool = True) -> bool:
+        """Set fields of a note; False when there is no such note.
 
         A note object brings its own changed fields and the version it was read at (StaleNote when that moved). A note
-        with another text waits for an analyst again. Raises UnknownField and InvalidInput; nothing has changed then.
+        with another text is analysed again, in the background where `wait` does not wait for a model. Raises
+        UnknownField and InvalidInput; nothing has changed then.
         """
+        operation = self._update(target, fields, actor)
+        if operation:
+            self._enricher.again([target if isinstance(target, str) else target.id], operation, wait=wait)
+        return operation is not None
+
+    def _update(self, target: str | MemoryNote, fields: Mapping[str, Any], actor: str) -> int | None:
+        """The operation, 0 when nothing changed, None when there is no such note."""
         id = target if isinstance(target, str) else checks.text("id", target.id)
         with self._store.read() as session:
             now = session.notes.get_many([id]).get(id)
@@ -175,8 +127,14 @@ class Editor:
     def restore(self, id: str, actor: str) -> bool:
         """Bring a deleted, archived or superseded note back; False when it is active already. Raises NoteNotFound.
 
-        What a person brings back, machines do not put away again by themselves.
+        What a person brings back, machines do not put away again by themselves. Raises EmbedderMismatch.
         """
+        self._vectorizer.check()
+        restored = self._restore(id, actor)
+        self._vectorizer.embed_missing([id])
+        return restored
+
+    def _restore(self, id: str, actor: str) -> bool:
         with self._store.write() as session:
             note = session.notes.get_many([id], history=False, deleted=True).get(id)
             if note is None:
@@ -240,6 +198,9 @@ class Editor:
         (wanted,) = labels("tags", [new]) or [""]
         if not wanted:
             raise InvalidInput("a tag needs a name")
+        embedded = self._vectorizer.reads(["tags"])
+        if embedded:
+            self._vectorizer.check()
         with self._store.write() as session:
             keys = [key for key, _ in session.text.holding("tag", [old], -1, _EVERY)]
             notes = session.notes.get_many(list(session.notes.ids_of(keys).values()), history=False)
@@ -250,10 +211,16 @@ class Editor:
                 tags = [wanted if tag.casefold() == old.casefold() else tag for tag in note.tags]
                 session.notes.change(note.id, {"tags": labels("tags", tags)}, operation, edited=is_person(actor))
                 readdress(session, note.id, self._vectorizer)
+        if embedded:
+            self._vectorizer.embed_missing()
         return len(notes)
 
     def accept(self, review: int, actor: str) -> tuple[str, ...]:
-        """Apply a proposed change; returns the fields it set. Raises ReviewNotFound; StaleNote when it is outdated."""
+        """Apply a proposed change; returns the fields it set.
+
+        Raises ReviewNotFound; StaleNote when it is outdated; EmbedderMismatch.
+        """
+        self._vectorizer.check()
         with self._store.write() as session:
             item = session.reviews.get(review)
             note = session.notes.get_many([item.note], history=False, deleted=True)[item.note]
@@ -268,6 +235,7 @@ class Editor:
             fields = session.notes.change(item.note, changes, operation)
             readdress(session, item.note, self._vectorizer)
             session.reviews.decide(review, "accepted", operation)
+        self._vectorizer.embed_missing()
         return fields
 
     def reject(self, review: int, actor: str) -> None:
@@ -284,7 +252,8 @@ class Editor:
                 stand_by(session, item.note, operation, proposed)
 
     def undo(self, operation: int | None, actor: str, *, scope: Scope = EVERYONE) -> UndoReport:
-        """Take back an operation and what it set off. Raises NothingToUndo, OperationNotFound, InvalidInput.
+        """Take back an operation and what it set off. Raises NothingToUndo, OperationNotFound, InvalidInput and
+        EmbedderMismatch.
 
         None is the newest; in any case only one that touched nothing outside the scope.
         """
@@ -295,13 +264,19 @@ class Editor:
         return self._reverse(lambda session: redo(session, actor, undone_by), scope)
 
     def rollback(self, id: str, version: int, actor: str) -> tuple[str, ...]:
-        """Set a note back to an earlier version, as a new one; returns the fields that changed."""
+        """Set a note back to an earlier version, as a new one; returns the fields that changed.
+
+        Raises NoteNotFound, OperationNotFound and EmbedderMismatch.
+        """
+        self._vectorizer.check()
         with self._store.write() as session:
             fields = rollback(session, actor, id, version)
             readdress(session, id, self._vectorizer)
+        self._vectorizer.embed_missing([id])
         return fields
 
     def _reverse(self, reverse: Callable[[Session], UndoReport], scope: Scope) -> UndoReport:
+        self._vectorizer.check()
         self._reweigher.refresh()
         with self._store.write() as session:
             with session.within(scope):
@@ -311,6 +286,7 @@ class Editor:
             moved = dict.fromkeys(id for id, field in report.reverted if self._vectorizer.reads([field]))
             for note in session.notes.get_many(list(moved), history=False, usage=False, deleted=True).values():
                 session.notes.address(note.id, self._vectorizer.hash(note))
+        self._vectorizer.embed_missing([id for id, _ in report.reverted])
         return report
 
     def _set(self, id: str, action: str, actor: str, changes: Mapping[str, Any]) -> bool:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from amem.vectorizer import Vectorizer
     from amem.writing.conflict.settling import Settler
     from amem.writing.reanalysis import Thinker, Thought
-    from amem.writing.worker import Owner
+    from amem.writing.worker import Worker
 
 _log = logging.getLogger("amem")
 #: Seconds that closing waits for others who write.
@@ -69,7 +69,7 @@ class Enricher:
         vectorizer: Vectorizer,
         settler: Settler,
         settings: Settings,
-        owner: Owner,
+        worker: Worker,
         at_once: Callable[[], int],
     ) -> None:
         self._store = store
@@ -77,7 +77,8 @@ class Enricher:
         self._vectorizer = vectorizer
         self._settler = settler
         self._settings = settings
-        self._owner = owner
+        self._worker = worker
+        self._owner = worker.owner
         self._at_once = at_once
 
     def work(
@@ -188,6 +189,22 @@ class Enricher:
             self._once(Task(id, owner, operation))
         except Cancelled:
             _log.info("note %s waits for its analysis: it was called off", short_id(id))
+
+    def again(self, ids: Sequence[str], operation: int, *, wait: bool) -> None:
+        """Analyse notes again whose text `operation` changed: now, or in the background where a model takes its time.
+
+        With `wait` a model is waited for, too.
+        """
+        if wait or self.is_quick:
+            for id in ids:
+                self.revise(id, operation)
+        elif ids:
+            self._worker.wake()
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the analyst takes milliseconds, as the rules do: nobody need be spared waiting for it."""
+        return self._thinker.is_quick
 
     def enrich(self, id: str) -> Receipt:
         """Analyse and evolve one stored note, whether it waits or not; never raises for what a model does.

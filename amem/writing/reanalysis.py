@@ -188,6 +188,11 @@ class Thinker:
         thought.evolution = evolution or Evolution()
 
     @property
+    def is_quick(self) -> bool:
+        """Whether the analyst takes milliseconds, as the rules do."""
+        return self._analyst().local
+
+    @property
     def takes_many(self) -> bool:
         """Whether the analyst can analyse several notes in one call."""
         return isinstance(self._analyst(), BatchAnalyst)

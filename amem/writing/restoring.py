@@ -22,9 +22,9 @@ from amem.writing.neighbours import ENRICH_JOB
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from amem.collection import Collection
     from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
 
 #: Fields that are checked as those of a new note are; the others are amem's own.
 _CHECKED = (
@@ -54,10 +54,10 @@ class _Checked:
 class Restorer:
     """Puts exported notes back into one collection; `known` says which operations those of the export became."""
 
-    def __init__(self, store: Store, vectorizer: Vectorizer, settings: Settings) -> None:
-        self._store = store
-        self._vectorizer = vectorizer
-        self._settings = settings
+    def __init__(self, collection: Collection) -> None:
+        self._store = collection.store
+        self._vectorizer = collection.vectorizer
+        self._settings = collection.settings
 
     def restore(
         self,
@@ -70,7 +70,11 @@ class Restorer:
         on_refused: Callable[[int, AmemError], None] | None = None,
         at_last: Callable[[Session, Sequence[Receipt]], None] | None = None,
     ) -> list[Receipt]:
-        """Store the notes, as one operation or as part of `parent`, in batches; receipts as those of `add_notes`."""
+        """Store the notes, as one operation or as part of `parent`, in batches; receipts as those of `add_notes`.
+
+        Raises EmbedderMismatch.
+        """
+        self._vectorizer.check()
         checked = []
         for position, item in enumerate(items):
             try:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from amem.collection import Collection
     from amem.note import MemoryNote
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
     from amem.writing.conflict.corrections import Reweigher
+    from amem.writing.enrich import Enricher
 
 _PAGE = 256
 
@@ -55,11 +55,12 @@ class Revised:
 class Reviser:
     """Brings notes of one collection up to date."""
 
-    def __init__(self, store: Store, vectorizer: Vectorizer, reweigher: Reweigher, settings: Settings) -> None:
-        self._store = store
-        self._vectorizer = vectorizer
+    def __init__(self, collection: Collection, reweigher: Reweigher, enricher: Enricher) -> None:
+        self._store = collection.store
+        self._vectorizer = collection.vectorizer
+        self._settings = collection.settings
         self._reweigher = reweigher
-        self._settings = settings
+        self._enricher = enricher
 
     def revise(
         self,
@@ -70,13 +71,35 @@ class Reviser:
         action: str,
         cause: str,
         parent: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
         at_last: Callable[[Session, int], None] | None = None,
     ) -> Revised:
         """Make the changes and hide those notes, in one transaction; `at_last` is given it with the operation.
 
-        What a note says afterwards is nobody's edit: it may be changed again in the same way. A note with another text
-        waits for an analyst.
+        What a note says afterwards is nobody's edit: it may be changed again in the same way. Notes with another text
+        are analysed again then; `progress` hears (done, of how many). Raises EmbedderMismatch.
         """
+        self._vectorizer.check()
+        done = self._revise(changes, hidden, actor=actor, action=action, cause=cause, parent=parent, at_last=at_last)
+        for number, id in enumerate(done.reworded, start=1):
+            assert done.operation is not None
+            self._enricher.revise(id, done.operation)
+            if progress is not None:
+                progress(number, len(done.reworded))
+        self._vectorizer.embed_missing([each.id for each in changes])
+        return done
+
+    def _revise(
+        self,
+        changes: Sequence[Change],
+        hidden: Sequence[str],
+        *,
+        actor: str,
+        action: str,
+        cause: str,
+        parent: int | None,
+        at_last: Callable[[Session, int], None] | None,
+    ) -> Revised:
         done = Revised()
         cleaned = self._cleaned(changes, done)
         vectors = self._embedded(cleaned)

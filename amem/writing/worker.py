@@ -223,14 +223,23 @@ class Worker:
     """Lets `hands` work, one after the other: in a thread of its own (`wake`), or here and now (`run`).
 
     They are made when there is work for the first time: most programs that open a collection leave none. Whoever sets
-    `cancelled` also calls off the model calls under way; `close` then waits for the thread.
+    `cancelled` also calls off the model calls under way; `close` then waits for the thread. Without `background` what
+    it would be woken for is left to other processes.
     """
 
-    def __init__(self, hands: Callable[[], Sequence[Hand]], owner: Owner, cancelled: threading.Event) -> None:
+    def __init__(
+        self,
+        hands: Callable[[], Sequence[Hand]],
+        owner: Owner,
+        cancelled: threading.Event,
+        *,
+        background: bool = True,
+    ) -> None:
         self._make = hands
         self._hands: Sequence[Hand] | None = None
-        self._owner = owner
-        self._cancelled = cancelled
+        self.owner = owner
+        self.cancelled = cancelled
+        self._background = background
         self._state = threading.Condition()
         self._asked = 0
         self._done = 0
@@ -240,7 +249,7 @@ class Worker:
         """There is something to do; the thread is started when there is none yet."""
         with self._state:
             # A thread that is started while the program ends never comes to run, and whoever starts it waits for that.
-            if self._cancelled.is_set() or sys.is_finalizing():
+            if not self._background or self.cancelled.is_set() or sys.is_finalizing():
                 return
             self._asked += 1
             self._state.notify_all()
@@ -252,7 +261,7 @@ class Worker:
         """Until all that it was woken for has been tried; False when that takes longer, or it was stopped before."""
         with self._state:
             asked = self._asked
-            self._state.wait_for(lambda: self._done >= asked or self._cancelled.is_set(), timeout)
+            self._state.wait_for(lambda: self._done >= asked or self.cancelled.is_set(), timeout)
             return self._done >= asked
 
     def close(self, timeout: float) -> bool:
@@ -267,27 +276,27 @@ class Worker:
 
     def run(self, *, once: bool = False, poll: float = 1.0) -> None:
         """Work here until called off, looking every `poll` seconds for more; with `once` until nothing waits."""
-        while not self._cancelled.is_set():
+        while not self.cancelled.is_set():
             began = monotonic()
             try:
                 self._round()
             except (Cancelled, StorageError):
-                if self._cancelled.is_set():  # closed under our hands
+                if self.cancelled.is_set():  # closed under our hands
                     return
                 raise
             if once:
                 return
-            self._cancelled.wait(max(0.0, poll - (monotonic() - began)))
+            self.cancelled.wait(max(0.0, poll - (monotonic() - began)))
 
     def _round(self) -> None:
         if self._hands is None:
             self._hands = self._make()
         failure: Exception | None = None
         for hand in self._hands:
-            if self._cancelled.is_set():
+            if self.cancelled.is_set():
                 break
             try:
-                hand.work(self._owner.one_more(), cancelled=self._cancelled)
+                hand.work(self.owner.one_more(), cancelled=self.cancelled)
             except (Cancelled, StorageError):
                 raise
             except Exception as error:  # what is wrong with one kind of work is not wrong with the others
@@ -298,16 +307,16 @@ class Worker:
     def _serve(self) -> None:
         while True:
             with self._state:
-                self._state.wait_for(lambda: self._done < self._asked or self._cancelled.is_set())
+                self._state.wait_for(lambda: self._done < self._asked or self.cancelled.is_set())
                 asked = self._asked
-            if self._cancelled.is_set():
+            if self.cancelled.is_set():
                 return
             try:
                 self._round()
             except Cancelled:
                 return
             except Exception:  # a thread has nobody to raise to; what it did not do waits in the database
-                if self._cancelled.is_set():
+                if self.cancelled.is_set():
                     return
                 _log.exception("background work failed; amem enrich goes on with it")
             with self._state:

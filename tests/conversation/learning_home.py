@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from amem import AgenticMemorySystem, load_settings
-from amem.analysts.rules import OfflineAnalyst
-from amem.conversation.ingest import Learner
 from amem.testing import FrozenClock, HashEmbedder
 
 if TYPE_CHECKING:
@@ -29,21 +27,8 @@ class LearningHome:
             embedder=HashEmbedder(),
             analyst=analyst,
         )
-        inside = self.memory
-        self.store = inside._store
-        self.learner = Learner(
-            inside._store,
-            inside._pipeline,
-            inside._enricher,
-            inside._vectorizer,
-            inside._recall,
-            inside._analyst,
-            OfflineAnalyst,
-            inside._predicates,
-            inside.settings,
-            inside._clock,
-            inside._owner,
-        )
+        self.store = self.memory.parts.store
+        self.learner = self.memory.parts.learner
 
     def __enter__(self) -> LearningHome:
         return self

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from malformed import ANALYSIS, ANSWERS, EXTRACTION, RUNS
 from malformed_collection import NO_LINKS, Ground, readable
 
-from amem.analysts.rules import OfflineAnalyst
-from amem.conversation.ingest import Learner
 from amem.message import Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from amem import AgenticMemorySystem
+    from amem.conversation.ingest import Learner
 
 pytestmark = pytest.mark.thorough
 
@@ -35,8 +34,7 @@ def ground() -> Iterator[Ground]:
 
 
 def learner_of(memory: AgenticMemorySystem) -> Learner:
-    parts = (memory._store, memory._pipeline, memory._enricher, memory._vectorizer, memory._recall, memory._analyst)
-    return Learner(*parts, OfflineAnalyst, memory._predicates, memory.settings, memory._clock, memory._owner)
+    return memory.parts.learner
 
 
 @given(analysis=ANSWERS, evolution=ANSWERS, extraction=EXTRACTIONS, number=st.integers(0, 10**6))

@@ -57,7 +57,7 @@ class Marking:
 
 
 def cycle_of(memory: AgenticMemorySystem, *phases: Phase, gone: Callable[[str], bool] = lambda owner: False) -> Cycle:
-    return Cycle(memory._store, lambda cycle: phases, memory._owner.one_more, gone)
+    return Cycle(memory._store, lambda cycle: phases, memory.parts.worker.owner.one_more, gone)
 
 
 def run(cycle: Cycle, *, dry_run: bool = False, cancelled: threading.Event | None = None) -> MaintenanceReport:

@@ -252,7 +252,7 @@ def test_closing_the_collection_calls_a_run_off_and_leaves_it_to_the_next(open_m
 
     def maintain() -> None:
         try:
-            run(cycle_of(memory, Marking(memory._store, meanwhile=wait_for_closing)), cancelled=memory._called_off)
+            run(cycle_of(memory, Marking(memory._store, meanwhile=wait_for_closing)), cancelled=memory.parts.called_off)
         except BaseException as error:
             ended.append(error)
 

@@ -170,16 +170,16 @@ def test_nothing_is_done_by_itself_where_that_is_switched_off_or_another_is_at_i
 
 def test_a_worker_maintains_when_it_has_nothing_else_to_do(open_memory: Open, clock: FrozenClock) -> None:
     heard: list[str] = []
-    memory = open_memory(notify=heard.append)
+
+    def tell(line: str) -> None:
+        heard.append(line)
+        if line.startswith("maintenance"):
+            memory.parts.called_off.set()
+
+    memory = open_memory(notify=tell)
     memory.add_note("haha nice", kind="chitchat", importance=0.1)
     clock.advance(days=90)
     memory.work(once=True)
     assert memory.health().last is None, "once is for what waits"
-
-    def tell(line: str) -> None:
-        heard.append(line)
-        memory._called_off.set()
-
-    memory._notify = tell
     memory.work(poll=0.01)
     assert heard[-1].startswith("maintenance: 1 faded")

@@ -167,7 +167,7 @@ async def test_a_fault_of_amem_is_told_and_logged_and_the_next_call_is_served(
     async with host.inside() as client:
         await answer(client, "search", query="x")
         with monkeypatch.context() as patch:
-            patch.setattr("amem.system.recalling.Recalling.ask", lambda *_: 1 / 0)
+            patch.setattr("amem.scoped.ScopedMemory.ask", lambda *_: 1 / 0)
             assert "unexpected ZeroDivisionError" in await refusal(client, "search", query="x")
         assert "Traceback" in caplog.text
         assert (await answer(client, "search", query="x"))["results"] == []

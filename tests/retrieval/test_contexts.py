@@ -299,7 +299,7 @@ def test_the_budget_is_never_exceeded_whatever_counts(
 ) -> None:
     context = motley.context(question, budget, order=order, core=core, tokenizer=counter, touch=False)
     assert context.tokens <= budget
-    count = motley._placing.counter(counter)
+    count = motley.parts.placing.counter(counter)
     assert context.tokens == (count(context.text) if context.text else 0)
     placed = [note.id for note in (*context.core, *context.notes)]
     assert len(set(placed)) == len(placed)

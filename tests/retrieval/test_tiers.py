@@ -250,7 +250,7 @@ class TestWithAModel:
     def asking(self, memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch) -> Any:
         def with_answers(*answers: Any) -> ScriptedChat:
             chat = ScriptedChat(list(answers))
-            monkeypatch.setattr(memory._models, "chat", lambda: chat)
+            monkeypatch.setattr(memory.parts.models, "chat", lambda: chat)
             return chat
 
         return with_answers
@@ -290,9 +290,7 @@ class TestWithAModel:
 
     def test_over_the_wire_a_willing_model_reads_as_far_as_it_needs(self, open_memory: Open) -> None:
         with FakeOllama(willing_model) as server:
-            memory = open_memory(llm_backend="ollama", llm_model="llama3.2", analyst=None)
-            memory.settings = memory.settings.replaced(ollama_host=server.host)
-            memory._models._settings = memory.settings
+            memory = open_memory(llm_backend="ollama", llm_model="llama3.2", ollama_host=server.host, analyst=None)
             for time, text in BREAD:
                 memory.add(text, time=time)
             tiers = memory.recall_tiers("酸面包发酵几个小时？", 600, ask_model=True)

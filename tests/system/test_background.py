@@ -180,7 +180,7 @@ def test_closing_while_another_thread_waits_for_a_model_leaves_its_note_pending(
     thread = threading.Thread(target=lambda: receipts.append(memory.add("the boiler hums")))
     thread.start()
     assert thinking.wait(30)
-    memory._called_off.set()
+    memory.parts.called_off.set()
     closed.set()
     thread.join(30)
     memory.close()

@@ -388,6 +388,6 @@ def test_what_was_weighed_on_arrival_is_not_weighed_again_at_night(memory: Agent
     works(memory, "Google")
     works(memory, "OpenAI", "2026-02-01")
     asked: list[str] = []
-    monkeypatch.setattr(memory._reweigher, "weigh", lambda session, ids: asked.extend(ids) or ())
+    monkeypatch.setattr(memory.parts.reweigher, "weigh", lambda session, ids: asked.extend(ids) or ())
     memory.maintain()
     assert asked == []

@@ -38,7 +38,7 @@ def learn(memory: AgenticMemorySystem, *items: NewNote) -> tuple[int, list[Recei
     """What learning from a conversation does: an operation of its own, with everything a child of it."""
     with memory._store.write() as session:
         parent = session.begin("remember", memory.actor, "a chat")
-    return parent, memory._pipeline.add(items or LEARNT, actor=memory.actor, parent=parent)
+    return parent, memory.parts.pipeline.add(items or LEARNT, actor=memory.actor, parent=parent)
 
 
 def test_an_episode_gathers_its_messages_and_what_it_teaches_shows_them(memory: AgenticMemorySystem):

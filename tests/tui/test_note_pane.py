@@ -193,7 +193,7 @@ async def test_words_with_markup_control_characters_and_brackets_are_words(empty
 
 
 async def test_a_note_whose_analysis_failed_or_waits_says_how_to_go_on(empty: AgenticMemorySystem) -> None:
-    analyst = empty._models.analyst()
+    analyst = empty.parts.models.analyst()
     assert isinstance(analyst, ScriptedAnalyst)
     analyst.fail = ServiceUnavailable("the model is down")
     empty.add(TEA)

@@ -21,14 +21,11 @@ from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from amem.clock import Clock
+    from amem.collection import Collection
     from amem.protocols import Analyst
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
     from amem.writing.conflict.settling import Settler
     from amem.writing.fields import Canon
-    from amem.writing.neighbours import Nearest
 
 #: Whatever is tried arrives after all that is there.
 _LAST = sys.maxsize
@@ -43,16 +40,14 @@ def try_out(
     speaker: str | None,
     scope: Scope,
     *,
-    store: Store,
-    dense: Nearest,
-    vectorizer: Vectorizer,
+    collection: Collection,
     settler: Settler,
     rules: Analyst,
     canon: Canon,
-    settings: Settings,
-    clock: Clock,
 ) -> list[Conflict]:
     """The conflicts that adding the text would bring about, the surest first; it stands for the side whose id is ''."""
+    store, dense, vectorizer = collection.store, collection.dense, collection.vectorizer
+    settings, clock = collection.settings, collection.clock
     given: dict[str, Any] = {"metadata": scope.ids} | ({} if speaker is None else {"speaker": speaker})
     note = take_in(NewNote(text, time, None, given), actor="user", settings=settings, clock=clock).note
     local = zone(settings.timezone)

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from amem.clock import parse_time, zone
+from amem.clock import parse_time
 from amem.language.fact_wording import wording
 from amem.language.intervals import intervals
 from amem.language.subjects import canonical_subject, spellings, subject_key
 from amem.note import EVERYONE
 from amem.retrieval.fact_leg import Slots
 from amem.storage.fact_rows import told_at
-from amem.system.wiring import Wiring
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from amem.collection import Collection
     from amem.language.intervals import Interval
     from amem.note import Scope
     from amem.retrieval.fact_leg import Filled
 
 
-class Knowing(Wiring):
-    """Answers from facts: what holds, what held, and who there is to ask about.
+class FactQueries:
+    """Answers from the facts of one collection: what holds, what held, and who there is to ask about.
 
     A subject may be spelled as people do: "me", 我 and the name the settings give the user are the user; "we" and "the
     project" are one; case, width and articles do not matter.
     """
+
+    def __init__(self, collection: Collection) -> None:
+        self._store = collection.store
+        self._clock = collection.clock
+        self._predicates = collection.predicates
+        self._zone = collection.zone
+        self._user = collection.settings.user_name
+        self._slots = Slots(collection.settings, collection.predicates)
 
     def facts(
         self,
@@ -40,30 +47,21 @@ class Knowing(Wiring):
         *,
         scope: Scope = EVERYONE,
     ) -> list[Interval]:
-        """What is so of a subject at `as_of` (None: now), by predicate and time; an unknown subject has no facts.
-
-        `known_at` answers by the notes as they stood then, and with what was so then where `as_of` does not ask for
-        another time. Only notes of the `scope` are asked. Times as `parse_time` reads them. Raises InvalidInput for a
-        time or a table of predicates that cannot be read.
-        """
+        """What is so of a subject at `as_of` (None: now, or `known_at`), by the `scope`'s notes as of `known_at`."""
         known, moment = self._moment(known_at), self._moment(as_of)
         moment = moment or known or self._clock.now()
         found = [each for each in self._intervals(subject, predicate, known, scope) if each.at(moment)]
         return found if known else [replace(each, doubted_by=tuple(self.doubted_by(each.notes))) for each in found]
 
     def facts_asked(self, question: str, as_of: datetime | str | None = None, *, scope: Scope = EVERYONE) -> Filled:
-        """The facts that fill the slot a question asks for at `as_of` (None: now): "what am I allergic to?".
-
-        Read only where the question names its subject ("I", "my son", Ana) and a slot of the table; the result's
-        `exact` tells whether it asks for nothing else. `scope` and errors as in `facts`.
-        """
+        """The facts that fill the slot a question asks for at `as_of` (None: now)."""
         moment = self._moment(as_of) or self._clock.now()
         with self._store.read() as session, session.within(scope):
             return self._slots.filled(session, question, moment)
 
     def wording(self, found: Sequence[Interval], *, chinese: bool = False) -> str:
         """What is so of one subject and predicate, as a clause said to the user."""
-        return wording(found, self._predicates(), self._clock.now(), zone(self.settings.timezone), chinese=chinese)
+        return wording(found, self._predicates(), self._clock.now(), self._zone, chinese=chinese)
 
     def doubted_by(self, ids: Sequence[str]) -> list[str]:
         """The notes because of which these, which state one fact, may be out of date, the latest first.
@@ -79,10 +77,6 @@ class Knowing(Wiring):
         ]
         return [id for at, id in sorted(against, reverse=True) if last is None or at >= last]
 
-    @cached_property
-    def _slots(self) -> Slots:
-        return Slots(self.settings, self._predicates)
-
     def timeline(
         self,
         subject: str,
@@ -91,7 +85,7 @@ class Knowing(Wiring):
         *,
         scope: Scope = EVERYONE,
     ) -> list[Interval]:
-        """All that was ever so of a subject, in order of time. `known_at`, `scope` and errors as in `facts`."""
+        """All that was ever so of a subject, in order of time."""
         found = self._intervals(subject, predicate, self._moment(known_at), scope)
         return sorted(found, key=lambda each: (each.since, each.until is None))
 
@@ -101,7 +95,7 @@ class Knowing(Wiring):
         names: dict[str, str] = {}
         with self._store.read() as session, session.within(scope):
             for name, count in session.facts.subjects().items():
-                name = canonical_subject(name, user=self.settings.user_name)
+                name = canonical_subject(name, user=self._user)
                 name = names.setdefault(subject_key(name), name)
                 counts[name] = counts.get(name, 0) + count
         return dict(sorted(counts.items(), key=lambda each: -each[1]))
@@ -109,7 +103,7 @@ class Knowing(Wiring):
     def _intervals(
         self, subject: str, predicate: str | None, known_at: datetime | None, scope: Scope
     ) -> list[Interval]:
-        predicates, user = self._predicates(), self.settings.user_name
+        predicates, user = self._predicates(), self._user
         wanted = canonical_subject(subject, user=user)
         with self._store.read() as session, session.within(scope):
             names = spellings(wanted, user=user)
@@ -129,4 +123,4 @@ class Knowing(Wiring):
         return [each for each in found if each.predicate == asked]
 
     def _moment(self, given: datetime | str | None) -> datetime | None:
-        return None if given is None else parse_time(given, zone(self.settings.timezone))
+        return None if given is None else parse_time(given, self._zone)

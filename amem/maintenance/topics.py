@@ -15,31 +15,44 @@ from amem.note import EVERYONE, NOBODY, Kind, Scope, Status
 from amem.protocols import PageWriter
 from amem.query import Filter
 from amem.storage.graph_queries import gathered, ties
-from amem.system.counting import Counting
 from amem.writing.conflict.corrections import delete
 from amem.writing.fields import labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from amem.maintenance.topic_notes import Known
+    from amem.collection import Collection
+    from amem.maintenance.topic_notes import Draft, Known
     from amem.note import MemoryNote
     from amem.protocols import Analyst
+    from amem.retrieval.catalog import Catalog
     from amem.storage.store import Session
+    from amem.writing.conflict.corrections import Reweigher
 
 
 #: Characters of what a topic is about.
 _LONGEST = 1_000
 
 
-class Topics(Counting):
-    """Lists topics, shows their pages, and takes a person's word for what is one."""
+class Topics:
+    """Lists the topics of one collection, shows their pages, and takes a person's word for what is one."""
 
-    def topics(self, *, scope: Scope = EVERYONE) -> list[Topic]:
+    def __init__(
+        self, collection: Collection, catalog: Catalog, reweigher: Reweigher, analyst: Callable[[], Analyst]
+    ) -> None:
+        self._collection = collection
+        self._store = collection.store
+        self._settings = collection.settings
+        self._catalog = catalog
+        self._reweigher = reweigher
+        self._analyst = analyst
+        self._declared = Declared(collection.store, collection.dense, collection.vectorizer)
+
+    def all(self, *, scope: Scope = EVERYONE) -> list[Topic]:
         """Every topic of the `scope`, the largest first."""
 
         def read() -> list[tuple[Topic, Scope]]:
-            numbers = self._ledger(session).census(session, Filter()).topics
+            numbers = self._catalog.topic_sizes(session)
             found = [
                 (_topic(session, note, mark, numbers.get(note.id, 0)), Scope.of(note.metadata))
                 for note, mark, _ in topic_notes(session)
@@ -47,10 +60,10 @@ class Topics(Counting):
             return sorted(found, key=lambda each: (-each[0].notes, each[0].name))
 
         with self._store.read() as session:
-            every = self._seen.since(session.counter, "topics", read)
+            every = self._catalog.since(session.counter, "topics", read)
         return [topic for topic, whose in every if scope.covers(whose)]
 
-    def topic(self, name: str, *, scope: Scope = EVERYONE) -> TopicPage:
+    def page(self, name: str, *, scope: Scope = EVERYONE) -> TopicPage:
         """The page of a topic of the `scope`, by its name, the beginning of it or its note's id.
 
         Raises NoteNotFound, or AmbiguousId when several begin so.
@@ -62,9 +75,9 @@ class Topics(Counting):
             listed = _topic(session, known.note, known.mark, len(active))
             return TopicPage(listed, known.note.content, active)
 
-    def topic_map(self, limit: int = 40, *, scope: Scope = EVERYONE) -> TopicMap:
+    def map(self, limit: int = 40, *, scope: Scope = EVERYONE) -> TopicMap:
         """The `limit` largest topics of the `scope` and what holds them together: all of it at a glance."""
-        topics = self.topics(scope=scope)
+        topics = self.all(scope=scope)
         with self._store.read() as session:
             every = [topic.id for topic in topics]
             pages = session.notes.count(Filter(kinds=(Kind.TOPIC,), whose=scope))
@@ -75,15 +88,8 @@ class Topics(Counting):
                 loose=max(0, session.notes.count(Filter(whose=scope)) - pages - gathered(session, every)),
             )
 
-    def declare_topic(self, name: str, about: str = "", *, scope: Scope = NOBODY) -> TopicPage:
-        """Keep a page for a topic from now on: of notes that name it, or speak of it or of the words in `about`.
-
-        It gathers notes of one `scope` alone, which leaves no id open: without one those that say of nobody that they
-        are his.
-
-        It may begin with no note at all. Declared again with other words, it gathers by these. Raises InvalidInput for
-        a name that cannot be one, or that a topic has which was found by links.
-        """
+    def declare(self, name: str, about: str = "", *, actor: str, scope: Scope = NOBODY) -> TopicPage:
+        """Keep a page for a topic from now on: of notes of the `scope` that speak of it or of the words in `about`."""
         (wanted,) = labels("topic", [name]) or [""]
         if not wanted:
             raise InvalidInput("a topic needs a name", hint='amem topic "my garden" --declare')
@@ -91,24 +97,24 @@ class Topics(Counting):
             raise InvalidInput(f"what a topic is about may have {_LONGEST:,} characters, not {len(about):,}")
         mark = Mark(wanted, declared=True, about=" ".join(about.split()))
         scope = Scope.of(scope.ids)
-        members = self._declared_topics().all_of(mark, scope)
+        members = self._declared.all_of(mark, scope)
         with self._store.read() as session:
             every = [known for known in known_topics(session) if known.scope == scope]
         same = [known for known in every if normalize(known.mark.name) == normalize(wanted)]
         if same and not same[0].mark.declared:
             raise InvalidInput(f"there is a topic {same[0].mark.name!r} already", hint="choose another name")
-        keeper = self._topic_keeper()
+        keeper = self._keeper()
         known = same[0] if same else None
         draft = keeper.draft(sorted(members | (known.by_hand if known else frozenset())), known, mark, scope=scope)
         id = "" if known is None else known.id
         if draft is not None:
             vectors = keeper.embed(draft)
             with self._store.write() as session:
-                id = keeper.put(session, draft, vectors, session.begin("declare", self.actor, f"topic {wanted}"))
+                id = keeper.put(session, draft, vectors, session.begin("declare", actor, f"topic {wanted}"))
         # By its id, since a redo may have brought another of its name back.
-        return self.topic(id, scope=scope)
+        return self.page(id, scope=scope)
 
-    def remove_topic(self, name: str, *, scope: Scope = EVERYONE) -> str:
+    def remove(self, name: str, *, actor: str, scope: Scope = EVERYONE) -> str:
         """Give up a declared topic: its page goes, its notes stay; `undo` brings it back. Returns its name.
 
         Raises NoteNotFound, AmbiguousId, or InvalidInput for one that was found by links.
@@ -121,36 +127,45 @@ class Topics(Counting):
                     f"the topic {known.mark.name!r} was found by links, not declared",
                     hint=f"amem delete {short_id(known.id)} takes its page away for good",
                 )
-            operation = session.begin("undeclare", self.actor, f"topic {known.mark.name}")
+            operation = session.begin("undeclare", actor, f"topic {known.mark.name}")
             delete(session, [known.id], operation, self._reweigher)
         return known.mark.name
 
-    def _refresh_topics(self, ids: Sequence[str], parent: int | None) -> None:
+    def take_in(self, ids: Sequence[str], parent: int | None) -> None:
         """Let declared topics take in these new notes, below the operation that brought them."""
         with self._store.read() as session:
             topics = {known.id: known for known in known_topics(session) if known.mark.declared}
             keys = list(session.notes.keys_of(ids).values()) if topics else []
-        keeper = self._topic_keeper()
-        for id, grown in self._declared_topics().belonging(keys).items():
+        keeper = self._keeper()
+        for id, grown in self._declared.belonging(keys).items():
             draft = keeper.draft(sorted(topics[id].members | grown), topics[id], scope=topics[id].scope)
-            if draft is None:
-                continue
+            with suppress(StaleNote):
+                self._put(keeper, draft, parent)
+
+    def write_again(self, ids: Sequence[str], parent: int) -> None:
+        """Write the pages of these topics anew, by rules, from the notes that are left to them."""
+        with self._store.read() as session:
+            topics = [known for known in known_topics(session) if known.id in ids] if ids else []
+        keeper = self._keeper()
+        for known in topics:
+            self._put(keeper, keeper.draft(sorted(known.members), known, scope=known.scope, ask=False), parent)
+
+    def phase(self, analyst: Callable[[], Analyst]) -> TopicPhase:
+        """The part of maintenance that renews topics."""
+        return TopicPhase(self._store, self._settings, self._keeper(analyst), self._declared)
+
+    def _put(self, keeper: Keeper, draft: Draft | None, parent: int | None) -> None:
+        if draft is not None:
             vectors = keeper.embed(draft)
-            with suppress(StaleNote), self._store.write() as session:
+            with self._store.write() as session:
                 keeper.put(session, draft, vectors, session.begin("topic", ACTOR, draft.name, parent=parent))
 
-    def _topic_phase(self, analyst: Callable[[], Analyst]) -> TopicPhase:
-        return TopicPhase(self._store, self.settings, self._topic_keeper(analyst), self._declared_topics())
-
-    def _topic_keeper(self, analyst: Callable[[], Analyst] | None = None) -> Keeper:
+    def _keeper(self, analyst: Callable[[], Analyst] | None = None) -> Keeper:
         def writer() -> PageWriter | None:
             found = (analyst or self._analyst)()
             return found if isinstance(found, PageWriter) else None
 
-        return Keeper(self._store, self._vectorizer, self.settings, writer)
-
-    def _declared_topics(self) -> Declared:
-        return Declared(self._store, self._dense, self._vectorizer)
+        return Keeper(self._store, self._collection.vectorizer, self._settings, writer)
 
 
 def _topic(session: Session, note: MemoryNote, mark: Mark, notes: int) -> Topic:

@@ -12,11 +12,9 @@ from amem.language import written_in_cjk
 from amem.retrieval.fusion import LanguagesOf, dense_trust, written_in_other_script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from amem.protocols import Embedder
-    from amem.settings import Settings
-    from amem.storage.store import Store
+    from amem.collection import Collection
 
 _log = logging.getLogger("amem")
 
@@ -45,14 +43,21 @@ class Advice:
 class LanguageAdvice:
     """Costs nothing until a text in Chinese, Japanese or Korean is met, and nothing once the matter is settled."""
 
-    def __init__(self, store: Store, embedder: Embedder, settings: Settings) -> None:
-        self._store, self._embedder, self._settings = store, embedder, settings
+    def __init__(self, collection: Collection, notify: Callable[[str], None] | None) -> None:
+        self._store, self._settings = collection.store, collection.settings
+        self._embedder = collection.vectorizer.embedder
+        self._notify = notify
         self._languages = LanguagesOf()
         self._met = self._settled = False
         self._rest = 0
 
     def meet(self, texts: Iterable[str]) -> None:
-        """Hear what is asked or noted."""
+        """Take note of what is asked and noted, and notify the user where the model cannot read most of the notes."""
+        self._look_at(texts)
+        if self._notify is not None and (advice := self.once()) is not None:
+            self._notify(str(advice))
+
+    def _look_at(self, texts: Iterable[str]) -> None:
         if self._met or self._settled:
             return
         for text in texts:

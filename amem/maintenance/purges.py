@@ -8,19 +8,21 @@ from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING, Any
 
 from amem.collection import collection_names
-from amem.conversation.rule_file import load_rules
 from amem.errors import AmemError, StorageBusy, with_hint
-from amem.maintenance.shift import ACTOR
-from amem.maintenance.topic_notes import known_topics
-from amem.storage.purging import Left, owed, settle_owed
-from amem.system.topics import Topics
-from amem.writing.edits import Purger
+from amem.note import Status
+from amem.storage.purging import Left, owe, owed, purge, settle_owed
+from amem.writing.apply import readdress
+from amem.writing.conflict.ending import free, lift_all_by
+from amem.writing.neighbours import ENRICH_JOB
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from amem.storage.purging import Owed
-
+    from amem.collection import Collection
+    from amem.maintenance.topics import Topics
+    from amem.storage.purging import Owed, Purged
+    from amem.writing.conflict.corrections import Reweigher
+    from amem.writing.enrich import Enricher
 
 _log = logging.getLogger("amem")
 
@@ -56,27 +58,39 @@ class PurgeReport:
         }
 
 
-class Purging(Topics):
-    """Destroys notes for good, with what was made of them."""
+class Purges:
+    """Destroys notes of one collection for good, with what was made of them.
 
-    def purge(self, ids: str | Sequence[str]) -> PurgeReport | None:
-        """Destroy notes, their history and what derives from them; None when there are none. `undo` can't take it back.
+    `sum_up_again` writes the notes of these episodes anew, by rules, as a part of an operation.
+    """
 
-        What other notes say in their own words stays, and is named. When the files cannot be rewritten now (no room
-        left, another process reads), the report says so in `owed`, and the next `maintain` finishes it.
-        """
+    def __init__(
+        self,
+        collection: Collection,
+        reweigher: Reweigher,
+        enricher: Enricher,
+        topics: Topics,
+        sum_up_again: Callable[[Sequence[str], int], None],
+    ) -> None:
+        self._store = collection.store
+        self._dense = collection.dense
+        self._vectorizer = collection.vectorizer
+        self._folder = collection.folder
+        self._home = collection.settings.home
+        self._reweigher = reweigher
+        self._enricher = enricher
+        self._topics = topics
+        self._sum_up_again = sum_up_again
+
+    def purge(self, ids: str | Sequence[str], actor: str) -> PurgeReport | None:
+        """Destroy notes and what derives from them; what they superseded stands again. None when there are none."""
         wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
-        purger = Purger(self._store, self._vectorizer, self._reweigher)
-        done = purger.purge(wanted, self.actor)
+        done = self._purge(wanted, actor)
         if done is None:
             return None
         first = [id for id in wanted if id in done.notes]
-        left = self.finish_purges()
-        if done.unread and self._analyst().local:
-            for id in done.unread:
-                self._enricher.revise(id, done.operation)
-        elif done.unread and self._background:
-            self._worker.wake()
+        left = self.finish()
+        self._enricher.again(done.unread, done.operation, wait=False)
         return PurgeReport(
             done.operation,
             tuple(dict.fromkeys([*first, *done.notes])),
@@ -87,11 +101,39 @@ class Purging(Topics):
             left,
         )
 
+    def _purge(self, ids: Sequence[str], actor: str) -> Purged | None:
+        """One commit, with what that leaves to be done written down; until that is done, files hold the text."""
+        with self._store.write() as session:
+            known = session.notes.keys_of(ids)
+            if not known:
+                return None
+            operation = session.begin("purge", actor, f"{len(known)} destroyed for good")
+            done = purge(session, list(known), operation, _is_common)
+            standing = session.notes.get_many(done.freed, history=False, usage=False)
+            for note in standing.values():
+                if note.status is Status.SUPERSEDED:
+                    free(session, note.id, operation)
+            lift_all_by(session, list(done.notes), operation)
+            for id in done.back:
+                session.notes.change(id, {"status": str(Status.ACTIVE)}, operation)
+            for id in done.rewritten:
+                readdress(session, id, self._vectorizer)
+            for id in done.unread:
+                session.jobs.put(ENRICH_JOB, id, operation)
+            done.count("vectors", session.vectors.drop_orphans())
+            session.vectors.disown_copies()
+            owe(session, done)
+        if done.freed:
+            self._reweigher.refresh()
+            with self._store.write() as session:
+                self._reweigher.settle(session, done.freed, parent=operation)
+        return done
+
     def _files_with(self, texts: Sequence[str]) -> list[str]:
         """Other collections of the home, and files that lie in it, which hold one of these texts; by path in it."""
         if self._folder is None:
             return []
-        home, wanted = self.settings.home, [text.encode("utf-8", "surrogatepass") for text in texts]
+        home, wanted = self._home, [text.encode("utf-8", "surrogatepass") for text in texts]
         others = [home / name for name in collection_names(home) if home / name != self._folder]
         files = [path for folder in (home, *others) for path in sorted(folder.iterdir())]
         held = []
@@ -106,7 +148,7 @@ class Purging(Topics):
                 _log.warning("whether %s holds purged text cannot be told: %s", path, error)
         return held
 
-    def finish_purges(self) -> str:
+    def finish(self) -> str:
         """Do what purges still owe: no file holds what was purged then. Returns why it can't be done, '' when it is."""
         with self._store.read() as session:
             due = owed(session)
@@ -128,14 +170,13 @@ class Purging(Topics):
     def _make_anew(self, due: Owed) -> None:
         """Write the pages of topics and the summaries of episodes again, by rules, from what is left."""
         if due.episodes:
-            self._learner().sum_up_again(due.episodes, load_rules(self.settings.home), due.operation)
-        with self._store.read() as session:
-            topics = [known for known in known_topics(session) if known.id in due.topics] if due.topics else []
-        keeper = self._topic_keeper()
-        for known in topics:
-            draft = keeper.draft(sorted(known.members), known, scope=known.scope, ask=False)
-            if draft is None:
-                continue
-            vectors = keeper.embed(draft)
-            with self._store.write() as session:
-                keeper.put(session, draft, vectors, session.begin("topic", ACTOR, draft.name, parent=due.operation))
+            self._sum_up_again(due.episodes, due.operation)
+        self._topics.write_again(due.topics, due.operation)
+
+
+def _is_common(word: str) -> bool:
+    """Whether a word is one of those that the rules file notes under: it quotes no note that happens to have it."""
+    # Here, so that opening a collection to read it does not load the rules.
+    from amem.analysts.rules.tags import is_kind_tag, theme_named
+
+    return is_kind_tag(word) or theme_named(word) is not None

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from amem.analysts.choose import served_here
+from amem.analysts.choose import served_here, survey, told
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from amem.language.predicates import Predicates
+    from amem.llm.answering import Answerer, Orderer, Sufficer
     from amem.llm.guarded import Ledger
-    from amem.llm_controller import LLMController
     from amem.protocols import Analyst, ChatModel
     from amem.settings import Settings
 
@@ -44,7 +44,6 @@ class Models:
         self._choosing = threading.Lock()
         self._analyst: Analyst | None = None
         self._chat: ChatModel | None = None
-        self._controller: LLMController | None = None
 
     def called_off_by(self, cancelled: threading.Event) -> Models:
         """The same models for work that is called off by itself, while the collection stays open."""
@@ -89,13 +88,27 @@ class Models:
         notify = self._notify if self._analyst is None else None
         return make_chat(settings, notify=notify, ledger=self._ledger, cancelled=self._cancelled)
 
-    def controller(self) -> LLMController:
-        """A-Mem's way to the chat model; making it chooses none yet."""
-        if self._controller is None:
-            from amem.llm_controller import LLMController
+    def answerer(self) -> Answerer:
+        """What answers a question from notes, with the chat model. Raises as `chat` does."""
+        from amem.llm.answering import Answerer
 
-            self._controller = LLMController.of(self._settings, ledger=self._ledger, cancelled=self._cancelled)
-        return self._controller
+        return Answerer(self.chat(), self._settings.home / "prompts")
+
+    def orderer(self) -> Orderer:
+        """What picks the notes that help to answer. Raises as `chat` does."""
+        from amem.llm.answering import Orderer
+
+        return Orderer(self.chat(), self._settings.home / "prompts")
+
+    def sufficer(self) -> Sufficer:
+        """What says whether the notes read so far suffice. Raises as `chat` does."""
+        from amem.llm.answering import Sufficer
+
+        return Sufficer(self.chat(), self._settings.home / "prompts")
+
+    def survey(self) -> list[tuple[str, str]]:
+        """Who reads notes and why, whether they can be reached, and what was spent today: (about, what) by line."""
+        return told(survey(self._settings), self._settings, self._ledger.spent_today())
 
     def at_once(self) -> int:
         """How many notes may be analysed at the same time: a model on this machine has one to think with."""
