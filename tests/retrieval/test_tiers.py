@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from amem import AgenticMemorySystem
+from amem import AgenticMemorySystem, load_settings
 from amem.analysts.rules import OfflineAnalyst
 from amem.errors import BadModelAnswer, InvalidInput
 from amem.language.tokens import most_tokens
@@ -288,9 +288,12 @@ class TestWithAModel:
         for prompt in chat.prompts:
             assert ">>> {" not in prompt
 
-    def test_over_the_wire_a_willing_model_reads_as_far_as_it_needs(self, open_memory: Open) -> None:
+    def test_over_the_wire_a_willing_model_reads_as_far_as_it_needs(self, open_memory: Open, tmp_path: Path) -> None:
         with FakeOllama(willing_model) as server:
-            memory = open_memory(llm_backend="ollama", llm_model="llama3.2", ollama_host=server.host, analyst=None)
+            chosen = load_settings(
+                tmp_path / "home", llm_backend="ollama", llm_model="llama3.2", ollama_host=server.host
+            )
+            memory = open_memory(settings=chosen, analyst=None)
             for time, text in BREAD:
                 memory.add(text, time=time)
             tiers = memory.recall_tiers("酸面包发酵几个小时？", 600, ask_model=True)
