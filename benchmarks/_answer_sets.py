@@ -14,12 +14,18 @@ if TYPE_CHECKING:
     from amem.protocols import Embedder
 
 DATA = Path(__file__).parents[1] / "tests" / "data" / "answers"
+#: Where the sets of a part lie: notebooks of 40 notes and more, and the few notes of a first day.
+SIZES = {"notebook": DATA, "few notes": DATA / "small"}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question about a collection: `answers` are the ids of the notes that answer it, none where nothing does."""
+    """A question about a collection: `answers` are the ids of the notes that answer it, none where nothing does.
 
+    `size` is a key of `SIZES`.
+    """
+
+    size: str
     collection: str
     text: str
     language: str
@@ -54,13 +60,19 @@ class Collection:
 
 
 def collections(part: str) -> list[Collection]:
-    """The collections of ``development`` or ``held_out``, by name."""
-    return [_read(folder) for folder in sorted((DATA / part).iterdir()) if (folder / "questions.jsonl").is_file()]
+    """The collections of ``development`` or ``held_out``, by size and name."""
+    return [
+        _read(size, folder)
+        for size, home in SIZES.items()
+        for folder in sorted((home / part).iterdir())
+        if (folder / "questions.jsonl").is_file()
+    ]
 
 
-def _read(folder: Path) -> Collection:
+def _read(size: str, folder: Path) -> Collection:
     questions = tuple(
         Asked(
+            size,
             folder.name,
             each["text"],
             each["lang"],

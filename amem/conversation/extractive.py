@@ -74,7 +74,7 @@ def extract(
         # An allergy that may be the same in another language is no reason to deny one.
         answer.say(answer.words.uncertain if asides else answer.words.not_in_memory.rstrip(answer.words.stop))
         support = Support.NONE
-    elif support is Support.WEAK or not answer.tell_facts(filled, best):
+    elif support is Support.WEAK or not filled.exact or not answer.tell_facts(filled, best):
         answer.quote(best[0], answer.words.nearest if support is Support.WEAK else "")
         support = Support.WEAK if answer.doubted else support
     elif answer.doubted:
@@ -115,7 +115,7 @@ class _Answer:
         self._quoted = False
 
     def tell_facts(self, filled: Filled, best: Sequence[str]) -> bool:
-        """Say the facts that the question asks for, if one rests on the best of the hits; whether it did."""
+        """Say the facts that a question asks for and no more, if one rests on the best of the hits; whether it did."""
         facts = []
         over = [(each, True) for each in _slots(filled.ended)]
         for slot, ended in [*((each, False) for each in _slots(filled.facts)), *over]:
@@ -123,7 +123,7 @@ class _Answer:
             known = [id for id in rest if id in self._hits]
             if known and set(known) & set(best):
                 facts.append((slot, known, ended))
-            elif ended and filled.exact:
+            elif ended:
                 facts.append((slot, rest, ended))
         for slot, rest, ended in facts[:_MOST_FACTS]:
             fact = self._memory.wording(slot, chinese=bool(self.words.language))

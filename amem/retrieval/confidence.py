@@ -2,34 +2,34 @@
 
 Rank scores cannot tell: the best of unrelated notes is still first. So each hit has a confidence of its own, a
 logistic model over a few signs that people can read (`Signs`): how much of what is asked the note holds, how near its
-meaning is, whether it states the very fact, time or kind of thing that is asked for. Its cosine counts where the
-embedding model can read both the question and the note; where it cannot, as MiniLM cannot read Chinese, only words,
-names, facts and times do.
-
-``benchmarks/answering.py --fit`` makes the tables below from labelled questions; ADR 0016 tells how, and how good it
-is.
+meaning is, whether it states the very fact or kind of thing that is asked for. Its cosine counts where the embedding
+model can read both the question and the note; where it cannot, as MiniLM cannot read Chinese, only words, names and
+facts do. `amem.retrieval.calibration` has the model and its numbers.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from amem.language import index_terms, normalize, query_terms, search_terms
-from amem.language.scripts import words
-from amem.language.terms import asked_terms
+from amem.language import index_terms, normalize, query_terms, search_terms, written_in_cjk
+from amem.language.scripts import CHINESE_BIGRAMS, CHINESE_KEPT, CHINESE_SINGLE_WORDS, is_cjk, words
+from amem.language.terms import bigrams, content_terms, is_searched_alone, words_of
+from amem.retrieval.calibration import CALIBRATION as CALIBRATION
+from amem.retrieval.calibration import Signs as Signs
+from amem.retrieval.calibration import Support as Support
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from amem.language.intervals import Interval
     from amem.note import MemoryNote
+    from amem.protocols import Matrix
     from amem.query import Query
-    from amem.retrieval.explanation import Explanation, LegShare
+    from amem.retrieval.explanation import Explanation
     from amem.retrieval.fact_leg import Slots
     from amem.retrieval.hit import Hit
     from amem.retrieval.ranking import Ranking
@@ -56,7 +56,27 @@ NUMBER = re.compile(
     r"\d|[一二三四五六七八九十百千万两半]"
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|twice|noon|midnight)\b"
 )
+_LIGHT = frozenset(
+    query_terms(
+        "number cost pay paid price time day date kind type sort exactly current today place person people find found"
+        " happen happened see saw new last month week year big long far going called"
+    )
+)
+#: Phrases of Chinese that only ask.
+_ASKS_ZH = re.compile(
+    r"什么时候|为什么|什么|多少钱?|多久|多长时间|多[长高大远重]|哪[里儿个家所位天种些]?|谁|怎么样?|怎样|如何|几[个点号岁月年次]?|时候|名字"
+    r"|现在|目前|如今|到底|一共|告诉|知道|请问|一下"
+)
+_SINGLE = CHINESE_SINGLE_WORDS
+_NAMED = re.compile(r"\bnames?\b|\bcalled\b|叫什么|姓什么|名字", re.IGNORECASE)
+_CALLED = re.compile(r"\b(?:call(?:s|ed)?|named?|nicknamed?|codenamed?)\b|[叫姓名“「《]", re.IGNORECASE)
+_MYSELF = re.compile(r"\b(?:I|[Ww]e|me|us|my wife|my husband)\b|[我咱]")
 _WHO = re.compile(r"\bwho(?:m|se)?\b|谁|哪位|哪个人|姓什么", re.IGNORECASE)
+#: What a number counts that is no price.
+_NO_PRICE = (
+    r"minutes?|hours?|days?|weeks?|months?|years?|degrees?|km|kg|g|ml|cm|mg|%|January|February|March|April|May|June|July"
+    r"|August|September|October|November|December|am|pm|[月日号点分天岁度个人公厘次年级]"
+)
 #: Kinds of detail that questions ask for, and what a note holds that has one.
 _DETAILS = tuple(
     (re.compile(asked, re.IGNORECASE), re.compile(held, re.IGNORECASE))
@@ -65,7 +85,8 @@ _DETAILS = tuple(
         (
             r"\bhow much (?:is|was|are|were|do|does|did|will|would)\b"
             r"|\b(?:price|costs?|rent|salary|earn|fee|wage|paid)\b|多少钱|价格|单价|租金|房租|月租|工资|薪水|花了多少|收费",
-            r"[$€£¥]\s?\d|\d[\d.,]*\s?(?:k\b|euros?|eur\b|dollars?|pounds?|刀|元|块|万|欧|镑)|\d{2,}",
+            r"[$€£¥]\s?\d|\d[\d.,]*\s?(?:k\b|euros?|eur\b|dollars?|pounds?|刀|元|块|万|欧|镑)|\b(?:free|no fee)\b|免费"
+            rf"|(?<![\d/:.\-])\d{{2,}}(?![\d/:.\-])(?!\s*(?:{_NO_PRICE}))",
         ),
         (r"\bhow old\b|\bwhat age\b|几岁|多大年纪|多大了", r"\d+[ -]?(?:years?|岁)|\bturns? \d|\bborn\b|出生|\d+岁"),
         (
@@ -90,10 +111,11 @@ _DETAILS = tuple(
         (r"\be-?mail\b|邮箱", r"@"),
         (r"\bpass(?:word|code)\b|\bpin\b|密码", r"pass|pin|code|密码|\d{3,}"),
         (r"\bplate\b|车牌", r"plate|车牌"),
+        (r"\b(?:surname|last name|full name)\b", r"(?-i:[A-Z][\w-]+ [A-Z][\w-]+)|\b(?:surname|last name)\b"),
     )
 )
-_CLAUSE = re.compile(r"[,;:.!?，。；：！？、\n()（）—]+(?!\d)")
 _NAME = re.compile(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’\-]+")
+_FIRST = re.compile(r"(?:^|[.!?]\s+)([A-ZÀ-Þ][\w'’\-]+)")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _CALENDAR = words(
     """
@@ -105,114 +127,18 @@ _CALENDAR = words(
 
 #: A mark has the day of the reader's calendar, a fact that of the world's.
 _A_DAY = timedelta(days=1)
-#: The least confidence in a note that states the fact that is asked for: 7 of 8 such notes answered.
-_STATED = 0.85
-#: Fewer notes do not show what cosine a typical one has.
-_FEW = 20
-#: Below this cosine a note that holds no word of a question has nothing to do with it.
-_FAR = 0.2
+#: Fewer notes do not show how rare a word is.
+_AS_MANY = 60
+#: So many notes hold enough that looks like an answer and is none.
+_MANY = 40
+#: What a Chinese character weighs, where a word that half of so many notes hold weighs 1 and a very rare one 5.
+_CHARACTER = 2.0
+#: What a character is worth that a note holds beside other characters.
+_APART = 0.5
+#: What words weigh that go with any question.
+_PASSING = 0.3
 #: What stands over hits none of which surely answers.
 NOTHING_CERTAIN = "nothing certain; nearest:"
-
-
-class Support(StrEnum):
-    """How well memory supports an answer."""
-
-    STRONG = "strong"
-    WEAK = "weak"
-    """Something comes near; whoever reads the notes has to tell."""
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Signs:
-    """What speaks for and against one note as the answer; every sign lies in -1..1, most in 0..1.
-
-    `held` is the share of the question's telling terms, weighted by how rare they are, that the note holds, `together`
-    that one clause of it does; `nowhere` the share that no note of the collection holds; `characters` the share of the
-    question's single Chinese characters that the note holds. `cosine` and `apart` (how far it lies above the
-    collection's typical note) are 0 where the embedding model cannot read both. `fact` is 1 where the note states what
-    is asked of whom it is asked, 0.5 where the question asks for more than that. `strangers` is the share of the
-    question's names that the note lacks. `timed` is 1 for a note of the time that is asked for, -1 for one of another
-    time; `lacks` and `has` tell whether the note has what the question wants, such as a price, a date or a person.
-    `asks` is 1 for a note that only asks. `first` is one over the note's place, `score` the search's. `read` tells
-    whether the embedding model reads both question and note.
-    """
-
-    held: float = 0.0
-    together: float = 0.0
-    nowhere: float = 0.0
-    characters: float = 0.0
-    cosine: float = 0.0
-    apart: float = 0.0
-    fact: float = 0.0
-    strangers: float = 0.0
-    timed: float = 0.0
-    lacks: float = 0.0
-    has: float = 0.0
-    asks: float = 0.0
-    first: float = 0.0
-    score: float = 0.0
-    read: bool = False
-
-
-#: The signs that confidence is reckoned from.
-NAMES = tuple(field.name for field in fields(Signs))
-
-
-@dataclass(frozen=True, slots=True)
-class Thresholds:
-    """From which confidence on a note gives an answer weak and strong support."""
-
-    weak: float
-    strong: float
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """The model: a weight for each sign, and thresholds for notes that the embedding model `read` and did not read."""
-
-    bias: float
-    weights: Mapping[str, float]
-    read: Thresholds
-    unread: Thresholds
-
-    def confidence(self, signs: Signs) -> float:
-        """The chance that the note answers the question, 0..1."""
-        total = self.bias
-        for name, weight in self.weights.items():
-            total += weight * getattr(signs, name)
-        found = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
-        # Whoever asks for a fact and nothing else has it where it is stated, however little else speaks for the note.
-        return max(found, _STATED) if signs.fact >= 1.0 else found
-
-    def support(self, confidence: float, signs: Signs) -> Support:
-        """What a note of this confidence gives an answer."""
-        least = self.read if signs.read else self.unread
-        if confidence >= least.strong or signs.fact >= 1.0:
-            return Support.STRONG
-        # Being the first of the hits is no reason by itself.
-        some = signs.held > 0.0 or signs.characters > 0.0 or signs.fact > 0.0 or signs.cosine >= _FAR
-        return Support.WEAK if some and confidence >= least.weak else Support.NONE
-
-
-#: Fitted on the development half of ``tests/data/answers``.
-CALIBRATION = Calibration(
-    -4.99,
-    {
-        "held": 0.19,
-        "characters": 1.97,
-        "apart": 3.72,
-        "fact": 2.72,
-        "strangers": -1.07,
-        "timed": 0.18,
-        "lacks": -2.65,
-        "first": 2.24,
-        "score": 2.42,
-    },
-    Thresholds(0.0656, 0.7845),
-    Thresholds(0.0139, 0.4224),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,37 +153,119 @@ class Judged:
 class Confidences:
     """Judges the hits of a question.
 
-    `slots` reads which facts it asks for; `reads` tells what share of a text the embedding model can read, 0..1.
+    `slots` reads which facts it asks for; `reads` tells what share of a text the embedding model can read, 0..1;
+    `nearness` tells for each text of a list how near it is to some notes.
     """
 
-    def __init__(self, frequencies: Frequencies, slots: Slots, reads: Callable[[str], float]) -> None:
-        self._frequencies, self._slots, self._reads = frequencies, slots, reads
+    def __init__(
+        self,
+        frequencies: Frequencies,
+        slots: Slots,
+        reads: Callable[[str], float],
+        nearness: Callable[[Sequence[str], Sequence[int]], Matrix] | None = None,
+    ) -> None:
+        self._frequencies, self._slots, self._reads, self._nearness = frequencies, slots, reads, nearness
 
     def of(
-        self, session: Session, query: Query, ranking: Ranking, found: Sequence[tuple[Explanation, MemoryNote]]
+        self,
+        session: Session,
+        query: Query,
+        ranking: Ranking,
+        found: Sequence[tuple[int, Explanation, MemoryNote]],
     ) -> list[Judged]:
-        """The verdict on each hit, given as its explanation and note."""
+        """The verdict on each hit, given as its key, explanation and note, best first."""
         if not found:
             return []
         text = ranking.reading.text
         wanted = query.filter
         filled = self._slots.filled(session, text, wanted.as_of or wanted.known_at or session.now)
-        notes = {note.id: note for _, note in found}
+        notes = {note.id: note for _, _, note in found}
         stating = {id for each in filled.facts for id in each.notes}
         stating |= {id for each in filled.ended for id in told_over(each, notes)}
         beside = {id for each in filled.asides for id in each.notes}
         question = _Question(ranking, self._frequencies, session, stating, beside, exact=filled.exact)
         reads = self._reads(text) >= _MOSTLY
+        signs = [
+            question.signs(explanation, note, read=reads and self._reads(note.content) >= _MOSTLY)
+            for _, explanation, note in found
+        ]
+        for place, lift in self._lifts(question, found, signs).items():
+            signs[place] = replace(signs[place], lift=lift)
         judged = []
-        for explanation, note in found:
-            read = reads and self._reads(note.content) >= _MOSTLY
-            signs = question.signs(explanation, note, read=read)
-            confidence = CALIBRATION.confidence(signs)
-            judged.append(Judged(signs, confidence, CALIBRATION.support(confidence, signs)))
+        for each in signs:
+            confidence = CALIBRATION.confidence(each)
+            judged.append(Judged(each, confidence, CALIBRATION.support(confidence, each)))
         return judged
+
+    def _lifts(
+        self, question: _Question, found: Sequence[tuple[int, Explanation, MemoryNote]], signs: Sequence[Signs]
+    ) -> dict[int, float]:
+        """For the first hits, by place, how much nearer the words that they lack bring the question to them."""
+        without: dict[int, str] = {}
+        for place, (_, _, note) in enumerate(found[:_LIFTED]):
+            if signs[place].cosine and 0.0 < signs[place].held < 1.0:
+                without[place] = question.without_missing(note)
+        texts = [*dict.fromkeys(each for each in without.values() if each)]
+        if not texts or self._nearness is None:
+            return {}
+        near = self._nearness(texts, [found[place][0] for place in without])
+        return {
+            place: signs[place].cosine - float(near[texts.index(text), column])
+            for column, (place, text) in enumerate(without.items())
+            if text
+        }
 
 
 _MOSTLY = 0.5
+#: So many of the first hits are compared with the question without the words that they lack.
+_LIFTED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A word of a question, or a character of its Chinese, and what stands for it in a note.
+
+    `terms` are a word's index terms; `pairs` are the two characters that it forms with either neighbour.
+    """
+
+    text: str
+    weight: float
+    terms: frozenset[str] = frozenset()
+    pairs: tuple[str, ...] = ()
+
+    def held(self, terms: set[str], text: str) -> float:
+        """How far a text with these search terms holds it, 0..1: a character whose neighbours differ counts half."""
+        if self.terms:
+            return len(self.terms & terms) / len(self.terms)
+        if any(pair in text for pair in self.pairs):
+            return 1.0
+        return 0.0 if self.text not in text else _APART if self.pairs else 1.0
+
+
+def _pieces(text: str, frequencies: Callable[[Sequence[str]], tuple[Mapping[str, int], int]]) -> list[_Piece]:
+    """What a question asks with. `frequencies` counts for terms how many notes hold them, of how many."""
+    tokens = words_of(_ASKS_ZH.sub(" ", text))
+    said = {token: frozenset(content_terms(token)) - _ASKING for token in tokens if not is_cjk(token)}
+    said = {token: terms for token, terms in said.items() if terms}
+    counted, total = frequencies([term for terms in said.values() for term in terms])
+    pieces = []
+    for token, terms in said.items():
+        rarity = max(_rarities(terms, counted, max(total, _AS_MANY)).values())
+        pieces.append(_Piece(token, rarity * (_PASSING if terms <= _LIGHT else 1.0), terms))
+    for token in tokens:
+        if is_cjk(token):
+            pieces += _characters(token)
+    return pieces
+
+
+def _characters(run: str) -> Iterator[_Piece]:
+    pairs = bigrams(run) if len(run) > 1 else []
+    within = {at + step for at, pair in enumerate(pairs) if pair in CHINESE_BIGRAMS for step in (0, 1)}
+    telling = {at for at, each in enumerate(run) if at not in within and (is_searched_alone(each) or each in _SINGLE)}
+    for at in sorted(telling):
+        around = pairs[max(at - 1, 0) : at + 1]
+        alone = not {at - 1, at + 1} & telling and not any(pair in CHINESE_KEPT for pair in around)
+        yield _Piece(run[at], _CHARACTER, pairs=() if alone else tuple(around))
 
 
 class _Question:
@@ -274,56 +282,68 @@ class _Question:
         exact: bool,
     ) -> None:
         reading = ranking.reading
-        self.text = reading.text
-        self.period = reading.period
-        terms = telling(reading.text)
-        characters = [term for term in asked_terms(reading.text) if len(term) == 1 and term not in terms]
-        counted = frequencies.of(session, [*terms, *characters])
+        self.meaning = reading.meaning or reading.text
+        period = reading.period
+        asked = reading.text if period is None else reading.text.replace(period.words, " ")
+
+        def counted(terms: Sequence[str]) -> tuple[Mapping[str, int], int]:
+            return frequencies.of(session, terms), frequencies.total
+
         self.total = frequencies.total
-        self.weights = _rarities(terms, counted, self.total)
-        self.characters = _rarities(characters, counted, self.total)
-        self.unheard = {term for term in terms if not counted.get(term)}
+        self.pieces = _pieces(asked, counted)
+        self.weight = sum(piece.weight for piece in self.pieces)
         self.names = _names_in(reading.text, reading.names)
         self.details = [held for asked, held in _DETAILS if asked.search(reading.text)]
         self.wants_person = _WHO.search(reading.text) is not None
+        self.wants_name = _NAMED.search(reading.text) is not None
         self.stating, self.beside, self.exact = stating, beside, exact
 
     def signs(self, explanation: Explanation, note: MemoryNote, *, read: bool) -> Signs:
         legs = {leg.leg: leg for leg in explanation.legs}
         dense = legs.get("dense") if read else None
-        text = "\n".join([note.content, " ".join(note.keywords), note.speaker or ""])
-        held = set(search_terms(text))
+        text = _searched(note)
         names = sum(name in normalize(text) for name in self.names)
-        time = legs.get("time")
         wanted = [held.search(note.content) is not None for held in self.details]
         if self.wants_person:
-            wanted.append(_other_names(note, self.names))
-        clauses = [set(search_terms(clause)) for clause in _CLAUSE.split(note.content)]
+            wanted.append(written_in_cjk(note.content) or _names_somebody(note, self.names))
+        if self.wants_name:
+            wanted.append(_CALLED.search(note.content) is not None or _names_other(note, self.names))
         return Signs(
-            held=_share(self.weights, held),
-            together=max((_share(self.weights, clause) for clause in clauses), default=0.0),
-            nowhere=_share(self.weights, self.unheard),
-            characters=_share(self.characters, held) if self.characters else 0.0,
+            held=self._share(text),
             cosine=dense.raw if dense is not None else 0.0,
-            apart=self._apart(dense) if dense is not None else 0.0,
+            apart=dense.scaled if dense is not None else 0.0,
             fact=1.0
             if self.exact and note.id in self.stating
             else 0.5
             if note.id in self.stating | self.beside
             else 0.0,
             strangers=1.0 - names / len(self.names) if self.names else 0.0,
-            timed=0.0 if self.period is None else 1.0 if time is not None and time.scaled >= 1.0 else -1.0,
             lacks=float(bool(wanted) and not all(wanted)),
-            has=float(bool(wanted) and all(wanted)),
-            asks=float(explanation.prior.asks),
             first=1.0 / explanation.place if explanation.place else 0.0,
             score=explanation.score,
+            few=max(0.0, 1.0 - self.total / _MANY),
             read=read,
         )
 
-    def _apart(self, dense: LegShare) -> float:
-        # A few notes are no sample to tell what is typical by; unrelated texts have about 0.1, give or take 0.1.
-        return dense.scaled if self.total >= _FEW else min(1.0, max(0.0, (dense.raw - 0.1) / 0.8))
+    def without_missing(self, note: MemoryNote) -> str:
+        """The question without what the note does not hold; '' where nothing is left."""
+        text = _searched(note)
+        terms, folded = set(search_terms(text)), text.casefold()
+        left = self.meaning
+        for piece in self.pieces:
+            if not piece.held(terms, folded):
+                left = left.replace(piece.text, " ")
+        return " ".join(left.split())
+
+    def _share(self, text: str) -> float:
+        if not self.weight:
+            return 0.0
+        terms, folded = set(search_terms(text)), text.casefold()
+        return sum(piece.weight * piece.held(terms, folded) for piece in self.pieces) / self.weight
+
+
+def _searched(note: MemoryNote) -> str:
+    return "\n".join([note.content, " ".join(note.keywords), note.speaker or ""])
 
 
 def telling(question: str) -> list[str]:
@@ -388,7 +408,17 @@ def _names_in(text: str, known: Mapping[str, int]) -> frozenset[str]:
     return frozenset(capitalised - _CALENDAR) | frozenset(known)
 
 
-def _other_names(note: MemoryNote, asked: frozenset[str]) -> bool:
-    """Whether a note names anybody or anything that the question does not."""
-    named = {normalize(each) for each in (*note.entities, *_NAME.findall(note.content), note.speaker or "")} - {""}
+def _names_somebody(note: MemoryNote, asked: frozenset[str]) -> bool:
+    """Whether a note names anybody or anything that the question does not, or speaks of the one who wrote it."""
+    if _names_other(note, asked) or note.entities or _MYSELF.search(note.content):
+        return True
+    # The first word of a sentence may be a name: one that is no common word.
+    first = {normalize(_POSSESSIVE.sub("", each)) for each in _FIRST.findall(note.content)}
+    return any(content_terms(each) for each in first - asked - _CALENDAR)
+
+
+def _names_other(note: MemoryNote, asked: frozenset[str]) -> bool:
+    """Whether a note has a name that the question does not."""
+    entities = note.entities if not written_in_cjk(note.content) else [e for e in note.entities if not e.isascii()]
+    named = {normalize(each) for each in (*entities, *_NAME.findall(note.content), note.speaker or "")} - {""}
     return bool(named - asked)

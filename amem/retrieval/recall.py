@@ -14,6 +14,7 @@ import numpy as np
 from amem.clock import zone
 from amem.errors import NoteNotFound, StorageBusy, StorageFull, StorageReadOnly
 from amem.language.predicates import load_predicates
+from amem.protocols import Literate
 from amem.retrieval.confidence import Confidences
 from amem.retrieval.exclusions import kept_out
 from amem.retrieval.explanation import Explanation, LegShare
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Source
-    from amem.protocols import Embedder, Reranker, Vector
+    from amem.protocols import Embedder, Matrix, Reranker, Vector
     from amem.query import Query
     from amem.retrieval.confidence import Judged
     from amem.retrieval.explanation import Lent
@@ -172,7 +173,8 @@ class Recall:
         trust = partial(dense_trust, embedder)
         predicates = predicates or cache(load_predicates)
         self._ranker = Ranker(dense, settings, predicates, self._reranking, trust, entities)
-        self._confidences = Confidences(self._ranker.frequencies, Slots(settings, predicates), trust)
+        nearness = self._nearness if isinstance(embedder, Literate) else None
+        self._confidences = Confidences(self._ranker.frequencies, Slots(settings, predicates), trust, nearness)
         self._languages = LanguagesOf()
         self._before = before
         self._uses = Uses(store, clock)
@@ -295,16 +297,20 @@ class Recall:
         notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
         sources = session.sources.of(ids)
         found = [
-            (explained(ranking, each, notes[each.id], place=place), notes[each.id])
+            (each.key, explained(ranking, each, notes[each.id], place=place), notes[each.id])
             for place, each in enumerate(chosen, start=1)
         ]
         judged = self._confidences.of(session, query, ranking, found)
         least = query.minimum_confidence
         return [
             _hit(note, sources[note.id], replace(explanation, signs=how.signs), how)
-            for (explanation, note), how in zip(found, judged, strict=True)
+            for (_, explanation, note), how in zip(found, judged, strict=True)
             if least is None or how.confidence >= least
         ]
+
+    def _nearness(self, texts: Sequence[str], keys: Sequence[int]) -> Matrix:
+        """The cosine of each text with each of these notes, shape (len(texts), len(keys)); NaN without a vector."""
+        return self._embedder.embed(texts) @ self._dense.vectors(np.array(keys, dtype=np.int64)).T
 
 
 def _meant(reading: Reading) -> str:
