@@ -2,6 +2,8 @@
 
 import os
 import sys
+from functools import cache
+from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,28 +11,6 @@ import typer
 from typer.core import TyperGroup
 
 from amem import __version__
-from amem.cli import (
-    agents,
-    browser,
-    chat,
-    config,
-    conflicts,
-    demo,
-    facts,
-    fade,
-    log,
-    maintain,
-    manage,
-    read,
-    review,
-    trace,
-    transfer,
-    vault,
-    why,
-    write,
-)
-from amem.cli import model_commands as models
-from amem.cli import topic_commands as topics
 from amem.cli.completion import complete_collection
 from amem.cli.exits import guarded
 from amem.cli.invocation import Invocation, hold_words
@@ -108,7 +88,7 @@ def use_utf8() -> None:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-app = typer.Typer(
+_program = typer.Typer(
     name="amem",
     cls=Amem,
     help="A memory that agents write and people can read, trust and correct.",
@@ -125,7 +105,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
+@_program.callback(invoke_without_command=True)
 def options(
     context: typer.Context,
     home: Annotated[str | None, typer.Option(help="Folder that holds the collections.", envvar=None)] = None,
@@ -172,7 +152,7 @@ def _configure_logging(debug: bool) -> None:
     logger.setLevel(logging.DEBUG if debug else logging.NOTSET)
 
 
-@app.command("help", rich_help_panel="Start")
+@_program.command("help", rich_help_panel="Start")
 def help_on(
     context: typer.Context,
     words: Annotated[
@@ -191,94 +171,117 @@ def help_on(
     print(of.get_help())
 
 
-#: Every command and group of commands, by the panel of the help in which it stands.
-PANELS: dict[str, dict[str, Any]] = {
+#: Where in this room every command and group of commands is, by the panel of the help in which it stands.
+PANELS: dict[str, dict[str, str]] = {
     "Start": {
-        "setup": config.setup,
-        "path": config.path,
-        "config": config.config,
-        "tui": browser.tui,
-        "desktop": browser.desktop,
-        "mcp": agents.mcp,
-        "hook": agents.hook,
-        "models": models.models,
-        "demo": demo.demo,
+        "setup": "config.setup",
+        "path": "config.path",
+        "config": "config.config",
+        "tui": "browser.tui",
+        "desktop": "browser.desktop",
+        "mcp": "agents.mcp",
+        "hook": "agents.hook",
+        "models": "model_commands.models",
+        "demo": "demo.demo",
     },
-    "Chat": {"chat": chat.chat, "ask": chat.ask},
+    "Chat": {"chat": "chat.chat", "ask": "chat.ask"},
     "Write": {
-        "add": write.add,
-        "edit": write.edit,
-        "delete": write.delete,
-        "restore": write.restore,
-        "purge": write.purge,
-        "pin": write.pin,
-        "link": write.link,
+        "add": "write.add",
+        "edit": "write.edit",
+        "delete": "write.delete",
+        "restore": "write.restore",
+        "purge": "write.purge",
+        "pin": "write.pin",
+        "link": "write.link",
     },
     "Find": {
-        "list": read.list_notes,
-        "show": read.show,
-        "search": read.search,
-        "why": why.why,
-        "context": read.context,
-        "trace": trace.trace,
-        "facts": facts.facts,
-        "timeline": facts.timeline,
-        "topics": topics.topics,
-        "topic": topics.topic,
+        "list": "read.list_notes",
+        "show": "read.show",
+        "search": "read.search",
+        "why": "why.why",
+        "context": "read.context",
+        "trace": "trace.trace",
+        "facts": "facts.facts",
+        "timeline": "facts.timeline",
+        "topics": "topic_commands.topics",
+        "topic": "topic_commands.topic",
     },
     "Trust": {
-        "log": log.log,
-        "history": log.history,
-        "undo": log.undo,
-        "redo": log.redo,
-        "conflicts": conflicts.conflicts,
-        "supersede": conflicts.supersede,
-        "unsupersede": conflicts.unsupersede,
-        "retract": conflicts.retract,
-        "keep": conflicts.keep,
-        "review": review.review,
-        "rules": chat.rules,
+        "log": "log.log",
+        "history": "log.history",
+        "undo": "log.undo",
+        "redo": "log.redo",
+        "conflicts": "conflicts.conflicts",
+        "supersede": "conflicts.supersede",
+        "unsupersede": "conflicts.unsupersede",
+        "retract": "conflicts.retract",
+        "keep": "conflicts.keep",
+        "review": "review.review",
+        "rules": "chat.rules",
     },
     "In and out": {
-        "import": transfer.import_notes,
-        "export": transfer.export,
-        "vault": vault.vault,
-        "graph": transfer.graph,
+        "import": "transfer.import_notes",
+        "export": "transfer.export",
+        "vault": "vault.vault",
+        "graph": "transfer.graph",
     },
     "Look after": {
-        "maintain": maintain.maintain,
-        "fade": fade.fade,
-        "health": maintain.health,
-        "tags": manage.tags,
-        "enrich": manage.enrich,
-        "work": manage.work,
-        "reindex": manage.reindex,
-        "doctor": manage.doctor,
-        "copy": manage.copy,
-        "backup": manage.backup,
-        "collections": manage.collections,
+        "maintain": "maintain.maintain",
+        "fade": "fade.fade",
+        "health": "maintain.health",
+        "tags": "manage.tags",
+        "enrich": "manage.enrich",
+        "work": "manage.work",
+        "reindex": "manage.reindex",
+        "doctor": "manage.doctor",
+        "copy": "manage.copy",
+        "backup": "manage.backup",
+        "collections": "manage.collections",
     },
 }
-for panel, commands in PANELS.items():
-    for name, command in commands.items():
-        if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name, rich_help_panel=panel)
-        else:
-            app.command(name, rich_help_panel=panel)(command)
+
+
+def register(only: str = "") -> None:
+    """Add this command, or all where there is none of the name."""
+    known = any(only in commands for commands in PANELS.values())
+    for panel, commands in PANELS.items():
+        for name, place in commands.items():
+            if known and name != only:
+                continue
+            module, _, attribute = place.partition(".")
+            command = getattr(import_module(f"amem.cli.{module}"), attribute)
+            if isinstance(command, typer.Typer):
+                _program.add_typer(command, name=name, rich_help_panel=panel)
+            else:
+                _program.command(name, rich_help_panel=panel)(command)
+
+
+@cache
+def _whole() -> typer.Typer:
+    register()
+    return _program
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """``app``: the program with all its commands."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _whole()
 
 
 def main() -> None:
-    """The ``amem`` program."""
-    typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS")
-    if typed and "_AMEM_COMPLETE" in os.environ:
-        only_named(typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1])
-    app()
+    """The ``amem`` program. Putting all commands together takes longer than most of them: only one is needed."""
+    words = sys.argv[1:]
+    if "_AMEM_COMPLETE" in os.environ:
+        typed = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+        words = typed.split()[1:] if typed[-1:].isspace() else typed.split()[1:-1]
+    register(next(iter(without_globals(globals_first(words))), ""))
+    _program()
 
 
-def only_named(words: list[str]) -> None:
-    """Leave out the commands that a half-typed line does not name: putting all of them together takes a while."""
-    commands, rooms = app.registered_commands, app.registered_groups
-    named = [each for each in commands if (each.name or getattr(each.callback, "__name__", "")) in words]
-    groups = [each for each in rooms if each.name in words]
-    if named or groups:
-        app.registered_commands, app.registered_groups = named, groups
+def without_globals(words: list[str]) -> list[str]:
+    """What is left of arguments whose global options stand first."""
+    place = 0
+    while place < len(words) and words[place].startswith("-"):
+        place += 2 if words[place] in _WITH_VALUE else 1
+    return words[place:]

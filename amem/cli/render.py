@@ -11,10 +11,7 @@ from amem.labels import short_id as short_id
 from amem.labels import short_ids as short_ids
 from amem.labels import title
 from amem.note import LinkType, Status
-from amem.rendering import fallen, mark, text_of
-from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
 from amem.visible import escaped_json, visible
-from amem.writing.neighbours import BY_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -210,6 +207,8 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
 
     Where none of them surely answers, a line says so first, and those that hardly do are dim.
     """
+    from amem.retrieval.confidence import NOTHING_CERTAIN, Support, best_support
+
     if out is None and not on_terminal():
         for hit in hits:
             why = " ".join((hit.explanation.words(), *(f"May be out of date: {each}." for each in hit.doubts)))
@@ -280,6 +279,8 @@ def origin_of(source: Source) -> str:
 
 def print_card(memory: AgenticMemorySystem, note: MemoryNote) -> None:
     """The note's text, its fields, its links in both directions with reasons, and where it came from."""
+    from amem.rendering import text_of
+
     if not on_terminal():
         for name, value in [("id", note.id), *_facts(memory, note)]:
             say(f"{name}: {one_line(value)}")
@@ -339,6 +340,8 @@ def _of_conflict(conflict: Conflict, id: str) -> tuple[str, str, str]:
 
 
 def _facts(memory: AgenticMemorySystem, note: MemoryNote) -> Iterator[tuple[str, str]]:
+    from amem.rendering import fallen, mark
+
     local = zone(memory.settings.timezone)
     yield "when", f"{when(note.at, local)} (recorded {when(note.recorded_at, local)})"
     if note.context:
@@ -386,7 +389,7 @@ def _status(note: MemoryNote) -> str:
         # Of an episode it says who summed it up: of a chat's the rules do, since no model is asked about words twice.
         done = "summed up" if "episode" in note.metadata else "analysed"
         parts.append(f"{done} by {note.analyst}" if note.enrichment == "done" else f"analysis {note.enrichment}")
-    filled: dict[str, str] = note.metadata.get(BY_RULES) or {}
+    filled: dict[str, str] = note.metadata.get("by_rules") or {}
     parts += [f"{field} by the rules: {reason}" for field, reason in filled.items()]
     if note.retrieval_count:
         parts.append(f"recalled {count(note.retrieval_count, 'time')}")

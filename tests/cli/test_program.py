@@ -32,7 +32,7 @@ def run(
 
 
 def imported(*words: str, env: dict[str, str] | None = None) -> set[str]:
-    code = "import sys; from amem.cli.app import app\ntry: app()\nfinally: print(*sys.modules, file=sys.stderr)"
+    code = "import sys; from amem.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     result = subprocess.run(
         [sys.executable, "-c", code, *words],
         env={**os.environ, **(env or {})},
@@ -46,7 +46,14 @@ def imported(*words: str, env: dict[str, str] | None = None) -> set[str]:
 
 def test_help_loads_nothing_heavy() -> None:
     found = imported("--help")
-    assert not found & {*HEAVY, "numpy", "sqlalchemy", "pydantic", "amem.memory_system"}
+    assert not found & {*HEAVY, "numpy", "sqlalchemy", "pydantic", "amem.memory_system", "amem.language"}
+
+
+def test_completing_a_line_loads_the_command_that_it_names_and_no_other(cli: Cli) -> None:
+    typed = {"_AMEM_COMPLETE": "complete_bash", "COMP_CWORD": "4", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    found = imported(env={**typed, "COMP_WORDS": f"amem --home {cli.home} list --ta"})
+    assert "amem.cli.read" in found
+    assert not found & {"amem.cli.write", "amem.cli.manage", "amem.language", "amem.memory_system"}
 
 
 def test_a_search_loads_onnxruntime_and_nothing_heavier(demo: Cli) -> None:
