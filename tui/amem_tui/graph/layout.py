@@ -184,9 +184,12 @@ def _sizes(scene: Scene, hung: Mapping[str, Sequence[str]]) -> dict[str, float]:
 
 
 def _turn(first: Sequence[str], size: Mapping[str, float], total: float, facing: Mapping[str, float]) -> float:
-    """Where the first share begins: so that what is known stays where it was; a lone node looks to the right."""
-    if not any(id in facing for id in first):
-        return -0.25 if len(first) == 1 else 0.0
+    """Where the first share begins: so that what is known stays where it was; a lone node stands below the centre.
+
+    There both names have the width of the screen.
+    """
+    if len(first) == 1 or not any(id in facing for id in first):
+        return 0.0
     begin, away = 0.0, []
     for id in first:
         if id in facing:
@@ -239,6 +242,8 @@ _MARGINS, _MARGIN = ((6, 0.38), (12, 0.3)), 0.16
 _STRETCH = 1.7
 #: From so many notes on those beyond the only neighbour are placed around that.
 _HANGING = 4
+#: Rows that rings of a few notes reach up and down, for each of them.
+_ROWS_EACH = 2.0
 #: How much sooner rings reach the top and the bottom than the sides.
 _UPRIGHT = 0.55
 #: How far from where it belongs a label may go: rows up or down, steps of two cells to the side.
@@ -452,7 +457,8 @@ def _reaches(scene: Scene, width: int, height: int) -> dict[int, tuple[float, fl
     share = next((share for count, share in _MARGINS if len(hops) <= count), _MARGIN)
     room = min(width * share, max(outermost, default=0))
     across = (width - 1) / 2 - (8 if weighty else max(6.0, room))
-    down = (height - 1) / 2 - (1 if weighty else 0)
+    # A few stay near each other in the middle: lines across the whole screen say nothing more.
+    down = (height - 3) / 2 if weighty else min((height - 1) / 2, _ROWS_EACH * len(hops))
     found = {0: (0.0, 0.0)}
     for hop in range(1, deepest + 1):
         # A ring with much on it comes nearer to the next one: its labels need the rows.
