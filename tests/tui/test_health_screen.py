@@ -318,7 +318,7 @@ async def test_a_small_terminal_shows_one_side_at_a_time(aged: AgenticMemorySyst
         assert "nightly maintenance" not in screen_text(pilot)
         await pilot.press("tab")
         await wait_until(pilot, lambda: "nightly maintenance" in screen_text(pilot))
-        await pilot.click("#tab-state")
+        await pilot.click("TabStrip", offset=(2, 0))
         await wait_until(pilot, lambda: "active" in screen_text(pilot))
         await pilot.press("shift+tab")
         await wait_until(pilot, lambda: "faded" in screen_text(pilot))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.page_blocks import ToNote
-from amem_tui.browse.tabs import NAMES, placed
+from amem_tui.browse.pages import NAMES
 from amem_tui.history.history_screen import HistoryScreen
+from amem_tui.tabs import placed
 from conftest import CAT, KETTLE, TEA
 from driving import browsing, listed, opened, screen_text, settled, titles, toasts, wait_until
 from pane_driving import TABS, flat, go_to, labels, page, pane, read, turn_to

@@ -144,8 +144,6 @@ class NotesApp(Looks, Troubles):
         self.visit(START)
         self.run_worker(desk.follow(self._follow_every), group="follow", exclusive=True)
 
-    # -- out -----------------------------------------------------------------------------------------------------
-
     async def action_quit(self) -> None:
         """Go, but ask once, until another key is pressed, where something that was typed would be lost."""
         rooms = [self.get_screen(room) for room in ROOMS if self.is_screen_installed(room)]
@@ -213,8 +211,6 @@ class NotesApp(Looks, Troubles):
         assert self._desk is not None, "asked for before the collection is open"
         return self._desk
 
-    # -- rooms ---------------------------------------------------------------------------------------------------
-
     def visit(self, room: str) -> None:
         """Go to a room. The start room lies below all others, of which one is open at a time."""
         if not self.is_screen_installed(room):
@@ -252,8 +248,6 @@ class NotesApp(Looks, Troubles):
             self.push_screen(NoteForm(self.desk, note, written.text, at_once=not written.problem))
         elif not written.problem:
             self.toast("The text is as it was.")
-
-    # -- collections -----------------------------------------------------------------------------------------------
 
     def switch_collection(self, name: str) -> None:
         """Close this collection and browse another of the same home, which is made if it is not there."""
@@ -300,8 +294,6 @@ class NotesApp(Looks, Troubles):
         if left is not None:
             await asyncio.to_thread(left.memory.close)
             self._opened = [each for each in self._opened if each is not left.memory]
-
-    # -- keys ----------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing leads away from a sheet on which something may have been typed, nor anywhere before there is a room.

@@ -174,8 +174,6 @@ class CursorList(ScrollView, can_focus=True):
         """The place of the entry on this line of the screen, and which of its lines that is."""
         return divmod(y + self.scroll_offset.y, self._row_height)
 
-    # -- moving ------------------------------------------------------------------------------------------------
-
     def put_cursor(self, place: int, *, steady: bool = False) -> None:
         """Move the cursor without saying so.
 
@@ -226,8 +224,6 @@ class CursorList(ScrollView, can_focus=True):
     def _resized(self) -> None:
         """There are more entries now, or fewer, or higher ones."""
         self.virtual_size = Size(0, self.count * self._row_height)
-
-    # -- drawing -----------------------------------------------------------------------------------------------
 
     def notify_style_update(self) -> None:
         super().notify_style_update()

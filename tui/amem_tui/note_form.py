@@ -275,8 +275,6 @@ class NoteForm(ModalScreen[None]):
         if self._at_once:
             self.action_save()
 
-    # -- whose words they are ----------------------------------------------------------------------------------
-
     @work(group="owned")
     async def _ask_who(self, id: str) -> None:
         try:
@@ -316,8 +314,6 @@ class NoteForm(ModalScreen[None]):
             sign.update(Content.assemble(mark, (name, "$accent" if machine else "$muted")))
             self.query_one(f"#form-{name}").set_class(machine, "-machine")
 
-    # -- what is in the form -------------------------------------------------------------------------------------
-
     def _values(self) -> dict[str, Any]:
         kind = self.query_one("#form-kind", Select).value
         return {
@@ -343,8 +339,6 @@ class NoteForm(ModalScreen[None]):
     def unsaved(self) -> str:
         """What would be lost with the form, and how it is not; "" when nothing would."""
         return "Not saved: ctrl+s saves." if self._touched else ""
-
-    # -- saving --------------------------------------------------------------------------------------------------
 
     def action_save(self) -> None:
         self._store(Draft(self._note, self._given()))
@@ -400,8 +394,6 @@ class NoteForm(ModalScreen[None]):
         if action == "other_version":
             return isinstance(self._conflict, StaleNote)
         return action != "as_new" or self._conflict is not None
-
-    # -- the rest ------------------------------------------------------------------------------------------------
 
     def action_editor(self) -> None:
         draft = self.query_one("#form-draft", TextArea)

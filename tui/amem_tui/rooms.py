@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from rich.cells import cell_len
-from textual import events, on, work
+from textual import events, getters, on, work
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
@@ -21,6 +21,7 @@ from amem_tui.desk import CollectionChanged
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import one_line
 from amem_tui.keymap import room_keys
+from amem_tui.tabs import Name, TabStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -152,55 +153,6 @@ class RoomBar(Horizontal):
         self.query_one("#facts", Static).update(Content(facts) if isinstance(facts, str) else facts, layout=False)
 
 
-# Names of a room's panes above them, where a narrow terminal shows one at a time.
-#
-# A room's own style sheet says where that is: ``.-narrow PaneTabs { display: block; }``.
-
-
-class PaneTab(Static):
-    """The name of a pane; a click shows it."""
-
-    @dataclass
-    class Chosen(Message):
-        """Somebody wants to see that pane."""
-
-        pane: str
-
-    def __init__(self, pane: str, title: str) -> None:
-        super().__init__(title, id=f"tab-{pane}")
-        self._pane = pane
-
-    @on(events.Click)
-    def _choose(self) -> None:
-        self.post_message(self.Chosen(self._pane))
-
-
-class PaneTabs(Horizontal):
-    """`panes` are titles by name; which one is in front is the room's to say."""
-
-    DEFAULT_CSS = """
-    PaneTabs { height: 1; background: $background; display: none; }
-    PaneTab { width: auto; padding: 0 1; color: $muted; }
-    PaneTab:hover { color: $foreground; }
-    PaneTab.-here { color: $primary; text-style: bold underline; }
-    """
-
-    def __init__(self, panes: Mapping[str, str]) -> None:
-        super().__init__()
-        self._panes = panes
-
-    def compose(self) -> ComposeResult:
-        for pane, title in self._panes.items():
-            yield PaneTab(pane, title)
-
-    def point_at(self, pane: str) -> None:
-        """Show which pane is in front."""
-        for tab in self.query(PaneTab):
-            tab.set_class(tab.id == f"tab-{pane}", "-here")
-
-
-# What every screen over a collection shares: its frame, asking without freezing, and undo, redo and back.
-
 Answer = TypeVar("Answer")
 
 
@@ -210,6 +162,8 @@ class NotesScreen(Screen[None]):
     A room that is left keeps its state (and its workers) until it is entered again.
     """
 
+    #: The line on top.
+    bar = getters.query_one(RoomBar)
     ROOM: ClassVar[str]
     #: Actions that stand first in the line below the screen; the others follow in the order of their keys.
     FOOTER: ClassVar[tuple[str, ...]] = ()
@@ -228,9 +182,16 @@ class NotesScreen(Screen[None]):
         """What stands between the bar and the footer."""
         raise NotImplementedError
 
-    def reload(self) -> None:
+    def load(self) -> object:
         """Show what is there now; called when the room is entered, again, and when somebody wrote."""
         raise NotImplementedError
+
+    def reload(self) -> None:
+        """Load, as soon as the room is furnished."""
+        if self.query(KeyFooter):
+            self.load()
+        else:
+            self.call_after_refresh(self.reload)
 
     @on(events.ScreenResume)
     def _entered(self) -> None:
@@ -261,11 +222,6 @@ class NotesScreen(Screen[None]):
         """The collection; to be asked through `ask` alone."""
         return self._desk.memory
 
-    @property
-    def bar(self) -> RoomBar:
-        """The line on top."""
-        return self.query_one(RoomBar)
-
     async def ask(self, question: Callable[[], Answer]) -> Answer:
         """Answer a question in a thread; the worker that waits for it ends with the screen."""
         answer = await self._desk.ask(question)
@@ -286,3 +242,51 @@ class NotesScreen(Screen[None]):
 
     def action_leave(self) -> None:
         self._desk.rooms.leave()
+
+
+class PanedScreen(NotesScreen):
+    """A room of panes, which tab leads through. A narrow terminal shows those of one tab at a time.
+
+    A room's own style sheet says which: ``TimelineScreen.-narrow.-calendar #heat { display: block; }``.
+    """
+
+    #: For the id of each pane its tab, and what takes the keyboard there, in the order of the tab key.
+    PANES: ClassVar[Mapping[str, tuple[str, str]]]
+    #: The tabs by their ids.
+    TABS: ClassVar[Mapping[str, str]]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]  # noqa: RUF012 (Textual declares it so)
+
+    def tabs(self) -> TabStrip:
+        """The names of the tabs, above the panes."""
+        return TabStrip([Name(id, words) for id, words in self.TABS.items()], id="pane-tabs")
+
+    @property
+    def pane(self) -> str:
+        """The pane that has the focus, else the first."""
+        around = [] if self.focused is None else self.focused.ancestors_with_self
+        return next((each.id for each in around if each.id in self.PANES), None) or next(iter(self.PANES))
+
+    def action_pane(self, by: int) -> None:
+        panes = list(self.PANES)
+        self.go_to(panes[(panes.index(self.pane) + by) % len(panes)])
+
+    @on(TabStrip.Chosen)
+    def _tab_chosen(self, event: TabStrip.Chosen) -> None:
+        self.go_to(next(pane for pane, (tab, _) in self.PANES.items() if tab == event.tab))
+
+    def go_to(self, pane: str) -> None:
+        """Show a pane, and give it the keyboard."""
+        tab, focused = self.PANES[pane]
+        self.show_tab(tab)
+        self.query_one(focused).focus()
+
+    def show_tab(self, tab: str) -> None:
+        """Show the panes of a tab where not all have room."""
+        for each in self.TABS:
+            self.set_class(each == tab, f"-{each}")
+        self.query_one(TabStrip).mark(tab, {})
+
+    @on(events.DescendantFocus)
+    def _focus_moved(self) -> None:
+        self.show_tab(self.PANES[self.pane][0])
+        self.refresh_bindings()

@@ -170,8 +170,6 @@ class CollectionsScreen(ModalScreen[None]):
                 found = await self._desk.ask(partial(listed_collection, self._home, name))
                 shown.replace_option_prompt(name, _collection_line(name, self._here, found))
 
-    # -- going there ---------------------------------------------------------------------------------------------
-
     def action_open(self) -> None:
         chosen = self.query_one("#found", OptionList).highlighted_option
         if chosen is not None and chosen.id is not None:
@@ -186,8 +184,6 @@ class CollectionsScreen(ModalScreen[None]):
         self.dismiss()
         if name != self._here:
             self._desk.rooms.switch_collection(name)
-
-    # -- making one ----------------------------------------------------------------------------------------------
 
     def action_copy(self) -> None:
         self._ask_name("copy")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on, work
+from textual import events, getters, on, work
 from textual.containers import Horizontal
 from textual.content import Content
 
@@ -94,6 +94,7 @@ _LETTERS = frozenset(binding.action.partition("(")[0] for binding in BROWSE_KEYS
 class BrowseScreen(Marking):
     """What is listed and where the cursor stands; everything it shows comes from the collection."""
 
+    _line = getters.query_one(SearchLine)
     ROOM = "browse"
     FOOTER = ("search", "filter", "new", "edit", "delete", "undo")
     AUTO_FOCUS = "#notes"
@@ -129,12 +130,6 @@ class BrowseScreen(Marking):
         """What is typed needs no list."""
         return super().settling and not self._line.typing
 
-    @property
-    def _line(self) -> SearchLine:
-        return self.query_one(SearchLine)
-
-    # -- what to narrow by -------------------------------------------------------------------------------------
-
     @on(Sidebar.Chosen)
     def _choose(self, event: Sidebar.Chosen) -> None:
         conditions = self._listing.conditions
@@ -164,8 +159,6 @@ class BrowseScreen(Marking):
         self._sidebar.narrow("")
         self._follow_listing()
         self.set_focus(self._notes)
-
-    # -- searching and filtering -------------------------------------------------------------------------------
 
     def action_search(self) -> None:
         self._line.begin("search", self._listing.question or self._listing.starting)
@@ -225,8 +218,6 @@ class BrowseScreen(Marking):
 
     def action_order(self) -> None:
         self._start_over(self._listing.next_order())
-
-    # -- keys --------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered: no letter while one types, and without an open note nothing to do with it."""

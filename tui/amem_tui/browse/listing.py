@@ -8,7 +8,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import getters, on, work
 from textual.content import Content
 
 from amem.query import Filter, Query
@@ -203,6 +203,8 @@ class _Asked:
 class Listed(Opening):
     """Lists what `_start_over` asks for; reads it anew whenever somebody wrote."""
 
+    _sidebar = getters.query_one(Sidebar)
+
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._listing = Listing()
@@ -222,16 +224,12 @@ class Listed(Opening):
         self._to_reveal: str | None = None
         self._reading = self._looking = self._look_again = False
 
-    @property
-    def _sidebar(self) -> Sidebar:
-        return self.query_one(Sidebar)
-
     def _question(self) -> Query | str:
         if not self._listing.question:
             return ""
         return Query(self._listing.question, HITS, self._listing.conditions.filter(self._desk.zone), touch=False)
 
-    def reload(self) -> None:
+    def load(self) -> None:
         if self._asked is None:  # one that is asked for already will show what is there then
             self._ask(_Asked(self._listing, fresh=False))
         self._look_around()
@@ -358,8 +356,6 @@ class Listed(Opening):
         if row is None or row.id != id:
             self._to_reveal = id
             self.reload()
-
-    # -- what to narrow by -------------------------------------------------------------------------------------
 
     def _look_around(self) -> None:
         self._look_again = True

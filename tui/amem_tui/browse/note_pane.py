@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
@@ -21,12 +21,12 @@ from amem_tui.browse import pages as note_tab
 from amem_tui.browse.note_markdown import beginning
 from amem_tui.browse.page_blocks import Address, Aim, Named, ToNote, ToVersion, Unfold
 from amem_tui.browse.page_view import Page
-from amem_tui.browse.pages import Asked, say
-from amem_tui.browse.tabs import NAMES, READERS, Name, TabStrip
+from amem_tui.browse.pages import NAMES, READERS, Asked, say
 from amem_tui.desk import words
 from amem_tui.dialogs import NotePicker
 from amem_tui.formatting import one_line, title
 from amem_tui.rooms import NotesScreen
+from amem_tui.tabs import Name, TabStrip
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from amem.note import Link, MemoryNote
     from amem.query import Query
     from amem_tui.browse.page_blocks import Part
-    from amem_tui.browse.pages import Dossier
-    from amem_tui.browse.tabs import Reader
+    from amem_tui.browse.pages import Dossier, Reader
     from amem_tui.desk import Desk
 
 
@@ -52,6 +51,8 @@ _PATIENCE = 0.25
 class NotePane(Vertical):
     """Shows one note at a time, and of its pages the one whose tab is open: the others are not read."""
 
+    #: What is being read.
+    page = getters.query_one(Page)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "step_tab(-1)", "Page before", show=False),
         Binding("right", "step_tab(1)", "Next page", show=False),
@@ -82,11 +83,6 @@ class NotePane(Vertical):
     def tab(self) -> str:
         """The name of the open tab."""
         return self.query_one(TabStrip).active
-
-    @property
-    def page(self) -> Page:
-        """What is being read."""
-        return self.query_one(Page)
 
     @property
     def chosen_link(self) -> Link | None:
@@ -129,8 +125,6 @@ class NotePane(Vertical):
         if self._asked is not None and tab != self.tab:
             self.query_one(TabStrip).mark(tab, self._asked.dossier.counts)
             self._open_page()
-
-    # -- reading -----------------------------------------------------------------------------------------------
 
     @work(exclusive=True, group="page")
     async def _open_page(self, *, keep: bool = False) -> None:
@@ -179,8 +173,6 @@ class NotePane(Vertical):
         if offered != self._offered:
             self._offered = offered
             self.screen.refresh_bindings()
-
-    # -- following ---------------------------------------------------------------------------------------------
 
     @on(TabStrip.Chosen)
     def _choose_tab(self, event: TabStrip.Chosen) -> None:
@@ -300,9 +292,7 @@ class LinkPicker(NotePicker):
 class ReadingScreen(NotesScreen):
     """Answers `PANE_KEYS`."""
 
-    @property
-    def _pane(self) -> NotePane:
-        return self.query_one(NotePane)
+    _pane = getters.query_one(NotePane)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Without a note there are no pages, and without a chosen link there is none to take away."""

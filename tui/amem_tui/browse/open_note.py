@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual import on, work
+from textual import getters, on, work
 
 from amem.interop.exporting import export_chosen
 from amem_tui import changes
@@ -51,8 +51,6 @@ class Selecting(ReadingScreen):
         open_one = self._desk.note
         return self._marked() or ([] if open_one is None else [open_one])
 
-    # -- copying -----------------------------------------------------------------------------------------------
-
     @work(group="copy")
     async def action_copy_note(self) -> None:
         note = await self._read_open()
@@ -64,8 +62,6 @@ class Selecting(ReadingScreen):
         if self._desk.note is not None:
             self.app.copy_to_clipboard(self._desk.note)
             self._desk.say(f"Copied the id {self._desk.note}")
-
-    # -- deleting and pinning ----------------------------------------------------------------------------------
 
     @work(group="change")
     async def action_delete(self) -> None:
@@ -92,8 +88,6 @@ class Selecting(ReadingScreen):
         with self._desk.refusals():
             return None if id is None else await self.ask(partial(self.memory.read, id))
         return None
-
-    # -- writing to a file -------------------------------------------------------------------------------------
 
     @work(group="export")
     async def action_export(self) -> None:
@@ -130,6 +124,8 @@ REST = 0.04
 class Opening(Selecting):
     """Shows the note that is wanted last, one at a time: whatever was wanted while one is read is read next."""
 
+    _notes = getters.query_one(NoteList)
+
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._wanted: str | None = None
@@ -142,10 +138,6 @@ class Opening(Selecting):
         self._leaving: set[str] = set()
         self._gone = False
         self._stale = self._opening = False
-
-    @property
-    def _notes(self) -> NoteList:
-        return self.query_one(NoteList)
 
     def _reveal(self, id: str) -> None:
         """Put the list's cursor on this note, if it is listed."""
@@ -239,8 +231,6 @@ class Opening(Selecting):
     def _step_back(self) -> None:
         """Whence the last link was followed."""
         self._want(*self._trail.pop())
-
-    # -- writing -----------------------------------------------------------------------------------------------
 
     def action_undo(self) -> None:
         """Bring back the note that is gone, else take back the last step."""

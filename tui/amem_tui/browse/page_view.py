@@ -127,8 +127,6 @@ class Page(ScrollView, can_focus=True):
         self.virtual_size = Size(width, len(sheet.lines))
         self.refresh()
 
-    # -- moving ------------------------------------------------------------------------------------------------
-
     def action_step(self, by: int) -> None:
         place = self._next(by)
         if place is not None:
@@ -210,8 +208,6 @@ class Page(ScrollView, can_focus=True):
                     return place
         return None
 
-    # -- drawing -----------------------------------------------------------------------------------------------
-
     def watch_has_focus(self, focused: bool) -> None:
         super().watch_has_focus(focused)
         self._strips.clear()
@@ -250,8 +246,6 @@ class Page(ScrollView, can_focus=True):
         made = text.render(base, end="", parse_style=self._get_style)
         strip = Strip([Segment(part, (base + style).rich_style) for part, style in made])
         return strip.adjust_cell_length(width, base.rich_style).apply_offsets(0, number)
-
-    # -- selecting with the mouse ------------------------------------------------------------------------------
 
     @property
     def allow_select(self) -> bool:

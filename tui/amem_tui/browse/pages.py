@@ -17,9 +17,10 @@ from amem_tui.browse.note_markdown import parts_of
 from amem_tui.browse.page_blocks import Block, Place, Rule, ToNote, ToVersion, Unfold
 from amem_tui.formatting import GLYPHS, SIGNS, author, clean, command, day, maker, moment, one_line, plural, title
 from amem_tui.history.field_changes import compared
+from amem_tui.tabs import Name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
     from datetime import tzinfo
 
@@ -437,7 +438,7 @@ Search (/) and this page tells why the note is found, leg by leg."""
 _DEPTH = 5
 
 
-def read(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+def read_why(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
     """The explanation of a hit, or the ground of a note."""
     if asked.question:
         why = memory.explain(asked.question, asked.note.id)
@@ -536,3 +537,29 @@ def _row(head: str, rank: str, share: float, most: float, detail: str) -> Block:
     figure = f"{share:.3f}" if share > 0 else "  ·  "
     first = Content.assemble((f"{head:<8}", "$secondary"), (f"{rank:>5} ", "$muted"), figure, " ", bar(share / most, 6))
     return Block(Content.assemble(first, ("  ", ""), (detail, "$muted")), rest=Content(" " * 6))
+
+
+# The pages of the open note, in their order: what they are called and how they are read.
+
+if TYPE_CHECKING:
+    #: Reads a page of what is asked for, in a thread.
+    Reader = Callable[[AgenticMemorySystem, Asked], list[Part]]
+
+NAMES = (
+    Name("note", "Note"),
+    Name("links", "Links"),
+    Name("backlinks", "Backlinks", "Linked"),
+    Name("similar", "Similar", "Sim"),
+    Name("history", "History", "Hist"),
+    Name("sources", "Sources", "Source", "Src"),
+    Name("why", "Why"),
+)
+READERS: Mapping[str, Reader] = {
+    "note": read_note,
+    "links": read_links,
+    "backlinks": read_backlinks,
+    "similar": read_similar,
+    "history": read_history,
+    "sources": read_sources,
+    "why": read_why,
+}

@@ -398,8 +398,6 @@ class Sidebar(CursorList):
         place = next((at for at, line in enumerate(self._lines) if line.key == key), self.cursor)
         self.put_cursor(place, steady=True)
 
-    # -- moving and choosing -----------------------------------------------------------------------------------
-
     def action_unfold(self) -> None:
         line = self._line
         if line is not None and line.opened is False:

@@ -152,7 +152,7 @@ class ConversingScreen(NotesScreen):
     def _ask_who(self) -> None:
         self._look_who_answers()
 
-    def reload(self) -> None:
+    def load(self) -> None:
         if not self._stale:
             self._stale = True
             self._read()

@@ -177,8 +177,6 @@ class GraphCanvas(Widget, can_focus=True):
         """Every node that is drawn, ring by ring."""
         return () if self._layout is None else tuple(self._layout.spots)
 
-    # -- the mouse ---------------------------------------------------------------------------------------------
-
     def on_mouse_move(self, event: events.MouseMove) -> None:
         self.hovered = None if self._layout is None else self._layout.at(event.x, event.y)
 
@@ -189,8 +187,6 @@ class GraphCanvas(Widget, can_focus=True):
         found = None if self._layout is None else self._layout.at(event.x, event.y)
         if found is not None:
             self.post_message(self.Chosen(found, entered=event.chain == 2))
-
-    # -- drawing -----------------------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
         if self._scene is not None:

@@ -165,9 +165,7 @@ class GraphScreen(NotesScreen):
         self._shape()
         self.set_focus(self._shown)
 
-    # -- what is seen ------------------------------------------------------------------------------------------
-
-    def reload(self) -> None:
+    def load(self) -> None:
         note = self._desk.note
         if note is not None and note != self._came_for:
             self._trail.clear()
@@ -226,8 +224,6 @@ class GraphScreen(NotesScreen):
         self.query_one("#about-box").scroll_home(animate=False)
         self.refresh_bindings()
 
-    # -- its shape ---------------------------------------------------------------------------------------------
-
     @on(events.Resize)
     def _resized(self) -> None:
         self._shape()
@@ -257,8 +253,6 @@ class GraphScreen(NotesScreen):
             return _MOST, _MOST
         cells = self.size.width * (self.size.height - (12 if self.size.height >= _HIGH else 9))
         return max(_FEWEST, min(_MOST, cells // _CELLS)), max(_FEWEST, min(_MOST, cells // _TOPIC_CELLS))
-
-    # -- choosing ----------------------------------------------------------------------------------------------
 
     @on(GraphCanvas.Chosen)
     @on(GraphTree.Chosen)
@@ -298,8 +292,6 @@ class GraphScreen(NotesScreen):
     def action_scroll_about(self, pages: int) -> None:
         box = self.query_one("#about-box", VerticalScroll)
         box.scroll_relative(y=pages * max(1, box.size.height - 1), animate=False)
-
-    # -- going -------------------------------------------------------------------------------------------------
 
     def action_centre(self) -> None:
         """Make the chosen node the centre; the way back is kept."""
@@ -342,8 +334,6 @@ class GraphScreen(NotesScreen):
 
         name, then = f"{collection}-graph.html", ": open it in a web browser"
         self.app.push_screen(PathPrompt(self._desk, "Write the graph as a page", name, write, then=then))
-
-    # -- types of links ----------------------------------------------------------------------------------------
 
     @property
     def _on_types(self) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from textual import events, on, work
+from textual import on, work
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
@@ -36,10 +36,10 @@ from amem_tui.health.report import (
 )
 from amem_tui.keymap import HEALTH_KEYS
 from amem_tui.lists import LineList
-from amem_tui.rooms import NotesScreen, PaneTab, PaneTabs
+from amem_tui.rooms import PanedScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
@@ -128,20 +128,22 @@ class Errand:
 
 Answer = TypeVar("Answer")
 
-_PLACES = {"state": "#state", "maintenance": "#run-lines"}
-_TABS = {"state": "State", "maintenance": "Maintenance"}
 #: What the models said is believed for so many seconds.
 _FRESH = 20.0
 _STOPPED = "Stopped. What was done stays; the next maintenance goes on from there."
 
 
-class HealthScreen(NotesScreen):
+class HealthScreen(PanedScreen):
     """`_errand` is what is being done; it goes on when the room is left, and is called off when the app ends."""
 
     ROOM = "health"
     BINDINGS: ClassVar[list[BindingType]] = [*HEALTH_KEYS]
     CSS_PATH = "health.tcss"
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]  # noqa: RUF012 (Textual declares it so)
+    PANES: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "state": ("state", "#state"),
+        "maintenance": ("maintenance", "#run-lines"),
+    }
+    TABS: ClassVar[Mapping[str, str]] = {"state": "State", "maintenance": "Maintenance"}
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -154,7 +156,7 @@ class HealthScreen(NotesScreen):
         self._lookout = Lookout(self._look)
 
     def furnish(self) -> ComposeResult:
-        yield PaneTabs(_TABS)
+        yield self.tabs()
         yield Static(id="errand")
         with Horizontal(id="sides"):
             with VerticalScroll(id="state"):
@@ -167,12 +169,10 @@ class HealthScreen(NotesScreen):
     def on_mount(self) -> None:
         self.query_one("#state").border_title = "How it is"
         self.query_one("#maintenance").border_title = "Maintenance"
-        self._point_at("state")
+        self.show_tab("state")
         self.query_one("#state").focus()
 
-    # -- what is shown -----------------------------------------------------------------------------------------
-
-    def reload(self) -> None:
+    def load(self) -> None:
         if self._lookout.want():
             self._keep_looking()
         if monotonic() - self._asked > _FRESH:
@@ -234,8 +234,6 @@ class HealthScreen(NotesScreen):
             shown.update(self._errand.words(max(10, self.size.width - 2)))
         self.refresh_bindings()
 
-    # -- what is done ------------------------------------------------------------------------------------------
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered; one thing is done at a time."""
         state, busy = self._state, self._errand is not None
@@ -287,7 +285,7 @@ class HealthScreen(NotesScreen):
             self._rehearsal = rehearsal_words(report), lines
         self._desk.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
         await self._settle()
-        self._go_to("maintenance")
+        self.go_to("maintenance")
 
     @work(group="errand")
     async def action_retry(self) -> None:
@@ -318,7 +316,7 @@ class HealthScreen(NotesScreen):
             wrong = sum(1 for each in findings if each.level != "ok")
             self._desk.say("Everything is well." if not wrong else f"{wrong} findings; see below “Full check”.")
             await self._settle()
-            self._go_to("state")
+            self.go_to("state")
             self.query_one("#state").scroll_end(animate=False)
 
     async def _carry_out(self, errand: Errand, work: Callable[[], Answer]) -> Answer | None:
@@ -356,8 +354,6 @@ class HealthScreen(NotesScreen):
             self._rehearsal = None
             self.change(partial(changes.undo, self.memory, last.operation))
 
-    # -- where one is ------------------------------------------------------------------------------------------
-
     def action_open(self) -> None:
         shown = self.query_one(LineList)
         if shown.line is not None and shown.line.key:
@@ -370,28 +366,6 @@ class HealthScreen(NotesScreen):
     @on(LineList.Moved)
     def _moved(self) -> None:
         self._show_why()
-        self.refresh_bindings()
-
-    def action_pane(self, by: int) -> None:
-        places = list(_PLACES)
-        here = "maintenance" if isinstance(self.focused, LineList) else "state"
-        self._go_to(places[(places.index(here) + by) % len(places)])
-
-    @on(PaneTab.Chosen)
-    def _tab_chosen(self, event: PaneTab.Chosen) -> None:
-        self._go_to(event.pane)
-
-    def _go_to(self, place: str) -> None:
-        self._point_at(place)
-        self.query_one(_PLACES[place]).focus()
-
-    def _point_at(self, place: str) -> None:
-        for each in _TABS:
-            self.set_class(each == place, f"-{each}")
-        self.query_one(PaneTabs).point_at(place)
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        self._point_at("maintenance" if isinstance(event.widget, LineList) else "state")
         self.refresh_bindings()
 
     def on_resize(self) -> None:

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on, work
+from textual import events, getters, on, work
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
@@ -42,6 +42,8 @@ _NOT_UNDONE = ("undo", "redo", "reindex")
 class HistoryScreen(NotesScreen):
     """Versions, newest first, beside the change that the one under the cursor made."""
 
+    _view = getters.query_one("#version-change", ChangesView)
+    _versions = getters.query_one("#version-list", Lines)
     ROOM = "history"
     CSS_PATH = "history.tcss"
     #: Where there is nothing to roll back to, the key for it must not lead to another room.
@@ -61,19 +63,9 @@ class HistoryScreen(NotesScreen):
             yield ChangesView(id="version-change")
 
     @property
-    def _versions(self) -> Lines:
-        return self.query_one("#version-list", Lines)
-
-    @property
-    def _view(self) -> ChangesView:
-        return self.query_one("#version-change", ChangesView)
-
-    @property
     def _chosen(self) -> Version | None:
         chosen = self._versions.chosen
         return None if chosen is None or self._record is None else self._record.version(int(chosen))
-
-    # -- what is shown -------------------------------------------------------------------------------------------
 
     def turn_to(self, id: str) -> None:
         """Show the history of this note, deleted or not, for as long as one stays in the room."""
@@ -85,14 +77,8 @@ class HistoryScreen(NotesScreen):
         if self not in self.app.screen_stack:  # and not merely covered by a question
             self._asked = None
 
-    def reload(self) -> None:
-        if self.query(ChangesView):
-            self._reload()
-        else:  # entered, and not furnished yet
-            self.call_after_refresh(self.reload)
-
     @work(exclusive=True, group="history")
-    async def _reload(self) -> None:
+    async def load(self) -> None:
         """Read the versions anew; the cursor stays on its version, or goes to the newest after a change made here."""
         id = self._asked or self._desk.note
         with self._desk.refusals():
@@ -151,8 +137,6 @@ class HistoryScreen(NotesScreen):
 
     def _nothing(self) -> str:
         return "Nothing differs from the note as it is now." if self._with_now else "It changed no field."
-
-    # -- keys ----------------------------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered; before anything is there, what needs nothing."""

@@ -215,8 +215,6 @@ class LogList(CursorList):
         self._asked -= rows.keys()
         self.refresh()
 
-    # -- moving ------------------------------------------------------------------------------------------------
-
     def came(self) -> None:
         self.post_message(self.Moved())
 
@@ -262,8 +260,6 @@ class LogList(CursorList):
         """The line, and its day where that is next above."""
         above = 1 if place and not self._lines[place - 1].id else 0
         return Region(0, place - above, 1, 1 + above)
-
-    # -- drawing -----------------------------------------------------------------------------------------------
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         line = self._lines[place]

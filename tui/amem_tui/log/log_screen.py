@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import getters, on, work
 from textual.containers import Horizontal
 from textual.content import Content
 
@@ -42,6 +42,8 @@ _NOT_UNDONE = ("undo", "redo", "purge", "reindex")
 class LogScreen(NotesScreen):
     """All operations, or one actor's, since some time; beside them what the one under the cursor did."""
 
+    _view = getters.query_one("#operation", ChangesView)
+    _list = getters.query_one(LogList)
     ROOM = "log"
     CSS_PATH: ClassVar = ["../history/history.tcss", "log.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*LOG_KEYS]
@@ -55,24 +57,8 @@ class LogScreen(NotesScreen):
             yield LogList(id="operations")
             yield ChangesView(id="operation")
 
-    @property
-    def _list(self) -> LogList:
-        return self.query_one(LogList)
-
-    @property
-    def _view(self) -> ChangesView:
-        return self.query_one("#operation", ChangesView)
-
-    # -- what is shown -------------------------------------------------------------------------------------------
-
-    def reload(self) -> None:
-        if self.query(ChangesView):
-            self._reload()
-        else:  # entered, and not furnished yet
-            self.call_after_refresh(self.reload)
-
     @work(exclusive=True, group="log")
-    async def _reload(self) -> None:
+    async def load(self) -> None:
         with self._desk.refusals():
             read = partial(_read, self.memory, self._since, self._actor, self._list.toggled)
             outline = await self.ask(read)
@@ -114,8 +100,6 @@ class LogScreen(NotesScreen):
             self._view.border_title = Content(f"Operation {line.id}")
             await self._view.show(detail_blocks(found, cards, cause, self._desk.zone), about=line.id)
 
-    # -- keys ----------------------------------------------------------------------------------------------------
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered; before anything is there, what needs nothing."""
         if not self.query(LogList):
@@ -152,7 +136,7 @@ class LogScreen(NotesScreen):
         line = self._list.chosen
         if line is not None:
             await self._desk.carry_out(partial(changes.undo, self.memory, line.id))
-            self._reload()
+            self.load()
 
     @on(LogList.Opened)
     @work(group="read")
@@ -184,7 +168,7 @@ class LogScreen(NotesScreen):
             )
             if chosen is not None:
                 self._actor = None if chosen == _EVERYBODY else chosen
-                self._reload()
+                self.load()
 
     @work(exclusive=True, group="choose")
     async def action_choose_since(self) -> None:
@@ -197,7 +181,7 @@ class LogScreen(NotesScreen):
                 # Refused in words when it is no time, with the log as it was.
                 await self.ask(partial(self.memory.actors, None if chosen == "all" else chosen))
                 self._since = chosen
-                self._reload()
+                self.load()
 
 
 def _read(memory: AgenticMemorySystem, since: str, actor: str | None, toggled: set[int]) -> Outline:

@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on, work
+from textual import events, getters, on, work
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static, TabbedContent, TabPane
@@ -40,6 +40,7 @@ _AROUND = 120
 class ReviewScreen(NotesScreen):
     """Three sections; in each a list, and beside it what a decision needs to be seen."""
 
+    _chain = getters.query_one("#chain", Lines)
     ROOM = "review"
     CSS_PATH: ClassVar = ["../history/history.tcss", "review.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*REVIEW_KEYS]
@@ -74,10 +75,6 @@ class ReviewScreen(NotesScreen):
         return self.query_one(f"#{self._section}-list", Lines)
 
     @property
-    def _chain(self) -> Lines:
-        return self.query_one("#chain", Lines)
-
-    @property
     def _chosen(self) -> list[str]:
         """What the cursor is on: its sort, then ids."""
         return (self._list.chosen or "").split()
@@ -92,21 +89,13 @@ class ReviewScreen(NotesScreen):
         held = () if self._waiting is None else self._waiting.flags
         return next((each for each in held if self._chosen == ["flag", str(each.id)]), None)
 
-    # -- what is shown -------------------------------------------------------------------------------------------
-
     @on(events.ScreenSuspend)
     def _left(self) -> None:
         if isinstance(self.app.screen, NotesScreen):  # and no dialogue over this room
             self._arriving = True
 
-    def reload(self) -> None:
-        if self.query("#chain"):
-            self._reload()
-        else:  # entered, and not furnished yet
-            self.call_after_refresh(self.reload)
-
     @work(exclusive=True, group="review")
-    async def _reload(self) -> None:
+    async def load(self) -> None:
         with self._desk.refusals():
             waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
             tabs = self.query_one("#sections", TabbedContent)
@@ -178,8 +167,6 @@ class ReviewScreen(NotesScreen):
             return None if found is None else await self.ask(partial(read_conflict, self.memory, found))
         return await self.ask(partial(read_chain, self.memory, *ids)) if ids else None
 
-    # -- keys ----------------------------------------------------------------------------------------------------
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered; at first, before anything is there, what needs nothing."""
         if self._waiting is None:
@@ -237,8 +224,6 @@ class ReviewScreen(NotesScreen):
     def _read(self) -> None:
         self.action_read()
 
-    # -- decisions -----------------------------------------------------------------------------------------------
-
     def action_decide(self, how: str) -> None:
         if self._review is not None:
             decide: Callable[[AgenticMemorySystem, int], str] = getattr(changes, how)
@@ -267,7 +252,7 @@ class ReviewScreen(NotesScreen):
     async def _decide(self, decision: Callable[[], str]) -> None:
         """Carry a decision out; whether or not that went well, show what waits now."""
         await self._desk.carry_out(decision)
-        self._reload()
+        self.load()
 
 
 def _hold(memory: AgenticMemorySystem, dispute: Dispute, id: str) -> str:

@@ -198,8 +198,6 @@ class HeatMap(Widget, can_focus=True):
         """How wide a column is."""
         return max(_NARROWEST, min(_WIDEST, (self.size.width - _LABEL) // _MOST_WEEKS))
 
-    # -- moving ------------------------------------------------------------------------------------------------
-
     def watch_day(self) -> None:
         self._last = self.window.moved(self.day).last
         self.refresh()
@@ -242,8 +240,6 @@ class HeatMap(Widget, can_focus=True):
         if day == self.day:
             self.post_message(self.Opened(day))
         self.day = day
-
-    # -- drawing -----------------------------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
         base = self.rich_style

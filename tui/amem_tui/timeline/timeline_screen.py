@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on, work
+from textual import events, getters, on, work
 from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
@@ -16,16 +16,16 @@ from amem_tui.desk import Lookout
 from amem_tui.formatting import plural
 from amem_tui.keymap import TIMELINE_KEYS
 from amem_tui.lists import LineList
-from amem_tui.rooms import NotesScreen, PaneTab, PaneTabs
+from amem_tui.rooms import PanedScreen
 from amem_tui.timeline import note_lines as day_notes
 from amem_tui.timeline import note_lines as fading
 from amem_tui.timeline.calendar import Days, HeatMap, days_of, legend, streak
 from amem_tui.timeline.retention import Forgetting
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import date, datetime
 
-    from textual import events
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
@@ -36,22 +36,28 @@ if TYPE_CHECKING:
 
 #: A cursor that is held down passes days and notes that nobody wants to see; this short rest leaves them unread.
 _REST = 0.04
-#: Where tab leads, in order, and which of the tabs of a narrow terminal each place belongs to.
-_PLACES = {"heat": "calendar", "day-notes": "calendar", "forgetting": "forgetting", "fading": "fading"}
-_TABS = {"calendar": "Calendar", "forgetting": "Forgetting", "fading": "What fades"}
 _NO_NOTE = """No note is chosen.
 
 Go to a day that has notes, or to one of those that will fade."""
 _GONE = "This note is not here any more."
 
 
-class TimelineScreen(NotesScreen):
+class TimelineScreen(PanedScreen):
     """`_note` is whose curve is drawn: the note that is open in Browse, until another is chosen here."""
 
+    _fade_list = getters.query_one("#fade-list", LineList)
+    _of_day = getters.query_one("#day-notes", LineList)
+    _heat = getters.query_one(HeatMap)
     ROOM = "timeline"
     BINDINGS: ClassVar[list[BindingType]] = [*TIMELINE_KEYS]
     CSS_PATH = "timeline.tcss"
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (18, "-tall")]  # noqa: RUF012 (Textual declares it so)
+    PANES: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "heat": ("calendar", "#heat"),
+        "day-notes": ("calendar", "#day-notes"),
+        "forgetting": ("forgetting", "#forgetting"),
+        "fading": ("fading", "#fade-list"),
+    }
+    TABS: ClassVar[Mapping[str, str]] = {"calendar": "Calendar", "forgetting": "Forgetting", "fading": "What fades"}
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -63,7 +69,7 @@ class TimelineScreen(NotesScreen):
         self._lookout = Lookout(self._look_ahead)
 
     def furnish(self) -> ComposeResult:
-        yield PaneTabs(_TABS)
+        yield self.tabs()
         yield HeatMap(id="heat")
         with Horizontal(id="below"):
             yield LineList(empty="No notes on this day.", id="day-notes")
@@ -77,23 +83,9 @@ class TimelineScreen(NotesScreen):
         self._heat.border_subtitle = legend()
         self.query_one("#forgetting").border_title = "Forgetting"
         self._heat.focus()
-        self._point_at("calendar")
+        self.show_tab("calendar")
 
-    @property
-    def _heat(self) -> HeatMap:
-        return self.query_one(HeatMap)
-
-    @property
-    def _of_day(self) -> LineList:
-        return self.query_one("#day-notes", LineList)
-
-    @property
-    def _fade_list(self) -> LineList:
-        return self.query_one("#fade-list", LineList)
-
-    # -- what is shown -----------------------------------------------------------------------------------------
-
-    def reload(self) -> None:
+    def load(self) -> None:
         self._reload()
         self._want_ahead()
 
@@ -145,8 +137,6 @@ class TimelineScreen(NotesScreen):
         finally:
             event.list.rest()
 
-    # -- one note ----------------------------------------------------------------------------------------------
-
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
         if event.list.has_focus and event.line.key:
@@ -172,8 +162,6 @@ class TimelineScreen(NotesScreen):
             except NoteNotFound:
                 pane.show(None, _GONE)
         self.refresh_bindings()
-
-    # -- what will fade ----------------------------------------------------------------------------------------
 
     def _want_ahead(self, *, now: bool = False) -> None:
         if self._lookout.want(now=now):
@@ -204,23 +192,15 @@ class TimelineScreen(NotesScreen):
         self.query_one("#fading").border_title = fading.fading_heading(days)
         self._want_ahead(now=True)
 
-    # -- keys --------------------------------------------------------------------------------------------------
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered."""
         if action == "open":
             # The footer may ask before there is anything in the room.
             there = any(shown.count for shown in self.query("#day-notes").results(LineList))
-            return (self._at == "heat" and there) or self._under_cursor is not None
+            return (self.pane == "heat" and there) or self._under_cursor is not None
         if action == "pin":
             return self._pinnable is not None
         return True
-
-    @property
-    def _at(self) -> str:
-        """Which of the places has the focus."""
-        around = [] if self.focused is None else self.focused.ancestors_with_self
-        return next((each.id for each in around if each.id in _PLACES), None) or "heat"
 
     @property
     def _under_cursor(self) -> str | None:
@@ -228,7 +208,7 @@ class TimelineScreen(NotesScreen):
         if isinstance(self.focused, LineList):
             line = self.focused.line
             return None if line is None else line.key or None
-        return self._note if self._at == "forgetting" else None
+        return self._note if self.pane == "forgetting" else None
 
     @property
     def _pinnable(self) -> str | None:
@@ -237,15 +217,15 @@ class TimelineScreen(NotesScreen):
     def action_open(self) -> None:
         if self._under_cursor is not None:
             self._desk.rooms.read_note(self._under_cursor)
-        elif self._at == "heat":
-            self._go_to("day-notes")
+        elif self.pane == "heat":
+            self.go_to("day-notes")
 
     def action_pin(self) -> None:
         if self._pinnable is not None:
             self.change(partial(_pin, self.memory, self._pinnable))
 
     def action_today(self) -> None:
-        self._go_to("heat")
+        self.go_to("heat")
         self._heat.action_go("today")
 
     def action_page(self, by: int) -> None:
@@ -255,7 +235,7 @@ class TimelineScreen(NotesScreen):
         self._set_ahead(fading.farther(self._ahead) if by > 0 else fading.nearer(self._ahead))
 
     def action_ask_days(self) -> None:
-        self._point_at("fading")
+        self.show_tab("fading")
         asked = self.query_one("#days-ahead", Input)
         asked.add_class("-asked")
         asked.value = ""
@@ -265,48 +245,33 @@ class TimelineScreen(NotesScreen):
     def _days_given(self, event: Input.Submitted) -> None:
         if event.value.isdigit():
             self._set_ahead(min(int(event.value), fading.FARTHEST))
-        self._go_to("fading")
-
-    def action_pane(self, by: int) -> None:
-        places = list(_PLACES)
-        self._go_to(places[(places.index(self._at) + by) % len(places)])
+        self.go_to("fading")
 
     def action_leave(self) -> None:
         if isinstance(self.focused, Input):
-            self._go_to("fading")
+            self.go_to("fading")
         else:
             super().action_leave()
 
     @on(HeatMap.Opened)
     def _day_opened(self) -> None:
         if self._of_day.count:
-            self._go_to("day-notes")
+            self.go_to("day-notes")
 
     @on(LineList.Opened)
     def _line_opened(self, event: LineList.Opened) -> None:
         if event.line.key:
             self._desk.rooms.read_note(event.line.key)
 
-    @on(PaneTab.Chosen)
-    def _tab_chosen(self, event: PaneTab.Chosen) -> None:
-        self._go_to(next(place for place, tab in _PLACES.items() if tab == event.pane))
-
-    def _go_to(self, place: str) -> None:
-        self._point_at(_PLACES[place])
+    def go_to(self, pane: str) -> None:
+        super().go_to(pane)
         self.query_one("#days-ahead").remove_class("-asked")
-        (self._fade_list if place == "fading" else self.query_one(f"#{place}")).focus()
 
-    def _point_at(self, tab: str) -> None:
-        for each in _TABS:
-            self.set_class(each == tab, f"-{each}")
-        self.query_one(PaneTabs).point_at(tab)
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """What has the focus is in front, and its note is the chosen one."""
-        self._point_at(_PLACES[self._at])
+    @on(events.DescendantFocus)
+    def _focused(self, event: events.DescendantFocus) -> None:
+        """The note under the cursor of a list that gets the focus is the chosen one."""
         if isinstance(event.widget, LineList) and event.widget.line is not None and event.widget.line.key:
             self._choose(event.widget.line.key)
-        self.refresh_bindings()
 
 
 def _read_days(memory: AgenticMemorySystem, note: str | None) -> tuple[Days, datetime | None]:

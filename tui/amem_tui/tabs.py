@@ -1,4 +1,4 @@
-"""The pages of the open note and their names on one line."""
+"""Names of pages or panes on one line, the open one marked."""
 
 from __future__ import annotations
 
@@ -12,22 +12,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from amem_tui.browse import pages as history_tab
-from amem_tui.browse import pages as links_tab
-from amem_tui.browse import pages as note_tab
-from amem_tui.browse import pages as similar_tab
-from amem_tui.browse import pages as sources_tab
-from amem_tui.browse import pages as why_tab
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from amem.memory_system import AgenticMemorySystem
-    from amem_tui.browse.page_blocks import Part
-    from amem_tui.browse.pages import Asked
-
-
-# The names of the open note's pages on one line, the open one marked.
+    from collections.abc import Mapping, Sequence
 
 
 class Name:
@@ -55,6 +41,12 @@ class TabStrip(Widget):
     """`active` is the id of the open one. With little room they stand closer, and the last ones are shortened first."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"tabs--name", "tabs--active", "tabs--count"}
+    DEFAULT_CSS = """
+    TabStrip { height: 1; }
+    .tabs--name { color: $muted; background: $background; }
+    .tabs--active { color: $primary; background: $panel; text-style: bold; }
+    .tabs--count { color: $foreground; background: $background; }
+    """
 
     @dataclass
     class Chosen(Message):
@@ -149,29 +141,3 @@ def _side_by_side(names: Sequence[Name], forms: Mapping[str, int], counts: Mappi
         found.append(Placed(name.id, label, at, at + cell_len(label) + gap))
         at = found[-1].stop
     return found
-
-
-# The pages of the open note, in their order: what they are called and how they are read.
-
-if TYPE_CHECKING:
-    #: Reads a page of what is asked for, in a thread.
-    Reader = Callable[[AgenticMemorySystem, Asked], list[Part]]
-
-NAMES = (
-    Name("note", "Note"),
-    Name("links", "Links"),
-    Name("backlinks", "Backlinks", "Linked"),
-    Name("similar", "Similar", "Sim"),
-    Name("history", "History", "Hist"),
-    Name("sources", "Sources", "Source", "Src"),
-    Name("why", "Why"),
-)
-READERS: Mapping[str, Reader] = {
-    "note": note_tab.read_note,
-    "links": links_tab.read_links,
-    "backlinks": links_tab.read_backlinks,
-    "similar": similar_tab.read_similar,
-    "history": history_tab.read_history,
-    "sources": sources_tab.read_sources,
-    "why": why_tab.read,
-}
