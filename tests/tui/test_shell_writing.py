@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.note_pane import NotePane
-from amem_tui.note_form import NoteForm, OtherVersionScreen
+from amem_tui.dialogs import Question
+from amem_tui.note_form import NoteForm
 from conftest import CAT, KETTLE, TEA, relate
 from driving import browsing, opened, screen_text, titles, toasts, wait_until
 from textual import events
@@ -209,7 +210,7 @@ async def test_an_edit_never_overwrites_what_another_wrote_meanwhile(memory: Age
         await wait_until(pilot, lambda: "somebody changed the content" in notice(pilot))
         assert text(pilot).text == KETTLE + "!"
         await pilot.press("ctrl+t")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, OtherVersionScreen))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, Question))
         await wait_until(pilot, lambda: "Another text" in screen_text(pilot) and KETTLE + "!" in screen_text(pilot))
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, NoteForm))
@@ -228,7 +229,7 @@ async def test_having_seen_the_other_version_one_may_put_ones_own_in_its_place(m
         await pilot.press("ctrl+s")
         await wait_until(pilot, lambda: "somebody changed" in notice(pilot))
         await pilot.press("ctrl+t")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, OtherVersionScreen))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, Question))
         await pilot.press("ctrl+s")
         await wait_until(pilot, lambda: opened(pilot) == KETTLE + "!")
     note = memory.read(id)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.app import SuspendNotSupported
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -21,6 +20,7 @@ from textual.widgets import Checkbox, Collapsible, Input, Select, Static, TextAr
 from amem.errors import AmemError, InvalidInput, NoteNotFound, StaleNote
 from amem.note import Enrichment, Kind
 from amem_tui.desk import words
+from amem_tui.dialogs import Question
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import GLYPHS, clean, command, one_line, plural, title, typeable
 from amem_tui.keymap import FORM_KEYS
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from textual.app import App, ComposeResult
+    from textual.binding import BindingType
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
@@ -110,34 +111,6 @@ def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
 
 def _gone() -> NoteNotFound:
     return NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves your text as a new note")
-
-
-# A note that two have changed: what it is now beside what one was about to save.
-
-
-class OtherVersionScreen(ModalScreen[bool]):
-    """`now` is the note as it is stored, `mine` the text in the form; dismissed with whether mine shall replace it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "choose(False)", "Back to the form"),
-        Binding("ctrl+s", "choose(True)", "Save mine in its place"),
-    ]
-
-    def __init__(self, now: MemoryNote, mine: str) -> None:
-        super().__init__()
-        self._now, self._mine = now, mine
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(id="other") as sheet:
-            sheet.border_title = "Changed meanwhile"
-            yield Static(Content.assemble(("As it is now", "bold $primary")))
-            yield Static(Content(clean(self._now.content)), classes="version")
-            yield Static(Content.assemble(("As you have it", "bold $primary")))
-            yield Static(Content(clean(self._mine)), classes="version")
-        yield KeyFooter()
-
-    def action_choose(self, mine: bool) -> None:
-        self.dismiss(mine)
 
 
 # A note's text in the person's own editor, which has the terminal to itself meanwhile.
@@ -383,7 +356,11 @@ class NoteForm(ModalScreen[None]):
                 self._notice(words(self._conflict), error=True)
                 return
             text = self.query_one("#form-draft", TextArea).text
-            if await self.app.push_screen_wait(OtherVersionScreen(now, text)):
+            versions = f"As it is now\n\n{clean(now.content)}\n\nAs you have it\n\n{clean(text)}"
+            saves = Question(
+                "Changed meanwhile", versions, key="ctrl+s", yes="saves yours in its place", no="goes back"
+            )
+            if await self.app.push_screen_wait(saves):
                 self._note = now  # seen, and to be overwritten knowingly; undo brings it back
                 self.action_save()
 

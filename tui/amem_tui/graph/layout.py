@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 #: Between an ellipse (2) and a box: this fills the corners of a screen and still reads as a ring.
 _SHAPE = 2.6
-_PASSES = 12
 #: What hangs on one node takes no more of a turn than this, so that it stays on that node's side.
 _WIDEST = 0.5
 #: A lone node goes by so much of its share to the side, towards the top or the bottom.
@@ -83,7 +82,7 @@ def _first_ring(
                 between[here][there] = between[here].get(there, 0) + weight
     if any(id in facing for id in ids):
         return _as_they_were(ids, between, facing)
-    return _shortened(_chained(ids, between), between)
+    return _chained(ids, between)
 
 
 def _as_they_were(
@@ -112,36 +111,6 @@ def _chained(ids: Sequence[str], between: Mapping[str, Mapping[str, int]]) -> li
         best = max(left, key=lambda id: (pull(id), -sum(between[id].values()) if pull(id) == 0 else 0))
         left.remove(best)
         chain.append(best)
-    return chain
-
-
-def _shortened(chain: list[str], between: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Exchange neighbours for as long as that shortens the links along the ring."""
-    count = len(chain)
-    at = {id: place for place, id in enumerate(chain)}
-
-    def length(id: str, place: int) -> int:
-        return sum(
-            weight * min(abs(place - at[other]), count - abs(place - at[other]))
-            for other, weight in between[id].items()
-        )
-
-    for _ in range(_PASSES):
-        changed = False
-        for place in range(count):
-            after = (place + 1) % count
-            one, other = chain[place], chain[after]
-            if one == other:
-                continue
-            before = length(one, place) + length(other, after)
-            at[one], at[other] = after, place
-            if length(one, after) + length(other, place) < before:
-                chain[place], chain[after] = other, one
-                changed = True
-            else:
-                at[one], at[other] = place, after
-        if not changed:
-            break
     return chain
 
 

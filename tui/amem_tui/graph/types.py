@@ -12,40 +12,22 @@ from textual.widgets import Static
 
 from amem.note import LinkType
 from amem.storage.graph_queries import TELLING
-from amem_tui.graph import drawing as braille
-from amem_tui.graph.drawing import COLOURS, STROKES
+from amem_tui.graph.drawing import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from textual import events
 
-_SAMPLES: Mapping[tuple[int, ...], str] = {
-    braille.SOLID: "⠤⠤⠤",
-    braille.DASHED: "⠤ ⠤",
-    braille.LONG_DASHED: "⠤⠤ ",
-    braille.DOTTED: "⠠ ⠄",
-    braille.DASH_DOT: "⠤⠤⠠",
-    braille.DASH_DOT_DOT: "⠤⠠⠠",
-    braille.PAIRS: "⠤⠠⠄",
-}
-_HALF = {
-    LinkType.RELATED: "relate",
-    LinkType.SUPPORTS: "support",
-    LinkType.CONTRADICTS: "contra",
-    LinkType.SUPERSEDES: "supers",
-    LinkType.CAUSED_BY: "cause",
-    LinkType.DERIVED_FROM: "derive",
-    LinkType.PART_OF: "part",
-}
-_SHORT = {
-    LinkType.RELATED: "rel",
-    LinkType.SUPPORTS: "sup",
-    LinkType.CONTRADICTS: "con",
-    LinkType.SUPERSEDES: "spd",
-    LinkType.CAUSED_BY: "cau",
-    LinkType.DERIVED_FROM: "der",
-    LinkType.PART_OF: "prt",
+#: A piece of the line, and the type's name where there is less room, and least.
+SHORT: Mapping[LinkType, tuple[str, str, str]] = {
+    LinkType.RELATED: ("⠤⠤⠤", "relate", "rel"),
+    LinkType.SUPPORTS: ("⠤⠤⠠", "support", "sup"),
+    LinkType.CONTRADICTS: ("⠤ ⠤", "contra", "con"),
+    LinkType.SUPERSEDES: ("⠤⠠⠄", "supers", "spd"),
+    LinkType.CAUSED_BY: ("⠤⠠⠠", "cause", "cau"),
+    LinkType.DERIVED_FROM: ("⠤⠤ ", "derive", "der"),
+    LinkType.PART_OF: ("⠠ ⠄", "part", "prt"),
 }
 
 
@@ -106,38 +88,24 @@ class TypeRow(Static, can_focus=True):
 
     def _words(self) -> list[Content]:
         """One for each type, as long as there is room for all."""
-        for words in (self._counted, self._sampled, self._present, self._halved, self._shortened, self._bare):
-            found = [words(type) for type in TELLING]
+        for form in range(6):
+            found = [self._word(type, form) for type in TELLING]
             if sum(each.cell_length for each in found) <= self.size.width:
                 break
         if self.has_focus:
             found[self._place] = found[self._place].stylize("reverse")
         return found
 
-    def _counted(self, type: LinkType) -> Content:
-        number = self._counts.get(type, 0)
-        return Content.assemble(self._drawn(called(type), type), (f" {number}" if number else "", "$muted"), " ")
+    def _word(self, type: LinkType, form: int) -> Content:
+        """A type in one of six forms, each shorter than the one before.
 
-    def _sampled(self, type: LinkType) -> Content:
-        return self._drawn(called(type), type)
-
-    def _present(self, type: LinkType) -> Content:
-        return self._counted(type) if self._counts.get(type) else self._bare(type)
-
-    def _halved(self, type: LinkType) -> Content:
-        return self._drawn(_HALF[type], type) + " "
-
-    def _shortened(self, type: LinkType) -> Content:
-        return self._drawn(_SHORT[type], type)
-
-    def _bare(self, type: LinkType) -> Content:
-        return Content.assemble(" ", self._coloured(_SHORT[type], type), " ")
-
-    def _drawn(self, name: str, type: LinkType) -> Content:
-        """With a piece of the line before it, so that a type is not told by its colour alone."""
-        return Content.assemble((f" {_SAMPLES[STROKES[type]]} ", COLOURS[type]), self._coloured(name, type))
-
-    def _coloured(self, name: str, type: LinkType) -> tuple[str, str]:
-        if type in self._hidden:
-            return name, "$muted strike"
-        return name, COLOURS[type] if self._counts.get(type) else "$muted"
+        But for the shortest, a piece of its line stands before it, so that a type is not told by its colour alone.
+        """
+        (sample, half, short), number, name = SHORT[type], self._counts.get(type, 0), called(type)
+        shown = [name, name, name, half, short, short][form]
+        colour = "$muted strike" if type in self._hidden else COLOURS[type] if number else "$muted"
+        if form == 5 or (form == 2 and not number):
+            return Content.assemble(" ", (short, colour), " ")
+        count = f" {number}" if number and form in (0, 2) else ""
+        end = " " if form in (0, 2, 3) else ""
+        return Content.assemble((f" {sample} ", COLOURS[type]), (shown, colour), (count, "$muted"), end)

@@ -20,8 +20,8 @@ from amem.maintenance.health import Line, Mark
 from amem_tui import changes
 from amem_tui.desk import Lookout, apart
 from amem_tui.dialogs import Picker, Question
-from amem_tui.health.labelled_lines import Sayings
 from amem_tui.health.report import (
+    Sayings,
     State,
     done_words,
     finding_words,
