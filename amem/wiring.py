@@ -119,7 +119,7 @@ class Parts:
         def reranker(fetch: bool) -> Reranker | None:
             return given.reranker or find_reranker(settings.rerank_model, fetch=fetch, notify=given.notify)
 
-        self.recall = Recall(store, dense, embedder, settings, clock, predicates=predicates, reranker=reranker)
+        self.recall = Recall(self.collection, reranker=reranker)
         self.catalog = Catalog(self.collection)
         self.facts = FactQueries(self.collection)
 
@@ -130,14 +130,11 @@ class Parts:
         self.corrector = Corrector(store, predicates, self.collection.zone)
         self.canon = Canon(predicates, settings.user_name)
         models, canon, off = self.models, self.canon, self.called_off
-        thinker = Thinker(store, dense, vectorizer, models.analyst, models.rules, canon, settings, off)
+        thinker = Thinker(self.collection, models.analyst, models.rules, canon, off)
         self.worker = Worker(lambda: self.backlog.hands(), Owner(), off, background=given.background)
-        ground = (store, thinker, vectorizer, self.settler, settings)
-        self.enricher = Enricher(*ground, self.worker, models.at_once)
-        self.upgrader = Upgrader(*ground, self.worker.owner, models.at_once, models.analyst)
-        self.pipeline = Pipeline(
-            store, dense, vectorizer, self.enricher, self.settler, canon, models.analyst, settings, clock
-        )
+        self.enricher = Enricher(self.collection, thinker, self.settler, self.worker, models.at_once)
+        self.upgrader = Upgrader(self.collection, thinker, self.settler, self.worker.owner, models.at_once)
+        self.pipeline = Pipeline(self.collection, self.enricher, self.settler, canon, models.analyst)
         self.writer = Writer(self.collection, self.pipeline, self.enricher, self.worker, self._added)
         self.editor = Editor(self.collection, self.reweigher, canon, self.enricher)
         self.reviser = Reviser(self.collection, self.reweigher, self.enricher)
@@ -156,20 +153,7 @@ class Parts:
         """What learns from conversations: a program that opens a collection to read it learns nothing."""
         from amem.conversation.ingest import Learner
 
-        it, models = self.collection, self.models
-        return Learner(
-            it.store,
-            self.pipeline,
-            self.enricher,
-            it.vectorizer,
-            self.recall,
-            models.analyst,
-            models.rules,
-            it.predicates,
-            it.settings,
-            it.clock,
-            self.worker.owner,
-        )
+        return Learner(self.collection, self.pipeline, self.enricher, self.recall, self.models)
 
     @cached_property
     def backlog(self) -> Backlog:

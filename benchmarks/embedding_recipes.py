@@ -13,7 +13,7 @@ import argparse
 import json
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ from amem.note import Status
 from amem.query import Filter
 from amem.retrieval.recall import Recall
 from amem.testing import FrozenClock
-from amem.vectorizer import embedded_text
+from amem.vectorizer import Vectorizer, embedded_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -69,10 +69,10 @@ class Index:
     """The dense leg over several vectors a note, whose cosines `join` makes one."""
 
     def __init__(self, memory: AgenticMemorySystem, matrices: Sequence[dict[int, Vectors]], join: Any) -> None:
-        self._leg, self._join = memory._dense, join
+        self._leg, self._join = memory.parts.collection.dense, join
         self.keys = np.array(sorted(matrices[0]), dtype=np.int64)
         self._matrices = [np.stack([matrix[key] for key in self.keys.tolist()]) for matrix in matrices]
-        with memory._store.read() as session:
+        with memory.parts.store.read() as session:
             self._active = np.isin(self.keys, session.notes.keys(Filter(statuses=(Status.ACTIVE,))))
 
     def refresh(self, seen: int | None = None) -> None:
@@ -146,7 +146,7 @@ def notebook(folder: Path, settings: Settings, vectors: KeptVectors) -> Asked:
 def ranks_of(asked: Asked, vectors: KeptVectors) -> dict[str, list[tuple[float, float, float]]]:
     """Hit@1, Hit@5 and reciprocal rank of each question, by what is embedded."""
     memory = asked.memory
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         keys = session.notes.keys_of(session.notes.ids())
     notes = [(keys[id], note) for id, note in memory.memories.items()]
 
@@ -165,7 +165,8 @@ def ranks_of(asked: Asked, vectors: KeptVectors) -> dict[str, list[tuple[float, 
     found: dict[str, list[tuple[float, float, float]]] = {}
     for name, (matrices, join) in ways.items():
         index = Index(memory, matrices, join)
-        memory._recall = Recall(memory._store, index, vectors, memory.settings, memory._clock)
+        kept = Vectorizer(memory.parts.store, vectors, memory.settings.embed_recipe)
+        memory.parts.recall = Recall(replace(memory.parts.collection, dense=index, vectorizer=kept))
         query = Configuration(DEFAULT)
         outcomes = ask_amem(memory, asked.name, asked.questions, query, K, vectors, asked.made_from)
         found[name] = [(hit(each.places, 1), hit(each.places, 5), reciprocal_rank(each.places)) for each in outcomes]

@@ -32,13 +32,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from amem.clock import Clock
+    from amem.collection import Collection
     from amem.conversation.rule_file import Rules
     from amem.note import MemoryNote, Scope
     from amem.protocols import Analyst
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
 
 
 # A conversation cut into episodes: runs of messages about one thing (see decision 8 in docs/adr).
@@ -208,17 +206,14 @@ class EpisodeNotes:
 
     def __init__(
         self,
-        store: Store,
-        vectorizer: Vectorizer,
+        collection: Collection,
         fallback: Callable[[], Analyst],
-        settings: Settings,
-        clock: Clock,
     ) -> None:
-        self._vectorizer = vectorizer
+        self._vectorizer = collection.vectorizer
         self._fallback = fallback
-        self._settings = settings
-        self._clock = clock
-        self._vocabulary = StoreVocabulary(store, FrequencyCache())
+        self._settings = collection.settings
+        self._clock = collection.clock
+        self._vocabulary = StoreVocabulary(collection.store, FrequencyCache())
 
     def summary(self, messages: Sequence[Message], left: Sequence[Message], rules: Rules) -> str:
         """A line on what is `left` of the messages of an episode, by rules; where nothing is, who talked."""

@@ -40,20 +40,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from threading import Event
 
-    from amem.clock import Clock
+    from amem.analysts.models import Models
+    from amem.collection import Collection
     from amem.conversation.episodes import Drafted
     from amem.conversation.procedures import Finder
     from amem.conversation.rule_file import Rules
-    from amem.language.predicates import Predicates
     from amem.message import Message
-    from amem.protocols import Analyst
-    from amem.settings import Settings
     from amem.storage.records import Job
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
     from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline
-    from amem.writing.worker import Owner
 
 
 _log = logging.getLogger("amem")
@@ -65,26 +61,18 @@ class Learner:
 
     def __init__(
         self,
-        store: Store,
+        collection: Collection,
         pipeline: Pipeline,
         enricher: Enricher,
-        vectorizer: Vectorizer,
         finder: Finder,
-        analyst: Callable[[], Analyst],
-        fallback: Callable[[], Analyst],
-        predicates: Callable[[], Predicates],
-        settings: Settings,
-        clock: Clock,
-        owner: Owner,
+        models: Models,
     ) -> None:
-        self._store = store
-        self._vectorizer = vectorizer
-        self._settings = settings
-        self._owner = owner
-        self._notes = EpisodeNotes(store, vectorizer, fallback, settings, clock)
-        self._teacher = Teacher(
-            store, pipeline, enricher, vectorizer, finder, analyst, fallback, self._notes, predicates, settings, clock
-        )
+        self._store = collection.store
+        self._vectorizer = collection.vectorizer
+        self._settings = collection.settings
+        self._owner = enricher.owner
+        self._notes = EpisodeNotes(collection, models.rules)
+        self._teacher = Teacher(collection, pipeline, enricher, finder, models, self._notes)
 
     def remember(
         self,

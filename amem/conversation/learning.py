@@ -28,21 +28,18 @@ from amem.writing.intake import NewNote
 from amem.writing.reanalysis import OFFLINE, cost_of, spent_by
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from amem.clock import Clock
+    from amem.analysts.models import Models
+    from amem.collection import Collection
     from amem.conversation.episodes import EpisodeNotes
     from amem.conversation.procedures import Finder
     from amem.conversation.rule_file import Rules
     from amem.errors import AmemError
-    from amem.language.predicates import Predicates
     from amem.message import Message
     from amem.note import MemoryNote, Scope
-    from amem.protocols import Analyst
     from amem.receipt import Queued, Receipt
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
     from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline
 
@@ -156,29 +153,24 @@ class Teacher:
 
     def __init__(
         self,
-        store: Store,
+        collection: Collection,
         pipeline: Pipeline,
         enricher: Enricher,
-        vectorizer: Vectorizer,
         finder: Finder,
-        analyst: Callable[[], Analyst],
-        fallback: Callable[[], Analyst],
+        models: Models,
         notes: EpisodeNotes,
-        predicates: Callable[[], Predicates],
-        settings: Settings,
-        clock: Clock,
     ) -> None:
-        self._store = store
+        self._store = collection.store
         self._pipeline = pipeline
         self._enricher = enricher
-        self._renewer = Renewer(store, vectorizer, settings)
+        self._renewer = Renewer(collection)
         self._finder = finder
-        self._analyst = analyst
-        self._fallback = fallback
+        self._analyst = models.analyst
+        self._fallback = models.rules
         self._notes = notes
-        self._predicates = predicates
-        self._settings = settings
-        self._clock = clock
+        self._predicates = collection.predicates
+        self._settings = collection.settings
+        self._clock = collection.clock
 
     def learn(
         self,

@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from amem.analysis import Procedure
+    from amem.collection import Collection
     from amem.message import Message
     from amem.note import MemoryNote, Scope
     from amem.retrieval.hit import Hit
-    from amem.settings import Settings
     from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
 
 
 # Procedures as notes: how one reads, how it is shown to a model, and how a newer form takes its place.
@@ -119,10 +118,13 @@ class Renewed:
 class Renewer:
     """Rewrites procedures, as the model that told the newer form."""
 
-    def __init__(self, store: Store, vectorizer: Vectorizer, settings: Settings) -> None:
-        self._store = store
-        self._vectorizer = vectorizer
-        self._settings = settings
+    def __init__(
+        self,
+        collection: Collection,
+    ) -> None:
+        self._store = collection.store
+        self._vectorizer = collection.vectorizer
+        self._settings = collection.settings
 
     def renew(
         self,

@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import tzinfo
 
-    from amem.language.predicates import Predicates
+    from amem.collection import Collection
     from amem.maintenance.shift import Shift
     from amem.protocols import PageWriter
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
 
 
 # The short note that stands for several: a line each, in their own words, with the id of the note it is from.
@@ -188,16 +186,13 @@ class CompressPhase:
 
     def __init__(
         self,
-        store: Store,
-        vectorizer: Vectorizer,
-        settings: Settings,
-        predicates: Callable[[], Predicates],
+        collection: Collection,
         writer: Callable[[], PageWriter | None],
     ) -> None:
-        self._store = store
-        self._vectorizer = vectorizer
-        self._settings = settings
-        self._predicates = predicates
+        self._store = collection.store
+        self._vectorizer = collection.vectorizer
+        self._settings = collection.settings
+        self._predicates = collection.predicates
         self._writer = writer
 
     def run(self, shift: Shift) -> PhaseReport:

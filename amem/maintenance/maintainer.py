@@ -97,14 +97,13 @@ class Maintainer:
         from amem.maintenance.merge_phase import MergePhase
         from amem.maintenance.upkeep import PurgePhase, ReembedPhase, TidyPhase, WeighPhase
 
-        store, settings, predicates = self._store, self._settings, self._collection.predicates
-        dense, vectorizer = self._collection.dense, self._collection.vectorizer
+        store, settings = self._store, self._settings
 
         def merge_writer() -> MergeWriter | None:
             found = analyst()
             return found if isinstance(found, MergeWriter) else None
 
-        merging = MergePhase(store, dense, vectorizer, settings, predicates, merge_writer)
+        merging = MergePhase(self._collection, merge_writer)
         if cycle == CONSOLIDATION:
             return [merging]
 
@@ -113,11 +112,11 @@ class Maintainer:
             return found if isinstance(found, PageWriter) else None
 
         every: list[tuple[str, Phase]] = [
-            ("monthly", ReembedPhase(store, vectorizer)),
+            ("monthly", ReembedPhase(store, self._collection.vectorizer)),
             ("nightly", Layering(store, settings)),
             # Before they fade one by one.
-            ("weekly", CompressPhase(store, vectorizer, settings, predicates, writer)),
-            ("nightly", Fading(store, settings, predicates)),
+            ("weekly", CompressPhase(self._collection, writer)),
+            ("nightly", Fading(store, settings, self._collection.predicates)),
             ("nightly", ConflictPhase(store, self._reweigher)),
             ("nightly", merging),
             ("nightly", self._topics.phase(analyst)),

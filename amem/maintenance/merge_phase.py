@@ -26,12 +26,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from amem.language.predicates import Predicates
+    from amem.collection import Collection
     from amem.maintenance.shift import Shift
     from amem.protocols import MergeWriter
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
 
 
 # Groups out of pairs: complete linkage, so that every two notes of a group say the same.
@@ -116,18 +114,14 @@ class MergePhase:
 
     def __init__(
         self,
-        store: Store,
-        dense: Nearest,
-        vectorizer: Vectorizer,
-        settings: Settings,
-        predicates: Callable[[], Predicates],
+        collection: Collection,
         writer: Callable[[], MergeWriter | None] = lambda: None,
     ) -> None:
-        self._store = store
-        self._dense = dense
-        self._vectorizer = vectorizer
-        self._settings = settings
-        self._predicates = predicates
+        self._store = collection.store
+        self._dense = collection.dense
+        self._vectorizer = collection.vectorizer
+        self._settings = collection.settings
+        self._predicates = collection.predicates
         self._writer = writer
 
     def run(self, shift: Shift) -> PhaseReport:

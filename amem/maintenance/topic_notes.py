@@ -36,10 +36,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from amem.collection import Collection
     from amem.protocols import PageWriter
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
 
 
 # What a topic is to a reader, and what its note keeps about it.
@@ -305,12 +304,10 @@ class Draft:
 class Keeper:
     """Drafts and stores topics of one collection; `writer` gives the model that writes pages, None for the rules."""
 
-    def __init__(
-        self, store: Store, vectorizer: Vectorizer, settings: Settings, writer: Callable[[], PageWriter | None]
-    ) -> None:
-        self._store = store
-        self._vectorizer = vectorizer
-        self._settings = settings
+    def __init__(self, collection: Collection, writer: Callable[[], PageWriter | None]) -> None:
+        self._store = collection.store
+        self._vectorizer = collection.vectorizer
+        self._settings = collection.settings
         self._writer = writer
 
     def draft(

@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     import networkx
     from numpy.typing import NDArray
 
+    from amem.collection import Collection
     from amem.maintenance.shift import Shift
     from amem.maintenance.topic_notes import Draft, Keeper, Known, Mark
     from amem.note import MemoryNote
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
 
 
 # Which notes belong together: communities in the graph of their links.
@@ -183,10 +182,13 @@ class Words:
 class Declared:
     """Finds the notes of declared topics in one collection."""
 
-    def __init__(self, store: Store, dense: Nearest, vectorizer: Vectorizer) -> None:
-        self._store = store
-        self._dense = dense
-        self._vectorizer = vectorizer
+    def __init__(
+        self,
+        collection: Collection,
+    ) -> None:
+        self._store = collection.store
+        self._dense = collection.dense
+        self._vectorizer = collection.vectorizer
 
     def belonging(self, keys: Sequence[int]) -> dict[str, set[str]]:
         """For each declared topic (by id) those of these notes that belong to it; nothing is loaded without topics."""
@@ -272,9 +274,9 @@ class TopicPhase:
 
     name = "topics"
 
-    def __init__(self, store: Store, settings: Settings, keeper: Keeper, declared: Declared) -> None:
-        self._store = store
-        self._settings = settings
+    def __init__(self, collection: Collection, keeper: Keeper, declared: Declared) -> None:
+        self._store = collection.store
+        self._settings = collection.settings
         self._keeper = keeper
         self._declared = declared
 

@@ -42,11 +42,10 @@ class Topics:
     ) -> None:
         self._collection = collection
         self._store = collection.store
-        self._settings = collection.settings
         self._catalog = catalog
         self._reweigher = reweigher
         self._analyst = analyst
-        self._declared = Declared(collection.store, collection.dense, collection.vectorizer)
+        self._declared = Declared(collection)
 
     def all(self, *, scope: Scope = EVERYONE) -> list[Topic]:
         """Every topic of the `scope`, the largest first."""
@@ -152,7 +151,7 @@ class Topics:
 
     def phase(self, analyst: Callable[[], Analyst]) -> TopicPhase:
         """The part of maintenance that renews topics."""
-        return TopicPhase(self._store, self._settings, self._keeper(analyst), self._declared)
+        return TopicPhase(self._collection, self._keeper(analyst), self._declared)
 
     def _put(self, keeper: Keeper, draft: Draft | None, parent: int | None) -> None:
         if draft is not None:
@@ -165,7 +164,7 @@ class Topics:
             found = (analyst or self._analyst)()
             return found if isinstance(found, PageWriter) else None
 
-        return Keeper(self._store, self._collection.vectorizer, self._settings, writer)
+        return Keeper(self._collection, writer)
 
 
 def _topic(session: Session, note: MemoryNote, mark: Mark, notes: int) -> Topic:

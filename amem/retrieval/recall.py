@@ -6,14 +6,13 @@ import logging
 import math
 import threading
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from amem.clock import zone
 from amem.errors import NoteNotFound, StorageBusy, StorageFull, StorageReadOnly
-from amem.language.predicates import load_predicates
 from amem.protocols import Literate
 from amem.retrieval.confidence import Confidences
 from amem.retrieval.exclusions import kept_out
@@ -32,17 +31,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
 
     from amem.clock import Clock
-    from amem.language.predicates import Predicates
+    from amem.collection import Collection
     from amem.note import MemoryNote, Source
-    from amem.protocols import Embedder, Matrix, Reranker, Vector
+    from amem.protocols import Matrix, Reranker, Vector
     from amem.query import Query
     from amem.retrieval.confidence import Judged
     from amem.retrieval.explanation import Lent
     from amem.retrieval.fusion import Part
-    from amem.retrieval.hit import DenseIndex
     from amem.retrieval.legs import Answer
     from amem.retrieval.question import Reading
-    from amem.settings import Settings
     from amem.storage.store import Session, Store
 
 
@@ -146,38 +143,30 @@ class Recall:
     """Finds notes by meaning, words, names and links. Safe to use from many threads.
 
     `entities` recognises the names in a question; None looks the question's words up among the names the collection
-    knows. `predicates` is the table by which facts are walked along; None takes the one that comes with amem. `before`
-    is called before a question is embedded, and may raise to refuse it. `reranker` finds what reads the best candidates
+    knows. `reranker` finds what reads the best candidates
     again: called with False one that is on this machine, with True one that may be fetched. What all these, the
     embedder or the store raise comes through; what a reranker raises while it reads does not.
     """
 
     def __init__(
         self,
-        store: Store,
-        dense: DenseIndex,
-        embedder: Embedder,
-        settings: Settings,
-        clock: Clock,
+        collection: Collection,
         *,
         entities: Callable[[str], tuple[str, ...]] | None = None,
-        predicates: Callable[[], Predicates] | None = None,
-        before: Callable[[], None] | None = None,
         reranker: Callable[[bool], Reranker | None] | None = None,
     ) -> None:
-        self._store = store
-        self._dense = dense
-        self._embedder = embedder
-        self._settings = settings
+        self._store = collection.store
+        self._dense = collection.dense
+        self._embedder = collection.vectorizer.embedder
+        settings = self._settings = collection.settings
         self._reranking = Reranking(reranker or (lambda fetch: None), settings)
+        embedder, predicates = self._embedder, collection.predicates
         trust = partial(dense_trust, embedder)
-        predicates = predicates or cache(load_predicates)
-        self._ranker = Ranker(dense, settings, predicates, self._reranking, trust, entities)
+        self._ranker = Ranker(self._dense, settings, predicates, self._reranking, trust, entities)
         nearness = self._nearness if isinstance(embedder, Literate) else None
         self._confidences = Confidences(self._ranker.frequencies, Slots(settings, predicates), trust, nearness)
         self._languages = LanguagesOf()
-        self._before = before
-        self._uses = Uses(store, clock)
+        self._uses = Uses(collection.store, collection.clock)
 
     def search(self, query: Query) -> list[Hit]:
         """The best `query.k` notes, best first; equal scores newest first. An empty question finds nothing."""
@@ -288,8 +277,6 @@ class Recall:
         )
         if not texts:
             return readings, {}
-        if self._before is not None:
-            self._before()
         return readings, dict(zip(texts, self._embedder.embed(list(texts)), strict=True))
 
     def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:

@@ -30,13 +30,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.collection import Collection
     from amem.protocols import Analyst
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
     from amem.writing.fields import Canon
     from amem.writing.intake import Intake
-    from amem.writing.neighbours import Nearest
     from amem.writing.vocabulary import FrequencyCache
 
 _log = logging.getLogger("amem")
@@ -50,18 +48,15 @@ class Batch:
     def __init__(
         self,
         intakes: Sequence[Intake],
-        store: Store,
-        dense: Nearest,
-        vectorizer: Vectorizer,
+        collection: Collection,
         canon: Canon,
-        settings: Settings,
     ) -> None:
         self.entries = list(intakes)
-        self._store = store
-        self._dense = dense
-        self._vectorizer = vectorizer
+        self._store = collection.store
+        self._dense = collection.dense
+        self._vectorizer = collection.vectorizer
         self._canon = canon
-        self._settings = settings
+        self._settings = collection.settings
         self._stored: dict[int, NDArray[np.float32]] = {}
         self._scopes: dict[int, Scope] = {}
         self._seen = 0

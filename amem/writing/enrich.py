@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
-    from amem.settings import Settings
+    from amem.collection import Collection
     from amem.storage.records import Job
-    from amem.storage.store import Store
-    from amem.vectorizer import Vectorizer
     from amem.writing.conflict.settling import Settler
     from amem.writing.reanalysis import Thinker, Thought
     from amem.writing.worker import Worker
@@ -64,21 +62,19 @@ class Enricher:
 
     def __init__(
         self,
-        store: Store,
+        collection: Collection,
         thinker: Thinker,
-        vectorizer: Vectorizer,
         settler: Settler,
-        settings: Settings,
         worker: Worker,
         at_once: Callable[[], int],
     ) -> None:
-        self._store = store
+        self._store = collection.store
         self._thinker = thinker
-        self._vectorizer = vectorizer
+        self._vectorizer = collection.vectorizer
         self._settler = settler
-        self._settings = settings
+        self._settings = collection.settings
         self._worker = worker
-        self._owner = worker.owner
+        self.owner = worker.owner
         self._at_once = at_once
 
     def work(
@@ -96,7 +92,7 @@ class Enricher:
         Jobs in `tried` are left alone, and those that are tried join it. `heard` is told of each note, `progress` of
         (done, how many in all). Raises Cancelled when the analyst was called off.
         """
-        owner = owner or self._owner.one_more()
+        owner = owner or self.owner.one_more()
         errors: list[str] = []
         done = 0
         tried = set() if tried is None else tried
@@ -128,7 +124,7 @@ class Enricher:
         """
         raw = [receipt for receipt in stored if receipt.stored]
         finished: dict[str, Receipt] = {}
-        owner = self._owner.one_more()
+        owner = self.owner.one_more()
         try:
             with closing(self._each(self._claims(raw, owner), owner)) as receipts:
                 for task, receipt in receipts:
@@ -154,7 +150,7 @@ class Enricher:
         """
         raw = [receipt for receipt in stored if receipt.stored and receipt.enrichment is Enrichment.PENDING]
         tasks = []
-        owner = self._owner.one_more()
+        owner = self.owner.one_more()
         with self._store.write() as session:
             for id in changed:
                 if session.jobs.claim(ENRICH_JOB, id, owner, seconds=LEASE_SECONDS) is not None:
@@ -180,7 +176,7 @@ class Enricher:
 
         When the work is called off the note goes on waiting: its new text is stored in any case.
         """
-        owner = self._owner.one_more()
+        owner = self.owner.one_more()
         with self._store.write() as session:
             waits = session.jobs.claim(ENRICH_JOB, id, owner, seconds=LEASE_SECONDS)
         if waits is None:
@@ -221,9 +217,9 @@ class Enricher:
 
         This process may live on, and nobody would take it for gone.
         """
-        if not self._owner.used:
+        if not self.owner.used:
             return
-        name = self._owner.name
+        name = self.owner.name
         try:
             with self._store.write(wait=_SHORT) as session:
                 session.jobs.give_back(name)

@@ -27,18 +27,15 @@ from amem.writing.vocabulary import BatchVocabularies, FrequencyCache
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from amem.clock import Clock
+    from amem.collection import Collection
     from amem.errors import AmemError
     from amem.protocols import Analyst
-    from amem.settings import Settings
-    from amem.storage.store import Session, Store
-    from amem.vectorizer import Vectorizer
+    from amem.storage.store import Session
     from amem.writing.conflict.decision import Opinions
     from amem.writing.conflict.settling import Settler
     from amem.writing.enrich import Enricher
     from amem.writing.fields import Canon
     from amem.writing.intake import Intake, NewNote
-    from amem.writing.neighbours import Nearest
     from amem.writing.vocabulary import BatchVocabulary
 
 
@@ -129,25 +126,21 @@ class Pipeline:
 
     def __init__(
         self,
-        store: Store,
-        dense: Nearest,
-        vectorizer: Vectorizer,
+        collection: Collection,
         enricher: Enricher,
         settler: Settler,
         canon: Canon,
         analyst: Callable[[], Analyst],
-        settings: Settings,
-        clock: Clock,
     ) -> None:
-        self._store = store
-        self._dense = dense
-        self._vectorizer = vectorizer
+        self._collection = collection
+        self._store = collection.store
+        self._vectorizer = collection.vectorizer
         self._enricher = enricher
         self._settler = settler
         self._canon = canon
         self._analyst = analyst
-        self._settings = settings
-        self._clock = clock
+        self._settings = collection.settings
+        self._clock = collection.clock
         self._frequencies = FrequencyCache()
 
     def add(
@@ -208,9 +201,7 @@ class Pipeline:
     def _batches(self, intakes: Sequence[Intake]) -> list[Batch]:
         size = self._settings.batch_size
         return [
-            Batch(
-                intakes[start : start + size], self._store, self._dense, self._vectorizer, self._canon, self._settings
-            )
+            Batch(intakes[start : start + size], self._collection, self._canon)
             for start in range(0, len(intakes), size)
         ]
 

@@ -50,13 +50,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.analysis import Analysis, Described, Draft, Neighbour
+    from amem.collection import Collection
     from amem.note import MemoryNote
     from amem.protocols import Analyst
-    from amem.settings import Settings
-    from amem.storage.store import Store
-    from amem.vectorizer import Vectorizer
     from amem.writing.fields import Canon
-    from amem.writing.neighbours import Nearest
 
 
 _T = TypeVar("_T")
@@ -103,24 +100,21 @@ class Thinker:
 
     def __init__(
         self,
-        store: Store,
-        dense: Nearest,
-        vectorizer: Vectorizer,
+        collection: Collection,
         analyst: Callable[[], Analyst],
         fallback: Callable[[], Analyst],
         canon: Canon,
-        settings: Settings,
         cancelled: threading.Event,
     ) -> None:
-        self._store = store
-        self._dense = dense
-        self._vectorizer = vectorizer
+        self._store = collection.store
+        self._dense = collection.dense
+        self._vectorizer = collection.vectorizer
         self._analyst = analyst
         self._fallback = fallback
         self._canon = canon
-        self._settings = settings
+        self._settings = collection.settings
         self._cancelled = cancelled
-        self._vocabulary = StoreVocabulary(store, FrequencyCache())
+        self._vocabulary = StoreVocabulary(collection.store, FrequencyCache())
 
     def analyze(self, id: str, *, stand_in: bool = True) -> Thought:
         """Ps1 of a stored note. Without `stand_in` nobody answers for a model that fails: its error is raised.

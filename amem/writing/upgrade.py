@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from threading import Event
 
-    from amem.protocols import Analyst
-    from amem.settings import Settings
-    from amem.storage.store import Store
-    from amem.vectorizer import Vectorizer
+    from amem.collection import Collection
     from amem.writing.conflict.settling import Settler
     from amem.writing.reanalysis import Thinker, Thought
     from amem.writing.worker import Owner
@@ -38,24 +35,20 @@ class Upgrader:
 
     def __init__(
         self,
-        store: Store,
+        collection: Collection,
         thinker: Thinker,
-        vectorizer: Vectorizer,
         settler: Settler,
-        settings: Settings,
         owner: Owner,
         at_once: Callable[[], int],
-        analyst: Callable[[], Analyst],
         rules: str = "offline",
     ) -> None:
-        self._store = store
+        self._store = collection.store
         self._thinker = thinker
-        self._vectorizer = vectorizer
+        self._vectorizer = collection.vectorizer
         self._settler = settler
-        self._settings = settings
+        self._settings = collection.settings
         self._owner = owner
         self._at_once = at_once
-        self._analyst = analyst
         self._rules = rules
 
     def work(
@@ -69,7 +62,7 @@ class Upgrader:
 
         Raises InvalidInput when there is no model to redo them with, Cancelled when the model was called off.
         """
-        if self._analyst().local:
+        if self._thinker.is_quick:
             raise InvalidInput(
                 "there is no model that could redo what the built-in rules wrote",
                 hint="start Ollama, or set llm_backend and llm_model; amem doctor says what is reachable",

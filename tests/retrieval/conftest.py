@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from asking import Collection
 
 from amem import AgenticMemorySystem
+from amem import collection as collections
 from amem.analysts.rules import OfflineAnalyst
-from amem.collection import StoreFeed
 from amem.index import DenseLeg
+from amem.language.predicates import load_predicates
 from amem.retrieval.recall import Recall
 from amem.settings import Settings
 from amem.storage.store import Store
 from amem.testing import FrozenClock, HashEmbedder
+from amem.vectorizer import Vectorizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,9 +43,11 @@ def open_collection(tmp_path: Path) -> Iterator[Callable[..., Collection]]:
         clock = FrozenClock("2026-02-01T09:00", seed=f"collection {len(opened)}")
         chosen = Settings(home=tmp_path, **settings)
         store = Store(folder, clock)
-        dense = DenseLeg(StoreFeed(store), folder=folder, base="exact")
+        dense = DenseLeg(collections.StoreFeed(store), folder=folder, base="exact")
         by = embedder or HashEmbedder(256)
-        made = Collection(store, clock, by, Recall(store, dense, by, chosen, clock, entities=entities), dense)
+        by_notes = Vectorizer(store, by, chosen.embed_recipe)
+        inside = collections.Collection(store, dense, by_notes, chosen, clock, cache(load_predicates), folder)
+        made = Collection(store, clock, by, Recall(inside, entities=entities), dense)
         opened.append(made)
         return made
 
