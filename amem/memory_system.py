@@ -314,7 +314,7 @@ class AgenticMemorySystem(ScopedMemory):
     def count(self, filter: Filter | None = None) -> int:
         """How many notes pass the filter; without one, all that are not deleted."""
         with self._store.read() as session:
-            return session.notes.count(None if filter is None else filter.in_zone(self._parts.collection.zone))
+            return session.notes.count(None if filter is None else filter.in_zone(self._zone))
 
     def pulse(self) -> tuple[int, int]:
         """Two numbers, one of which grows with every write to the collection, whichever process makes it.
@@ -349,7 +349,7 @@ class AgenticMemorySystem(ScopedMemory):
 
     def today(self) -> date:
         """The day it is, in the collection's time zone."""
-        return self._clock.now().astimezone(self._parts.collection.zone).date()
+        return self._clock.now().astimezone(self._zone).date()
 
     def scopes_of(self, ids: Sequence[str]) -> dict[str, Scope]:
         """Whose each of these notes is, deleted or not; those that there are."""
@@ -388,7 +388,7 @@ class AgenticMemorySystem(ScopedMemory):
         or InvalidInput for days below 0 and for a table of predicates that cannot be read.
         """
         with self._store.read() as session:
-            return foresee(session, self.settings, self._parts.collection.predicates(), days, ids, most=most)
+            return foresee(session, self.settings, self._parts.predicates(), days, ids, most=most)
 
     # -- the log -------------------------------------------------------------------------------------------------------
 
@@ -398,7 +398,7 @@ class AgenticMemorySystem(ScopedMemory):
         `since` may be in words: ``2026-03-01``, ``7d``, ``today``. Raises InvalidInput for others.
         """
         with self._store.read() as session:
-            return log_order(session, self._parts.collection.zone, since=self._since(since), actor=actor)
+            return log_order(session, self._zone, since=self._since(since), actor=actor)
 
     def operations(self, ids: Sequence[int]) -> list[Operation]:
         """These operations, in this order; those that there are."""
@@ -450,7 +450,7 @@ class AgenticMemorySystem(ScopedMemory):
     def maintenance_due(self) -> str | None:
         """The cycle of maintenance that is due now, the longest one; None when none is."""
         with self._store.read() as session:
-            return due(session, self._parts.collection.zone)
+            return due(session, self._zone)
 
     def finish_purges(self) -> str:
         """Do what purges still owe: no file holds what was purged then. Returns why it can't be done, '' when it is."""
@@ -475,7 +475,7 @@ class AgenticMemorySystem(ScopedMemory):
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Embed every note anew with the present model and recipe; returns how many."""
-        return reindex(self._store, self._parts.collection.vectorizer, self.actor, progress=progress)
+        return reindex(self._store, self._parts.vectorizer, self.actor, progress=progress)
 
     def feed_chroma(self, timeout: float = 600.0) -> bool:
         """Have the collection's Chroma folder hold every note now, which the background does in time.
@@ -483,7 +483,7 @@ class AgenticMemorySystem(ScopedMemory):
         False where another process keeps the folder, where there is none (in memory, read-only, ``dense_base`` exact),
         and when it takes longer than `timeout` seconds.
         """
-        return self._parts.collection.dense.wait_for_chroma(timeout)
+        return self._parts.dense.wait_for_chroma(timeout)
 
     def copy(self, name: str) -> Path:
         """Copy the collection, consistent even while it is written to, to a new one in the same home.
@@ -560,7 +560,7 @@ class AgenticMemorySystem(ScopedMemory):
     @property
     def model_name(self) -> str:
         """Name of the embedding model."""
-        return self._parts.collection.vectorizer.embedder.name
+        return self._parts.vectorizer.embedder.name
 
     @property
     def evo_cnt(self) -> int:
@@ -575,7 +575,7 @@ class AgenticMemorySystem(ScopedMemory):
     def _since(self, since: datetime | str | None) -> datetime | None:
         if not isinstance(since, str):
             return since
-        return moment_of(since, self._parts.collection.zone, self._clock.now())
+        return moment_of(since, self._zone, self._clock.now())
 
     # The whole collection holds every note: whether there is one, the service that is asked says.
 

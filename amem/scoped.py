@@ -88,7 +88,7 @@ class ScopedMemory:
 
     def _hold(self, parts: Parts, actor: str, scope: Scope) -> None:
         self._parts, self.actor, self.scope = parts, actor, scope
-        self._store, self._clock = parts.store, parts.clock
+        self._store, self._clock, self._zone = parts.store, parts.clock, parts.collection.zone
         self.settings = parts.collection.settings
 
     def acting_as(self, actor: str) -> Self:
@@ -302,14 +302,14 @@ class ScopedMemory:
 
     def search_batch(self, queries: Sequence[str | Query], k: int = 5) -> list[list[Hit]]:
         """Answer many questions, embedding them together; results in order."""
-        self._parts.collection.vectorizer.check()
+        self._parts.vectorizer.check()
         asked = [self._confined(each if isinstance(each, Query) else Query(each, k)) for each in queries]
         self._parts.languages.meet([query.text for query in asked])
         return self._parts.recall.search_batch(asked)
 
     def explain(self, query: str | Query, id: str) -> Explanation:
         """Why this note is, or is not, among the answers. Raises NoteNotFound."""
-        self._parts.collection.vectorizer.check()
+        self._parts.vectorizer.check()
         asked = query if isinstance(query, Query) else Query(query, expand=True, touch=False)
         return self._parts.recall.explain(self._confined(asked), self._held(id))
 
@@ -368,7 +368,7 @@ class ScopedMemory:
         and facts that are pinned or important, as far as they hold now, under ``[Background]``, or
         ``[背景知识]`` where most are in Chinese. Counts as no use. `filter` and `tokenizer` as in `context`.
         """
-        within = self.within(filter).in_zone(self._parts.collection.zone)
+        within = self.within(filter).in_zone(self._zone)
         return self._parts.placing.core(budget_tokens, within, self._parts.placing.counter(tokenizer))
 
     def core_chosen(self, most: int, count: Callable[[str], int] = tokens, *, scope: Scope = EVERYONE) -> list[Core]:
@@ -377,7 +377,7 @@ class ScopedMemory:
 
         within = Filter(whose=self._of(scope))
         with self._store.read() as session, session.within(self._of(scope)):
-            return core_notes(session, self._parts.collection.predicates(), most, within=within, count=count)
+            return core_notes(session, self._parts.predicates(), most, within=within, count=count)
 
     def recall_tiers(
         self,
@@ -498,7 +498,7 @@ class ScopedMemory:
         Values of one slot that both stand since a person kept one come last.
         """
         with self._store.read() as session:
-            least, predicates = self.settings.supersede_confidence, self._parts.collection.predicates()
+            least, predicates = self.settings.supersede_confidence, self._parts.predicates()
             found = with_kept(session, predicates, open_conflicts(session, least))
         own = self._own_of([id for each in found for id in (each.earlier, each.later)])
         return [each for each in found if {each.earlier, each.later} <= own]
@@ -620,7 +620,7 @@ class ScopedMemory:
     def count(self, filter: Filter | None = None) -> int:
         """How many notes of the scope pass the filter; without one, all that stand."""
         with self._store.read() as session:
-            return session.notes.count(self.within(filter).in_zone(self._parts.collection.zone))
+            return session.notes.count(self.within(filter).in_zone(self._zone))
 
     # -- one note ------------------------------------------------------------------------------------------------------
 
@@ -635,7 +635,7 @@ class ScopedMemory:
         `known_at` asks for the note as it stood then: every field and its history, though not what is kept beside it
         (links, usage, trust). None where it was not there yet, or was deleted.
         """
-        moment = None if known_at is None else parse_time(known_at, self._parts.collection.zone)
+        moment = None if known_at is None else parse_time(known_at, self._zone)
         with self._store.read() as session:
             note = session.notes.get_many([id], known_at=moment).get(id)
         return note if note is not None and self.scope.holds(note.metadata) else None
@@ -764,7 +764,7 @@ class ScopedMemory:
         """
         id = self._held(id)
         with self._store.read() as session:
-            moment = session.now if at is None else parse_time(at, self._parts.collection.zone)
+            moment = session.now if at is None else parse_time(at, self._zone)
             return strength_of(session, self.settings, id, moment)
 
     def outlook(self, id: str, ahead: float | None = None) -> Outlook:
@@ -775,7 +775,7 @@ class ScopedMemory:
         """
         id = self._held(id)
         with self._store.read() as session:
-            return look_ahead(session, self.settings, self._parts.collection.predicates(), id, ahead)
+            return look_ahead(session, self.settings, self._parts.predicates(), id, ahead)
 
     # -- by hand -------------------------------------------------------------------------------------------------------
 
@@ -941,13 +941,13 @@ class ScopedMemory:
 
     def _asked(self, query: str | Query, **how: Any) -> Query:
         """The question as it is asked of the scope's notes; `how` is for one that is no Query, which says it itself."""
-        self._parts.collection.vectorizer.check()
+        self._parts.vectorizer.check()
         asked = query if isinstance(query, Query) else Query(query, 0, **how)
         self._parts.languages.meet([asked.text])
         return self._confined(asked)
 
     def _confined(self, query: Query) -> Query:
-        return replace(query, filter=self.within(query.filter)).in_zone(self._parts.collection.zone)
+        return replace(query, filter=self.within(query.filter)).in_zone(self._zone)
 
     def _staying(self, links: Sequence[Link]) -> list[Link]:
         """Those of these links that stay in the scope; some of old do not."""
@@ -1002,5 +1002,5 @@ class ScopedMemory:
     ) -> list[MemoryNote]:
         """Notes that pass the filter, newest first; `order` is time, recorded or importance."""
         with self._store.read() as session:
-            wanted = self.within(filter).in_zone(self._parts.collection.zone)
+            wanted = self.within(filter).in_zone(self._zone)
             return session.notes.page(wanted, limit=limit, offset=offset, order=order)

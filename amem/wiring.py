@@ -109,6 +109,7 @@ class Parts:
         feed = StoreFeed(store)
         # A folder that cannot be written to cannot hold a copy in Chroma either.
         dense = DenseLeg(feed, folder=folder, base="exact" if store.read_only else settings.dense_base)
+        self.predicates, self.dense, self.vectorizer = predicates, dense, vectorizer
         self.collection = Collection(store, dense, vectorizer, settings, clock, predicates, folder)
         self.retriever = CollectionRetriever(store, dense, feed, vectorizer)
         self.languages = LanguageAdvice(self.collection, given.notify)
@@ -167,7 +168,7 @@ class Parts:
         """Contexts for prompts."""
         from amem.retrieval.context import Placing
 
-        return Placing(self.recall, self.store, self.collection.settings, self.collection.predicates)
+        return Placing(self.recall, self.store, self.collection.settings, self.predicates)
 
     @cached_property
     def tiers(self) -> TierReader:
@@ -222,6 +223,6 @@ class Parts:
         finally:
             try:
                 self.retriever.close()
-                self.collection.dense.close(max(0.0, until - time.monotonic()))
+                self.dense.close(max(0.0, until - time.monotonic()))
             finally:
                 self.store.close()

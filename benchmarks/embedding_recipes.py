@@ -69,7 +69,7 @@ class Index:
     """The dense leg over several vectors a note, whose cosines `join` makes one."""
 
     def __init__(self, memory: AgenticMemorySystem, matrices: Sequence[dict[int, Vectors]], join: Any) -> None:
-        self._leg, self._join = memory.parts.collection.dense, join
+        self._leg, self._join = memory.parts.dense, join
         self.keys = np.array(sorted(matrices[0]), dtype=np.int64)
         self._matrices = [np.stack([matrix[key] for key in self.keys.tolist()]) for matrix in matrices]
         with memory.parts.store.read() as session:

@@ -134,7 +134,9 @@ class Topics:
         """Let declared topics take in these new notes, below the operation that brought them."""
         with self._store.read() as session:
             topics = {known.id: known for known in known_topics(session) if known.mark.declared}
-            keys = list(session.notes.keys_of(ids).values()) if topics else []
+            if not topics:
+                return
+            keys = list(session.notes.keys_of(ids).values())
         keeper = self._keeper()
         for id, grown in self._declared.belonging(keys).items():
             draft = keeper.draft(sorted(topics[id].members | grown), topics[id], scope=topics[id].scope)

@@ -74,9 +74,9 @@ def test_every_acknowledged_note_survives_fifty_kills_at_random_moments(workers:
 
     # What fifty kills left of Chroma's folder is checked, mended or rebuilt, and then answers the same.
     with opened(tmp_path, "chroma") as memory:
-        assert memory.parts.collection.dense.wait_for_chroma(60), memory.parts.collection.dense.status()
-        assert memory.parts.collection.dense.status()["base"] == "chroma"
-        assert len(memory.parts.collection.dense) == in_all
+        assert memory.parts.dense.wait_for_chroma(60), memory.parts.dense.status()
+        assert memory.parts.dense.status()["base"] == "chroma"
+        assert len(memory.parts.dense) == in_all
         check(memory, dict(list(stored.items())[::3]))
 
 
@@ -89,6 +89,6 @@ def test_a_chroma_folder_that_a_kill_left_broken_is_rebuilt_while_search_goes_on
         path.write_bytes(b"what a dying disk left" * 200)
     with opened(tmp_path, "chroma") as memory:
         check(memory, worker.stored)
-        assert memory.parts.collection.dense.wait_for_chroma(60), memory.parts.collection.dense.status()
-        assert memory.parts.collection.dense.status()["base"] == "chroma"
+        assert memory.parts.dense.wait_for_chroma(60), memory.parts.dense.status()
+        assert memory.parts.dense.status()["base"] == "chroma"
         check(memory, worker.stored)

@@ -66,7 +66,7 @@ def write_for_ever(job: dict[str, Any]) -> None:
             text = f"{job['name']}n{number} came alone"
             say(stored=memory.add_note(text), text=text)
         if job.get("base") == "chroma" and number % 3 == 0:
-            memory.parts.collection.dense.wait_for_chroma(10)
+            memory.parts.dense.wait_for_chroma(10)
 
 
 def _slowly(draft: Draft) -> Analysis:
