@@ -172,88 +172,35 @@ def help_on(
 
 
 #: Where in this room every command and group of commands is, by the panel of the help in which it stands.
-PANELS: dict[str, dict[str, str]] = {
-    "Start": {
-        "setup": "config.setup",
-        "path": "config.path",
-        "config": "config.config",
-        "tui": "browser.tui",
-        "desktop": "browser.desktop",
-        "mcp": "agents.mcp",
-        "hook": "agents.hook",
-        "models": "model_commands.models",
-        "demo": "demo.demo",
-    },
-    "Chat": {"chat": "chat.chat", "ask": "chat.ask"},
-    "Write": {
-        "add": "write.add",
-        "edit": "write.edit",
-        "delete": "write.delete",
-        "restore": "write.restore",
-        "purge": "write.purge",
-        "pin": "write.pin",
-        "link": "write.link",
-    },
-    "Find": {
-        "list": "read.list_notes",
-        "show": "read.show",
-        "search": "read.search",
-        "why": "why.why",
-        "context": "read.context",
-        "trace": "trace.trace",
-        "facts": "facts.facts",
-        "timeline": "facts.timeline",
-        "topics": "topic_commands.topics",
-        "topic": "topic_commands.topic",
-    },
-    "Trust": {
-        "log": "log.log",
-        "history": "log.history",
-        "undo": "log.undo",
-        "redo": "log.redo",
-        "conflicts": "conflicts.conflicts",
-        "supersede": "conflicts.supersede",
-        "unsupersede": "conflicts.unsupersede",
-        "retract": "conflicts.retract",
-        "keep": "conflicts.keep",
-        "review": "review.review",
-        "rules": "chat.rules",
-    },
-    "In and out": {
-        "import": "transfer.import_notes",
-        "export": "transfer.export",
-        "vault": "vault.vault",
-        "graph": "transfer.graph",
-    },
-    "Look after": {
-        "maintain": "maintain.maintain",
-        "fade": "fade.fade",
-        "health": "maintain.health",
-        "tags": "manage.tags",
-        "enrich": "manage.enrich",
-        "work": "manage.work",
-        "reindex": "manage.reindex",
-        "doctor": "manage.doctor",
-        "copy": "manage.copy",
-        "backup": "manage.backup",
-        "collections": "manage.collections",
-    },
+PANELS = {
+    "Start": "config.setup config.path config.config browser.tui browser.desktop agents.mcp agents.hook "
+    "model_commands.models demo.demo",
+    "Chat": "chat.chat chat.ask",
+    "Write": "write.add write.edit write.delete write.restore write.purge write.pin write.link",
+    "Find": "read.list read.show read.search why.why read.context trace.trace facts.facts facts.timeline "
+    "topic_commands.topics topic_commands.topic",
+    "Trust": "log.log log.history log.undo log.redo conflicts.conflicts conflicts.supersede conflicts.unsupersede "
+    "conflicts.retract conflicts.keep review.review chat.rules",
+    "In and out": "transfer.import transfer.export vault.vault transfer.graph",
+    "Look after": "maintain.maintain fade.fade maintain.health manage.tags manage.enrich manage.work manage.reindex "
+    "manage.doctor manage.copy manage.backup manage.collections",
 }
+#: Names that Python keeps for itself.
+_OWN_NAMES = {"list": "list_notes", "import": "import_notes"}
 
 
 def register(only: str = "") -> None:
     """Add this command, or all where there is none of the name."""
-    known = any(only in commands for commands in PANELS.values())
-    for panel, commands in PANELS.items():
-        for name, place in commands.items():
-            if known and name != only:
-                continue
-            module, _, attribute = place.partition(".")
-            command = getattr(import_module(f"amem.cli.{module}"), attribute)
-            if isinstance(command, typer.Typer):
-                _program.add_typer(command, name=name, rich_help_panel=panel)
-            else:
-                _program.command(name, rich_help_panel=panel)(command)
+    placed = [(panel, *place.split(".")) for panel, places in PANELS.items() for place in places.split()]
+    known = any(only == name for _, _, name in placed)
+    for panel, module, name in placed:
+        if known and name != only:
+            continue
+        command = getattr(import_module(f"amem.cli.{module}"), _OWN_NAMES.get(name, name))
+        if isinstance(command, typer.Typer):
+            _program.add_typer(command, name=name, rich_help_panel=panel)
+        else:
+            _program.command(name, rich_help_panel=panel)(command)
 
 
 @cache

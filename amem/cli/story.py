@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from amem.cli.render import (
@@ -45,16 +47,30 @@ _LINKS = 10
 _REWRITES = 20
 
 
-class Story:
+class _Teller:
+    """Prints paragraphs and headings on what a collection holds."""
+
+    def __init__(self, memory: AgenticMemorySystem, width: int, out: Console | None = None) -> None:
+        self._memory = memory
+        self._zone = zone(memory.settings.timezone)
+        self._out = out or console()
+        if out is None and not on_terminal():
+            self._out.width = width
+
+    def _heading(self, text: str) -> None:
+        self._out.print()
+        self._out.print(styled((text, "bold underline")))
+
+    def _say(self, *parts: str | tuple[str, StyleType], indent: int = 0, hanging: int = 0) -> None:
+        print_wrapped(self._out, styled(*parts), indent=indent, hanging=hanging)
+
+
+class Story(_Teller):
     """Tells what became of a collection's notes."""
 
     def __init__(self, memory: AgenticMemorySystem, receipts: Sequence[Receipt]) -> None:
-        self._memory = memory
+        super().__init__(memory, _WIDTH)
         self._receipts = receipts
-        self._zone = zone(memory.settings.timezone)
-        self._out = console()
-        if not on_terminal():
-            self._out.width = _WIDTH
         self._notes: dict[str, MemoryNote] = {}
 
     def opening(self, seconds: float) -> None:
@@ -162,13 +178,6 @@ class Story:
             self._notes[id] = note
         return self._notes[id]
 
-    def _heading(self, text: str) -> None:
-        self._out.print()
-        self._out.print(styled((text, "bold underline")))
-
-    def _say(self, *parts: str | tuple[str, StyleType], indent: int = 0, hanging: int = 0) -> None:
-        print_wrapped(self._out, styled(*parts), indent=indent, hanging=hanging)
-
 
 def _common(before: str, after: str) -> int:
     """How many characters of the beginning two texts share, to the end of a word."""
@@ -187,85 +196,6 @@ WIDTH = 80
 _LABEL = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The story in one language; `notes` are the beginnings of those it is about, in their order."""
-
-    notes: tuple[str, ...]
-    questions: tuple[str, ...]
-    heading: str
-    opening: str
-    written: str
-    did: str
-    counts: str
-    tags: str
-    context: str
-    link: str
-    because: str
-    caused: str
-    ended: str
-    until: str
-    answers: str
-    back: str
-    safe: str
-    one_back: str
-    all_back: str
-    next: str
-    rest: str
-
-
-ENGLISH = Words(
-    notes=(
-        "Signed up for the Rotterdam marathon",
-        "Knee pain on the outside",
-        "Decision: I withdraw from the Rotterdam",
-    ),
-    questions=("Where do I work now?", "Why did I leave Kestrel Freight?"),
-    heading="A year in {notes} notes",
-    opening="Somebody's notes of a year, in English and Chinese. amem has read them in {seconds:.0f} s by {by},"
-    " and keeps them in {folder}.",
-    written="What was written (3 of {notes})",
-    did="What amem did with it",
-    counts="It gave each note keywords, tags and a context, made {links}, and updated older notes {changes} times when"
-    " newer ones came. The last note above, for instance:",
-    tags="tags",
-    context="context",
-    link="link",
-    because="because it {reason}",
-    caused="caused by “{other}”",
-    ended="ends",
-    until="“{said}”, which was so until {until}",
-    answers="What it answers",
-    back="How to take it back",
-    safe="Every change is an operation that can be undone, and redone; amem log lists them.",
-    one_back="makes what the note ended hold again",
-    all_back="takes back all {notes} notes; amem redo brings them back",
-    next="Next: browse these notes in the terminal",
-    rest="{command} tells more: every rewrite, the surest links, five questions",
-)
-CHINESE = Words(
-    notes=("我和芝麻住在鹿特丹", "芝麻最近喝水特别多", "从今天起芝麻只吃低磷", "搬到里斯本了"),
-    questions=("我现在住在哪里？", "芝麻吃什么？"),
-    heading="一年，{notes} 条笔记",
-    opening="某人一年的笔记，中文和英文都有。amem 用{by}在 {seconds:.0f} 秒内读完，保存在 {folder}。",
-    written="写下了什么（{notes} 条中的 4 条）",
-    did="amem 做了什么",
-    counts="每条笔记都有了关键词、标签和背景；笔记之间建立了 {links}；新笔记到来时，旧笔记更新了 {changes} 次。比如：",
-    tags="标签",
-    context="背景",
-    link="链接",
-    because="{reason}",
-    caused="起因是“{other}”",
-    ended="不再成立",
-    until="“{said}”，到 {until} 为止",
-    answers="它能回答什么",
-    back="怎样撤销",
-    safe="每次改动都是一个可以撤销、也可以重做的操作；amem log 列出全部操作。",
-    one_back="让上面那句话重新成立",
-    all_back="{notes} 条笔记全部撤回；amem redo 把它们找回来",
-    next="下一步：在终端里浏览这些笔记",
-    rest="{command} 讲得更多：每次改写、最确定的链接、五个问题",
-)
 _BY = {"offline": ("built-in rules, without a model", "内置规则（不需要模型）")}
 
 
@@ -277,19 +207,19 @@ def language_of_reader(given: str | None = None) -> str:
     return "zh" if named.lower().startswith(("zh", "chinese")) else "en"
 
 
-class DemoStory:
+class DemoStory(_Teller):
     """Tells it from the demo's collection, as it is now."""
 
     def __init__(
         self, memory: AgenticMemorySystem, language: str, command: Callable[..., str], *, out: Console | None = None
     ) -> None:
-        self._memory, self._command = memory, command
-        self._words = CHINESE if language == "zh" else ENGLISH
+        super().__init__(memory, WIDTH, out)
+        self._command = command
+        words = tomllib.loads((Path(__file__).parent / "demo_story.toml").read_text(encoding="utf-8"))
+        self._words = SimpleNamespace(**words[language])
         self._chinese = language == "zh"
-        self._zone = zone(memory.settings.timezone)
-        self._out = out or console()
-        if out is None and (not on_terminal() or self._out.width > WIDTH):
-            self._out.width = WIDTH
+        if out is None:
+            self._out.width = min(self._out.width, WIDTH)
         every = memory.list(Filter(statuses=(Status.ACTIVE, Status.SUPERSEDED)), limit=1000)
         found = (next((note for note in every if note.content.startswith(start)), None) for start in self._words.notes)
         self._notes = [note for note in found if note is not None]
@@ -302,17 +232,17 @@ class DemoStory:
         self._say((words.heading.format(notes=self._total), "bold"))
         self._say((words.opening.format(seconds=seconds, by=told, folder=folder), "dim"))
         notes = self._notes
-        self._heading(1, words.written.format(notes=self._total))
+        self._heading(f"1 {words.written.format(notes=self._total)}")
         for note in notes:
             self._dated(note)
-        self._heading(2, words.did)
+        self._heading(f"2 {words.did}")
         made = f"{links} 条链接" if self._chinese else count(links, "link")
         self._say(words.counts.format(links=made, changes=changes), indent=2)
         undone = self._done(notes)
-        self._heading(3, words.answers)
+        self._heading(f"3 {words.answers}")
         for question in words.questions:
             self._answer(question)
-        self._heading(4, words.back)
+        self._heading(f"4 {words.back}")
         self._say(words.safe, indent=2)
         if undone is not None:
             self._offer(self._command("undo", str(undone)), words.one_back)
@@ -383,10 +313,3 @@ class DemoStory:
         self._out.print(told, soft_wrap=True)  # a command that is copied must not be broken
         if purpose and not together:
             self._say((purpose, "dim"), indent=4)
-
-    def _heading(self, number: int, text: str) -> None:
-        self._out.print()
-        self._out.print(styled((f"{number} {text}", "bold underline")))
-
-    def _say(self, *parts: str | tuple[str, StyleType], indent: int = 0, hanging: int = 0) -> None:
-        print_wrapped(self._out, styled(*parts), indent=indent, hanging=hanging)
