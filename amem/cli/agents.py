@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.invocation import installed_program, invocation, tell, told_written
+from amem.cli.invocation import installed_program, invocation, tell
 from amem.cli.render import print_json, say
 from amem.cli.sessions import READY, change_counter, folder_of, have_learnt, project_collection, ready, told
 from amem.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from amem.cli.invocation import Invocation
 
@@ -88,7 +88,6 @@ def _install(
     named: str | None,
     write: bool,
 ) -> None:
-    from amem.interop.settings_files import part_of, read_settings, write_settings
     from amem.mcp import clients
 
     client = clients.client_of(name)
@@ -105,15 +104,26 @@ def _install(
         where = ["--home", str(settings.home), *([] if named else ["--collection", settings.collection])]
         env = [] if call.env_file is None else ["--env-file", str(Path(call.env_file).absolute())]
         entry = client.by_command([installed_program(), *where, *env, "mcp", *flags])
-    path = client.path()
+    _offer(client.path(), client.key, {clients.NAME: entry}, client.title, write, lambda servers: {clients.NAME: entry})
+
+
+def _offer(
+    path: Path, section: str, shown: Any, title: str, write: bool, wanted: "Callable[[dict[str, Any]], dict[str, Any]]"
+) -> None:
+    """Print what belongs in a section of another program's settings, or merge `wanted` of what is there into it."""
+    from amem.interop.settings_files import part_of, read_settings, write_settings
+
     if not write:
-        print_json({client.key: {clients.NAME: entry}})
-        return tell(f"for {client.title}: merge this into {path}, or have it done with --write")
+        print_json({section: shown})
+        return tell(f"for {title}: merge this into {path}, or have it done with --write")
     held = read_settings(path)
-    servers = part_of(held.get(client.key, {}), f"{client.key!r} in {path}")
-    if servers.get(clients.NAME) == entry:
+    there = part_of(held.get(section, {}), f"{section!r} in {path}")
+    merged = {**there, **wanted(there)}
+    if merged == there:
         return tell(f"{path} says so already")
-    told_written(path, write_settings(path, {**held, client.key: {**servers, clients.NAME: entry}}), client.title)
+    backup = write_settings(path, {**held, section: merged})
+    tell(f"wrote {path}" + ("" if backup is None else f"; what it held before is in {backup.name}"))
+    tell(f"start {title} anew to have it use amem")
 
 
 # ``amem hook``: what a coding agent's program runs when a session begins and ends, so that the next one remembers it.
@@ -136,8 +146,6 @@ def install(
     write: Annotated[bool, typer.Option("--write", help="Merge the hooks into its settings.")] = False,
 ) -> None:
     """Print the hooks for Claude Code's settings; each project gets a collection, or with -c all get that one."""
-    from amem.interop.settings_files import part_of, read_settings, write_settings
-
     if client.strip().lower() != _CLIENT:
         raise InvalidInput(f"there are no hooks for {client!r}", hint=f"there are some for {_CLIENT}")
     call = invocation(context)
@@ -151,15 +159,11 @@ def install(
         for event, command in _EVENTS.items()
     }
     path = Path.home() / ".claude" / "settings.json"
-    if not write:
-        print_json({"hooks": {event: [entry] for event, entry in hooks.items()}})
-        return tell(f"for Claude Code: merge this into {path}, or have it done with --write")
-    held = read_settings(path)
-    there = part_of(held.get("hooks", {}), f"'hooks' in {path}")
-    wanted = {event: [*_others(there.get(event, []), event, path), entry] for event, entry in hooks.items()}
-    if {**there, **wanted} == there:
-        return tell(f"{path} says so already")
-    told_written(path, write_settings(path, {**held, "hooks": {**there, **wanted}}), "Claude Code")
+
+    def wanted(there: dict[str, Any]) -> dict[str, Any]:
+        return {event: [*_others(there.get(event, []), event, path), entry] for event, entry in hooks.items()}
+
+    _offer(path, "hooks", {event: [entry] for event, entry in hooks.items()}, "Claude Code", write, wanted)
 
 
 @hook.command("session-start")

@@ -131,7 +131,7 @@ def ask(
         for note in answer.notes:
             tell(note)
     if as_json:
-        print_json(answer.to_dict())
+        print_json(answer)
     else:
         _print(answer, zone(settings.timezone))
     if answer.error:

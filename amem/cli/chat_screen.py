@@ -27,7 +27,7 @@ from amem.conversation.commands import Choices, Line, Notes, Recollection, Store
 from amem.conversation.ports import reason
 from amem.conversation.reply import LEARNING, ended, grouped, was_shown
 from amem.errors import NoteNotFound, SessionNotFound
-from amem.language.sentences import may_break
+from amem.language.sentences import breaks, may_break
 from amem.rendering import text_of
 from amem.storage.chats import Learning
 from amem.visible import visible
@@ -66,76 +66,42 @@ class Folder:
     def __init__(self, width: int, *, indent: int = 2) -> None:
         self._indent = " " * indent
         self._room = max(width - indent, _NARROWEST)
-        self._taken = 0
-        self._line_begun = False
-        self._spaces = ""
-        self._word = ""
-        self._size = 0
-        self._cut = False
+        #: The line on the screen, and how much of it is shown.
+        self._line, self._shown = "", 0
 
     def feed(self, text: str) -> str:
         """What of the text so far can be shown."""
-        from rich.cells import get_character_cell_size
-
-        shown: list[str] = []
-        for char in visible(text.replace("\r", "").replace("\t", _TAB)):
-            if char == "\n":
-                shown.append(self._place() + "\n")
-                self._taken, self._spaces, self._line_begun = 0, "", False
-            elif char.isspace():
-                shown.append(self._place())
-                self._spaces += char
-            else:
-                if self._word and may_break(self._word[-1], char):
-                    shown.append(self._place())
-                self._word += char
-                self._size += get_character_cell_size(char)
-                if self._size > self._room:
-                    shown.append(self._place(cut=True))
+        first, *lines = visible(text.replace("\r", "").replace("\t", _TAB)).split("\n")
+        shown = [self._add(first)]
+        for line in lines:
+            shown += [self.end(), "\n", self._add(line)]
         return "".join(shown)
 
     def end(self) -> str:
         """The rest; the text is over."""
-        return self._place()
+        rest = self._show(len(self._line.rstrip()))
+        self._line, self._shown = "", 0
+        return rest
 
-    def _place(self, *, cut: bool = False) -> str:
-        """The word that is held back, on this line or the next; one longer than a line is `cut`, its rest follows."""
-        if not self._word:
-            self._cut = False
+    def _add(self, text: str) -> str:
+        self._line += text
+        spaces = len(self._line) - len(self._line.lstrip(" "))
+        if spaces > self._room - _NARROWEST and not self._shown and self._line.strip():
+            # Indentation, but for what leaves no room to read.
+            self._line = " " * ((self._room - _NARROWEST) // 2) + self._line[spaces:]
+        shown = []
+        while ends := breaks(self._line, self._room, first=self._room):
+            shown += [self._show(len(self._line[: ends[0]].rstrip())), "\n"]
+            self._line, self._shown = self._line[ends[0] :], 0
+        whole = (place for place in range(len(self._line) - 1, 0, -1) if may_break(*self._line[place - 1 : place + 1]))
+        return "".join([*shown, self._show(len(self._line[: next(whole, 0)].rstrip()))])
+
+    def _show(self, upto: int) -> str:
+        """More of the line on the screen."""
+        if upto <= self._shown:
             return ""
-        before = "" if self._cut else self._go_to_word()
-        word = self._filling(self._word)
-        self._word, self._size, self._cut = "", 0, cut
-        return before + word
-
-    def _go_to_word(self) -> str:
-        from rich.cells import cell_len
-
-        # Spaces at the beginning of a line that the writer began are indentation; at a fold they are not needed.
-        spaces, self._spaces = self._spaces, ""
-        if not self._line_begun:
-            self._line_begun = True
-            spaces = spaces[: (self._room - _NARROWEST) // 2] if cell_len(spaces) > self._room - _NARROWEST else spaces
-            self._taken = cell_len(spaces)
-            return self._indent + spaces
-        if self._taken + cell_len(spaces) + self._size > self._room:
-            self._taken = 0
-            return f"\n{self._indent}"
-        self._taken += cell_len(spaces)
-        return spaces
-
-    def _filling(self, word: str) -> str:
-        from rich.cells import get_character_cell_size
-
-        shown: list[str] = []
-        for char in word:
-            size = get_character_cell_size(char)
-            if self._taken + size > self._room:
-                shown.append(f"\n{self._indent}")
-                self._taken = 0
-            shown.append(char)
-            self._taken += size
-        return "".join(shown)
+        begun, self._shown = self._shown, upto
+        return ("" if begun else self._indent) + self._line[begun:upto]
 
 
 # What a chat looks like on a terminal.
@@ -329,7 +295,7 @@ def list_chats(call: Invocation, as_json: bool) -> None:
         found = _sessions(memory)
         timezone = call.settings().timezone
     if as_json:
-        return print_json([session_record(each) for each in found])
+        return print_json(found)
     local = zone(timezone)
     rows = [
         (short_id(each.id), when(each.last_at, local), f"{each.turns:,}", one_line(each.opening, 200)) for each in found
@@ -356,17 +322,6 @@ def replay_chat(call: Invocation, session: str | None, turn: int | None, as_json
                 _print(each)
 
 
-def session_record(chat: ChatSession) -> dict[str, Any]:
-    """A chat as JSON."""
-    return {
-        "id": chat.id,
-        "started_at": chat.started_at.isoformat(),
-        "last_at": chat.last_at.isoformat(),
-        "turns": chat.turns,
-        "opening": chat.opening,
-    }
-
-
 def turn_record(each: Replayed) -> dict[str, Any]:
     """A turn as JSON."""
     turn = each.turn
@@ -380,7 +335,7 @@ def turn_record(each: Replayed) -> dict[str, Any]:
         "model": turn.model,
         "prompt": turn.prompt,
         "error": turn.error,
-        "recalled": [found.to_dict() for found in each.recalled],
+        "recalled": each.recalled,
         "learning": str(turn.learning),
         "learnt": list(each.learnt),
         "operation": turn.learnt_by,

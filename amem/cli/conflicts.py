@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.invocation import inform, invocation, tell
+from amem.cli.invocation import inform, invocation, print_done, tell
 from amem.cli.options import Ids, Json, Time, stamp
 from amem.cli.render import (
     console,
@@ -25,7 +25,7 @@ from amem.note import Status
 from amem.rendering import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
     from datetime import tzinfo
 
     from rich.console import Console
@@ -56,7 +56,7 @@ def conflicts(
     with call.browsed(as_json) as memory:
         found = _found(memory, text, time, speaker)
         if as_json:
-            return print_json([each.to_dict() for each in found])
+            return print_json(found)
         if not found:
             return tell("nothing disagrees" if text is None else "it would overturn nothing")
         shown = pairs(memory, found, text, zone(memory.settings.timezone))
@@ -79,7 +79,7 @@ def supersede(
         return print_json({"superseded": before, "by": after} | ({"statement": statement} if statement else {}))
     stands = bool(statement) and note is not None and note.status is Status.ACTIVE
     say(f"superseded {'a statement of ' * stands}{short_id(before)} by {short_id(after)}")
-    tell(f"undo with: {call.command('undo')}")
+    call.tell_undo()
 
 
 def unsupersede(context: typer.Context, ids: Ids, statement: Part = "", as_json: Json = False) -> None:
@@ -88,7 +88,9 @@ def unsupersede(context: typer.Context, ids: Ids, statement: Part = "", as_json:
     with call.memory() as memory:
         found = [memory.resolve(id) for id in ids]
         changed = [id for id in dict.fromkeys(found) if memory.unsupersede(id, statement=statement)]
-    _say(call, "unsuperseded", changed, as_json)
+    print_done("unsuperseded", changed, as_json)
+    if changed and not as_json:
+        call.tell_undo(len(changed))
     for id in dict.fromkeys(found):
         if id not in changed:
             tell(f"{short_id(id)} " + ("has no such statement marked" if statement else "was not superseded"))
@@ -103,7 +105,9 @@ def retract(context: typer.Context, ids: Ids, reason: Reason = "", statement: Pa
         replaced = {id: memory.superseded_by(id) for id in changed}
         notes = {id: memory.read(id) for id in found}
     part = {id for id in changed if statement and (note := notes[id]) is not None and note.status is Status.ACTIVE}
-    _say(call, "retracted", changed, as_json, part=part)
+    print_done("retracted", changed, as_json, part=part)
+    if changed and not as_json:
+        call.tell_undo(len(changed))
     for id in found:
         if id not in changed:
             tell(_stood_not(notes[id], id))
@@ -142,16 +146,6 @@ def _stood_not(note: "MemoryNote | None", id: str) -> str:
     if note.superseded_by is None:
         return f"{short_id(id)} is retracted already"
     return f"{short_id(id)} is superseded by {short_id(note.superseded_by)} already"
-
-
-def _say(call: "Invocation", what: str, ids: list[str], as_json: bool, part: "Collection[str]" = ()) -> None:
-    """`part` are the notes of which only a statement was meant, and which stand without it."""
-    if as_json:
-        return print_json({what: ids})
-    for id in ids:
-        say(f"{what} {'a statement of ' * (id in part)}{short_id(id)}")
-    if ids:
-        tell(f"undo with: {call.command('undo')}{' (once for each)' if len(ids) > 1 else ''}")
 
 
 # Two notes that do not go together, as people read them: a block for each pair, with what to type to decide it.

@@ -68,7 +68,7 @@ def facts(
         asked = known if as_of is None else moment(as_of, timezone)
         found = memory.facts(subject, predicate, as_of=asked, known_at=known)
         if as_json:
-            return print_json([each.to_dict() for each in found])
+            return print_json(found)
         ever = memory.timeline(subject, predicate, known_at=known)
         if not ever:
             return tell(_unknown(memory, subject, predicate, known_at))
@@ -96,7 +96,7 @@ def timeline(
         known = None if known_at is None else moment(known_at, timezone)
         found = memory.timeline(subject, predicate, known_at=known)
         if as_json:
-            return print_json([each.to_dict() for each in found])
+            return print_json(found)
         if not found:
             return tell(_unknown(memory, subject, predicate, known_at))
     _print(found, timezone, (found[0].subject, None, known_at), grouped=False)

@@ -53,7 +53,7 @@ def fade(
     if output is not None:
         _save(preview, output)
     if as_json:
-        return print_json(preview.to_dict())
+        return print_json(preview)
     if not on_terminal():
         _print_lines(preview.notes)
     else:

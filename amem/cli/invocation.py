@@ -10,13 +10,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from amem.errors import CollectionNotFound, InvalidInput
-from amem.visible import visible
+from amem.visible import visible, visible_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     import typer
 
@@ -48,6 +48,10 @@ class Invocation:
         named = [(f"--{name}", value) for name in ("home", "collection") if (value := getattr(self, name)) is not None]
         return shlex.join([program(), *(word for pair in named for word in pair), *words])
 
+    def tell_undo(self, number: int = 1, what: str = "each") -> None:
+        """Say how to take back what was done, in so many operations."""
+        tell(f"undo with: {self.command('undo')}{f' (once for {what})' if number > 1 else ''}")
+
     @contextmanager
     def memory(
         self, *, create: bool = False, notify: bool = False, settings: Settings | None = None, chroma: bool = False
@@ -77,10 +81,7 @@ class Invocation:
             raise self.no_notes(settings) from missing
         with opened as memory:
             yield memory
-            for error in list(memory.passed_over.values())[:_NAMED]:
-                tell(f"left out: {error} ({error.hint})")
-            if len(memory.passed_over) > _NAMED:
-                tell(f"left out: {len(memory.passed_over) - _NAMED:,} more")
+            tell_some([f"left out: {error} ({error.hint})" for error in memory.passed_over.values()], _NAMED)
             if (advice := memory.language_advice()) is not None:
                 tell(str(advice))
 
@@ -154,6 +155,14 @@ def tell(line: str) -> None:
     _say(folded(line, command=f"{program()} "))
 
 
+def tell_some(lines: Sequence[str], most: int, more: str = "more", *, total: int | None = None) -> None:
+    """As `tell`, for the first so many lines, and how many there are `more` of all (or of `total`)."""
+    for line in lines[:most]:
+        tell(line)
+    if (left := (total or len(lines)) - most) > 0:
+        tell(f"... and {left:,} {more}")
+
+
 def inform(sentence: str) -> None:
     """As `tell`, for a sentence without a command to be copied."""
     _say(folded(sentence))
@@ -186,33 +195,36 @@ def at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
+class Bar(Protocol):
+    """Shows how much is done, of how much where that is known; `what` takes the place of what was said before."""
+
+    def __call__(self, done: int, total: int | None, what: str = "", /) -> None: ...
+
+
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int | None], None]]:
+def progress(what: str, *, in_bytes: bool = False) -> Iterator[Bar]:
     """A bar with rate and time left on stderr while something takes its time; nothing when stderr is no terminal."""
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield lambda done, total, what="": None
         return
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
     from rich.text import Text
 
-    class Rate(ProgressColumn):
-        def render(self, task: Task) -> Text:
+    class Rate(rich.ProgressColumn):
+        def render(self, task: rich.Task) -> Text:
             return Text("" if not task.speed else f"{task.speed:,.1f}/s")
 
-    said = TextColumn("{task.description}", markup=False)
-    columns = (said, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(visible(what), total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    said = rich.TextColumn("{task.description}", markup=False)  # it may be a server's words
+    counted = (rich.DownloadColumn(), rich.TransferSpeedColumn()) if in_bytes else (rich.MofNCompleteColumn(), Rate())
+    columns = (said, rich.BarColumn(), *counted, rich.TimeRemainingColumn())
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(visible_name(what), total=None)
+
+        def show(done: int, total: int | None, what: str = "") -> None:
+            bar.update(task, completed=done, total=total, description=visible_name(what) if what else None)
+
+        yield show
 
 
 def program() -> str:
@@ -232,7 +244,11 @@ def installed_program() -> str:
     return str(Path(found).absolute())
 
 
-def told_written(path: Path, backup: Path | None, title: str) -> None:
-    """Say that another program's settings were written, and where what they were before is kept."""
-    tell(f"wrote {path}" + ("" if backup is None else f"; what it held before is in {backup.name}"))
-    tell(f"start {title} anew to have it use amem")
+def print_done(what: str, ids: Collection[str], as_json: bool, *, part: Collection[str] = ()) -> None:
+    """Say what was done to which notes; of those in `part` only to a statement."""
+    from amem.cli.render import print_json, say, short_id
+
+    if as_json:
+        return print_json({what: list(ids)})
+    for id in ids:
+        say(f"{what} {'a statement of ' * (id in part)}{short_id(id)}")

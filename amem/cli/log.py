@@ -71,7 +71,7 @@ def history(
                 print_json({"id": full, "fields": list(fields)})
             elif fields:
                 say(f"set back {', '.join(fields)} of {short_id(full)} to version {rollback}")
-                tell(f"undo with: {call.command('undo')}")
+                call.tell_undo()
             else:
                 tell(f"nothing differs from version {rollback}")
             return

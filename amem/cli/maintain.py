@@ -74,7 +74,7 @@ def maintain(
                 heard("chroma", 0, 0)
                 memory.feed_chroma()
         if as_json:
-            print_json(report.to_dict())
+            print_json(report)
         else:
             _print(memory, report)
             if report.operation is not None:
@@ -224,7 +224,7 @@ def health(context: typer.Context, as_json: Json = False) -> None:
         where = zone(memory.settings.timezone)
         name = memory.settings.collection
     if as_json:
-        return print_json(found.to_dict())
+        return print_json(found)
     terminal = on_terminal()
     out = console()
     marks = {Mark.GOOD: ("✓ ", "green"), Mark.WATCH: ("! ", "yellow"), Mark.PLAIN: ("  ", "")}

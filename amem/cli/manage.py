@@ -13,7 +13,6 @@ from amem.cli.options import Json
 from amem.cli.render import console, count, on_terminal, one_line, print_json, print_table, say, short_id, styled
 
 if TYPE_CHECKING:
-    from amem.maintenance.doctor import Finding
     from amem.receipt import Receipt
     from amem.settings import Settings
 
@@ -69,7 +68,7 @@ def _retag(context: typer.Context, old: list[str], new: str, as_json: bool) -> N
     if as_json:
         return print_json({"from": old, "to": new, "notes": changed})
     say(f"{', '.join(old)} → {new}: {count(changed, 'note')}")
-    tell(f"undo with: {call.command('undo')}{' (once for each tag)' if len(old) > 1 else ''}")
+    call.tell_undo(len(old), "each tag")
 
 
 def enrich(
@@ -154,7 +153,7 @@ def doctor(
     except AmemError as error:
         findings = [Finding("error", "collection", str(error), error.hint)]
     if as_json:
-        print_json([_finding(each) for each in findings])
+        print_json(findings)
     elif on_terminal():
         out = console()
         for each in findings:
@@ -166,10 +165,6 @@ def doctor(
         print_table((), [(each.level, each.about, each.what, each.hint) for each in findings])
     if any(each.level == "error" for each in findings):
         raise typer.Exit(ExitCode.FAILED)
-
-
-def _finding(each: "Finding") -> dict[str, str]:
-    return {"level": each.level, "about": each.about, "what": each.what, "hint": each.hint}
 
 
 def copy(context: typer.Context, name: str, as_json: Json = False) -> None:

@@ -1,22 +1,16 @@
 """``amem models``: who analyses notes, what Ollama has, and fetching a model into it."""
 
-import sys
-from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.invocation import invocation, tell
+from amem.cli.invocation import invocation, progress, tell
 from amem.cli.options import Json
 from amem.cli.render import print_json, print_table, say
-from amem.visible import visible_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from amem.analysts.choose import Survey
-    from amem.llm.ollama_models import Pulling
     from amem.settings import Settings
     from amem.storage.costs import DaySpent, PurposeCost
 
@@ -54,7 +48,7 @@ def show_costs(context: typer.Context, as_json: bool) -> None:
         with closing(store), store.read() as session:
             found = session.costs.report()
     if as_json:
-        return print_json([asdict(each) for each in found])
+        return print_json(found)
     if not found:
         return tell("no model was asked anything in this collection yet")
     columns = ("for one", "times", "calls", "most", "tokens in", "tokens out")
@@ -99,9 +93,11 @@ def pull(
     model = ollama_name(name)
     size = 0
     try:
-        with closing(fetch(settings.ollama_host, model)) as steps, _bar(model) as show:
+        with closing(fetch(settings.ollama_host, model)) as steps, progress(model, in_bytes=True) as bar:
             for step in steps:
-                show(step)
+                # While a layer is fetched the bar says how far; what comes before and after has no bytes to count.
+                fetching = step.total and step.status.startswith("pulling ")
+                bar(step.done, step.total or None, model if fetching else f"{model}: {step.status}")
                 size = max(size, step.total)
     except KeyboardInterrupt:
         tell(f"stopped; {call.command('models', 'pull', model)} goes on where it stopped")
@@ -180,28 +176,6 @@ def _spent_today(settings: "Settings") -> "tuple[str, list[DaySpent]]":
         return day, []  # nothing was ever spent in it
     with closing(store), store.read() as session:
         return day, [each for each in session.spending.report(1) if each.day == day]
-
-
-@contextmanager
-def _bar(what: str) -> "Iterator[Callable[[Pulling], None]]":
-    """A bar of bytes on stderr; nothing when that is no terminal."""
-    if not sys.stderr.isatty():
-        yield lambda step: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-
-    said = TextColumn("{task.description}", markup=False)  # a server's words
-    columns = (said, BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(visible_name(what), total=None)
-
-        def show(step: "Pulling") -> None:
-            # While a layer is fetched the bar says how far; what comes before and after has no bytes to count.
-            label = what if step.total and step.status.startswith("pulling ") else f"{what}: {step.status}"
-            bar.update(task, description=visible_name(label), completed=step.done, total=step.total or None)
-
-        yield show
 
 
 def _size(size: int) -> str:

@@ -156,7 +156,7 @@ def search(
         hits = memory.ask(asked)
         blank = not hits and memory.count() == 0
     if as_json:
-        return print_json([hit.to_dict() for hit in hits])
+        return print_json(hits)
     from amem.cli.render import print_hits
 
     print_hits(hits, zone(timezone))
@@ -229,7 +229,7 @@ def context(
         else:
             found = memory.context(asked, budget, order=order, core=core, tokenizer=tokenizer)
     if as_json:
-        return print_json(found.to_dict())
+        return print_json(found)
     if found.text:
         say(found.text)
     _say_what(found)

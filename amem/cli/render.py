@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from amem.clock import zone
@@ -15,7 +17,7 @@ from amem.visible import escaped_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime, tzinfo
+    from datetime import tzinfo
 
     from rich.console import Console, RenderableType
     from rich.style import StyleType
@@ -43,8 +45,18 @@ def say(text: str, *, flush: bool = False) -> None:
 
 
 def print_json(value: Any) -> None:
-    """The value as indented JSON, letters of every script as themselves."""
-    print(escaped_json(json.dumps(value, ensure_ascii=False, indent=2)))
+    """The value as indented JSON, letters of every script as themselves; public values by what they hold."""
+    print(escaped_json(json.dumps(value, ensure_ascii=False, indent=2, default=_record)))
+
+
+def _record(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def json_line(value: Any) -> str:

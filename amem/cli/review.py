@@ -2,7 +2,7 @@
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -75,8 +75,9 @@ def flags(context: typer.Context, as_json: Json = False) -> None:
     """List notes that lean on something that is no longer so (those that disagree: amem conflicts)."""
     with invocation(context).browsed(as_json) as memory:
         if as_json:
-            return print_json([flag_record(each) for each in (_leaning(memory) if memory else [])])
-        if memory is not None and not _list_flags(memory):
+            names = ("note", "because", "reason", "at", "operation")
+            return print_json([{name: getattr(each, name) for name in names} for each in _leaning(memory)])
+        if not _list_flags(memory):
             tell("nothing is flagged")
 
 
@@ -111,17 +112,6 @@ def _print_block(head: tuple[str, str], changes: "Sequence[str]", why: str) -> N
     for change in changes:
         print_wrapped(out, styled((one_line(change), "bold")), indent=hanging, hanging=2)
     print_wrapped(out, styled((one_line(why), "dim")), indent=hanging)
-
-
-def flag_record(flag: "Flag") -> dict[str, Any]:
-    """A flag as JSON-ready values."""
-    return {
-        "note": flag.note,
-        "because": flag.because,
-        "reason": flag.reason,
-        "at": flag.at.isoformat(),
-        "operation": flag.operation,
-    }
 
 
 def _list(memory: "AgenticMemorySystem", found: "list[Review]", as_json: bool) -> None:

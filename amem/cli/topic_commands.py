@@ -42,7 +42,7 @@ def topics(context: typer.Context, as_json: Json = False) -> None:
         found = memory.topics()
         local = zone(memory.settings.timezone)
     if as_json:
-        return print_json([each.to_dict() for each in found])
+        return print_json(found)
     print_table(
         ("id", "topic", "notes", "updated", "about", ""),
         [
@@ -90,7 +90,7 @@ def topic(
             return print_json({"removed": gone}) if as_json else tell(f"{gone} is no topic any more; amem undo")
         page = memory.declare_topic(name, " ".join(about or [])) if declare else memory.topic(name)
     if as_json:
-        return print_json(page.to_dict())
+        return print_json(page)
     _print_page(page.text)
     if declare:
         tell(f"{page.topic.name}: {count(page.topic.notes, 'note')}; new ones join it as they come")

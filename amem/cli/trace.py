@@ -43,7 +43,7 @@ def trace(
     assert note is not None
     shown = [each for each in found if each.hop <= depth]
     if as_json:
-        return print_json([each.to_dict() for each in shown])
+        return print_json(shown)
     if on_terminal():
         Tree(note, shown, local).print()
     else:

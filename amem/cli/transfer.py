@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.exits import ExitCode
-from amem.cli.invocation import invocation, progress, tell
+from amem.cli.invocation import invocation, progress, tell, tell_some
 from amem.cli.options import Json, Where, filtering
 from amem.cli.render import count, json_line, print_json, say
 from amem.visible import escaped_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from amem.cli.invocation import Invocation
     from amem.interop.formats import Format
@@ -81,19 +81,12 @@ def import_notes(
             _say_stopped(importer)
             raise
     if as_json:
-        print_json(report.to_dict())
+        print_json(report)
     else:
         say(_summary(report))
-        for each in report.problems()[:_NAMED]:
-            tell(f"skipped {each.where}: {each.why}")
-        if report.refused > _NAMED:
-            tell(f"... and {report.refused - _NAMED:,} more")
-        for kept in report.kept[:_NAMED]:
-            tell(f"left {kept.file} (note {kept.note[:8]}): {kept.why}")
-        if len(report.kept) > _NAMED:
-            tell(f"... and {len(report.kept) - _NAMED:,} more")
-        if report.operations:
-            tell("undo with: " + "; ".join(call.command("undo", str(each)) for each in report.operations))
+        tell_some([f"skipped {each.where}: {each.why}" for each in report.problems()], _NAMED, total=report.refused)
+        tell_some([f"left {kept.file} (note {kept.note[:8]}): {kept.why}" for kept in report.kept], _NAMED)
+        _tell_undo(call, report.operations)
     if report.refused:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -143,14 +136,13 @@ def _export_folder(context: typer.Context, where: Where, folder: Path | None, *,
     with invocation(context).memory() as memory:
         report = memory.vault(folder).export(where.filter(memory.settings.timezone), force=force)
     if as_json:
-        print_json(report.to_dict())
+        print_json(report)
     else:
         parts = [f"wrote {count(report.written, 'file')} to {folder}"]
         parts += [f"{report.unchanged:,} as before"] if report.unchanged else []
         parts += [f"removed {report.removed:,}"] if report.removed else []
         tell(", ".join(parts))
-        for path, why in report.problems[:_NAMED]:
-            tell(f"left alone: {path}: {why}")
+        tell_some([f"left alone: {path}: {why}" for path, why in report.problems], _NAMED)
     if report.problems:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -169,7 +161,7 @@ def _import_sessions(
                 tell(f"stopped after {count(report.messages, 'message')}; the same import goes on from there")
             raise
     if as_json:
-        print_json(report.to_dict())
+        print_json(report)
     else:
         parts = [
             f"learnt {count(report.learnt, 'note')} from {count(report.messages, 'message')}",
@@ -178,12 +170,15 @@ def _import_sessions(
             *([f"skipped {len(report.refused):,}"] if len(report.refused) else []),
         ]
         say(", ".join(parts))
-        for each in report.refused[:_NAMED]:
-            tell(f"skipped {each.where}: {each.why}")
-        if report.operations:
-            tell("undo with: " + "; ".join(call.command("undo", str(each)) for each in report.operations))
+        tell_some([f"skipped {each.where}: {each.why}" for each in report.refused], _NAMED)
+        _tell_undo(call, report.operations)
     if report.refused:
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _tell_undo(call: "Invocation", operations: "Sequence[int]") -> None:
+    if operations:
+        tell("undo with: " + "; ".join(call.command("undo", str(each)) for each in operations))
 
 
 def _format(name: str | None) -> "Format | None":

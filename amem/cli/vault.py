@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.exits import ExitCode
-from amem.cli.invocation import invocation, progress, tell
+from amem.cli.invocation import invocation, progress, tell, tell_some
 from amem.cli.options import Json
 from amem.cli.render import count, on_terminal, print_json, say
 
@@ -53,7 +53,7 @@ def sync(
     with call.memory(create=not dry_run, notify=True) as memory, progress("writing files") as bar:
         report = memory.vault(folder).sync(dry_run=dry_run, progress=bar)
     if as_json:
-        print_json(report.to_dict())
+        print_json(report)
     else:
         _print(call, report)
     if report.problems:
@@ -67,7 +67,7 @@ def status(context: typer.Context, folder: Folder, as_json: Json = False) -> Non
     with call.memory() as memory:
         report = memory.vault(folder).sync(dry_run=True)
     if as_json:
-        print_json(report.to_dict())
+        print_json(report)
     else:
         _print(call, report)
 
@@ -86,7 +86,7 @@ def watch(
 
     def heard(report: "SyncReport") -> bool:
         if as_json:
-            print_json(report.to_dict())
+            print_json(report)
         elif not report.is_quiet or report.problems:
             _print(call, report)
         return once and not report.is_quiet
@@ -108,17 +108,12 @@ def _print(call: "Invocation", report: "SyncReport") -> None:
             say(f"conflict: {step.path}: {step.more}")
         if report.matching and on_terminal():
             tell(f"{count(report.matching, 'note')} matched before")
-    for step in report.remarks[:_NAMED]:
-        tell(f"{step.path}: {step.more}")
-    for step in report.problems[:_NAMED]:
-        tell(f"left alone: {step.path}: {step.more}")
-    if len(report.problems) > _NAMED:
-        tell(f"... and {len(report.problems) - _NAMED:,} more")
+    tell_some([f"{step.path}: {step.more}" for step in report.remarks], _NAMED)
+    tell_some([f"left alone: {step.path}: {step.more}" for step in report.problems], _NAMED)
     if report.waiting:
         tell(f"{count(len(report.waiting), 'conflict waits', 'conflicts wait')} to be settled: take from the file what")
         tell("you want into the note's own, then delete it:")
-        for path in report.waiting[:_NAMED]:
-            tell(f"  {path}")
+        tell_some([f"  {path}" for path in report.waiting], _NAMED)
     if report.operation is not None:
         tell(f"undo with: {call.command('undo', str(report.operation))}")
 

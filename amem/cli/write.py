@@ -8,7 +8,7 @@ import typer
 
 from amem.cli.completion import complete_hidden, complete_id, complete_kind, complete_tag
 from amem.cli.exits import ExitCode
-from amem.cli.invocation import at_terminal, invocation, tell
+from amem.cli.invocation import at_terminal, invocation, print_done, tell, tell_some
 from amem.cli.options import Id, Ids, Json, Time, pairs, stamp
 from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
 from amem.labels import title
@@ -79,13 +79,13 @@ def add(
         before = memory.list(limit=1, order="recorded")
         receipt = memory.add(content, time=time, wait=not no_wait, **fields)
         if as_json:
-            print_json(receipt.to_dict())
+            print_json(receipt)
         elif on_terminal():
             from amem.cli.render import print_receipt
 
             print_receipt(memory, receipt)
             if receipt.stored:
-                tell(f"undo with: {call.command('undo')}")
+                call.tell_undo()
         else:
             say(receipt.id)
     if receipt.astray and not as_json:
@@ -150,7 +150,12 @@ def edit(
             edit_content(memory, note)
         after = memory.read(note.id)
     assert after is not None
-    _say_changed(call.command("undo"), note.id, after.version != note.version, as_json)
+    changed = after.version != note.version
+    print_done("changed", [note.id] if changed else [], as_json)
+    if changed and not as_json:
+        call.tell_undo()
+    elif not as_json:
+        tell("nothing changed")
 
 
 def delete(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
@@ -160,9 +165,9 @@ def delete(context: typer.Context, ids: Ids, as_json: Json = False) -> None:
         found = _resolve(memory, ids)
         for id in found:
             memory.delete(id)
-    _say_done("deleted", found, as_json)
+    print_done("deleted", found, as_json)
     if not as_json:
-        tell(f"undo with: {call.command('undo')}{' (once for each)' if len(found) > 1 else ''}")
+        call.tell_undo(len(found))
 
 
 def restore(context: typer.Context, ids: Hidden, as_json: Json = False) -> None:
@@ -170,7 +175,7 @@ def restore(context: typer.Context, ids: Hidden, as_json: Json = False) -> None:
     with invocation(context).memory() as memory:
         found = _resolve(memory, ids, deleted=True)
         changed = [id for id in found if memory.restore(id)]
-    _say_done("restored", changed, as_json)
+    print_done("restored", changed, as_json)
     for id in found:
         if id not in changed:
             tell(f"{short_id(id)} was active already")
@@ -200,7 +205,7 @@ def purge(
         if report is None:
             raise NoteNotFound("another process has purged them already")
     if as_json:
-        print_json(report.to_dict())
+        print_json(report)
     else:
         _print_purge(report, found)
     if report.owed:
@@ -220,7 +225,7 @@ def pin(
         found = _resolve(memory, ids)
         for id in found:
             memory.pin(id, not off)
-    _say_done("unpinned" if off else "pinned", found, as_json)
+    print_done("unpinned" if off else "pinned", found, as_json)
 
 
 def link(
@@ -263,7 +268,7 @@ def link(
             else:
                 say(f"linked {short_id(start)} {made.type} {short_id(end)}")
     if not as_json:
-        tell(f"undo with: {call.command('undo')}")
+        call.tell_undo()
 
 
 def _check(content: str, time: str | None, fields: dict[str, Any], settings: "Settings") -> None:
@@ -297,14 +302,6 @@ def _standard_input() -> str:
     return decode(sys.stdin.buffer.read(), "standard input").rstrip("\n")
 
 
-def _say_done(what: str, ids: list[str], as_json: bool) -> None:
-    if as_json:
-        print_json({what: ids})
-    else:
-        for id in ids:
-            say(f"{what} {short_id(id)}")
-
-
 def _print_purge(report: "PurgeReport", asked: list[str]) -> None:
     for id in report.notes:
         say(f"purged {short_id(id)}{'' if id in asked else ' (made of it)'}")
@@ -315,20 +312,10 @@ def _print_purge(report: "PurgeReport", asked: list[str]) -> None:
     if report.removed:
         parts = [count(number, what.removesuffix("s"), what) for what, number in report.removed.items()]
         tell(f"removed with it: {', '.join(parts)}")
-    for each in report.left[:_NAMED]:
-        if each.note:
-            tell(f"stays: {short_id(each.note)} says the same in its own words ({each.where})")
-        else:
-            tell(f"stays: the file {each.where} in the home holds the same text")
-    if len(report.left) > _NAMED:
-        tell(f"and {count(len(report.left) - _NAMED, 'other')} (--json names them)")
-
-
-def _say_changed(undo: str, id: str, changed: bool, as_json: bool) -> None:
-    if as_json:
-        print_json({"changed": [id] if changed else []})
-    elif changed:
-        say(f"changed {short_id(id)}")
-        tell(f"undo with: {undo}")
-    else:
-        tell("nothing changed")
+    lines = [
+        f"stays: {short_id(each.note)} says the same in its own words ({each.where})"
+        if each.note
+        else f"stays: the file {each.where} in the home holds the same text"
+        for each in report.left
+    ]
+    tell_some(lines, _NAMED, "more (--json names them)")

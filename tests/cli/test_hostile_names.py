@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import amem.cli
-import amem.cli.model_commands
 from amem import AgenticMemorySystem
+from amem.cli.invocation import progress
 from amem.errors import InvalidInput
-from amem.llm.ollama_models import Pulling
 from amem.settings import load_settings
 from amem.visible import visible_name
 
@@ -182,8 +181,8 @@ def test_what_a_model_server_says_of_a_download_does_not_drive_the_terminal(monk
             return True
 
     monkeypatch.setattr(sys, "stderr", screen := Terminal())
-    with amem.cli.model_commands._bar(f"model {ATTACK}") as show:
-        show(Pulling(f"verifying {ATTACK}", 1, 2))
+    with progress(f"model {ATTACK}", in_bytes=True) as show:
+        show(1, 2, f"verifying {ATTACK}")
     told = screen.getvalue()
     assert "verifying" in told
     assert "\x1b]" not in told
