@@ -36,9 +36,7 @@ _INFINITIVE = {
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder; made where there is none.")]
 
-vault = typer.Typer(
-    name="vault", help="Keep a folder of Markdown files and the notes in step, both ways.", no_args_is_help=True
-)
+vault = typer.Typer(help="Keep a folder of Markdown files and the notes in step, both ways.", no_args_is_help=True)
 
 
 @vault.command()
