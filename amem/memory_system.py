@@ -261,7 +261,9 @@ class AgenticMemorySystem(ScopedMemory):
         A note that is not stored yet is stored first.
         """
         receipt = self._parts.writer.process(note, self.actor)
-        return bool(receipt.links or receipt.evolved), self.memories[receipt.id]
+        stored = self.read(receipt.id)
+        assert stored is not None
+        return bool(receipt.links or receipt.evolved), stored
 
     # -- what waits ----------------------------------------------------------------------------------------------------
 

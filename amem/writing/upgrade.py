@@ -101,6 +101,7 @@ class Upgrader:
                 session.jobs.give_back(owner)
         with self._store.read() as session:
             remaining = len(session.notes.analysed_by(self._rules))
+        self._vectorizer.embed_missing()
         return EnrichReport(done, len(errors), remaining, tuple(errors))
 
     def _claims(self, ids: Sequence[str], owner: str, cancelled: Event | None) -> Iterator[str]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from amem.analysis import Analysis, Evolution, ProposedLink
+from amem import load_settings
+from amem.analysis import Analysis, Evolution, ProposedLink, Rewrite
 from amem.analysts.rules import OfflineAnalyst
 from amem.errors import BadModelAnswer, BudgetSpent, InvalidInput
 from amem.note import LinkType, Status
@@ -59,6 +60,16 @@ def test_notes_of_the_rules_are_redone_by_the_model_each_as_an_operation_of_its_
         "offline",
     )
     assert memory.memories[ids[1]].analyst == "ollama/big"
+
+
+def test_what_the_model_rewrote_is_embedded_where_that_is_part_of_the_recipe(open_memory: Open, home: Path):
+    settings = load_settings(home, embed_recipe="paper")
+    with open_memory(settings=settings, analyst=OfflineAnalyst()) as memory:
+        memory.add_notes(["The boiler hums.", "The boiler hums at night."])
+    news = Evolution(rewrites=(Rewrite("n1", "The boiler, and when it hums.", ("boiler",), "there is news", 0.99),))
+    memory = open_memory(settings=settings, analyst=model(evolutions=lambda *_: news))
+    memory.enrich(upgrade=True)
+    assert memory.health().unembedded == 0
 
 
 def test_what_a_person_gave_or_edited_stays(open_memory: Open):
