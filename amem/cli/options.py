@@ -4,7 +4,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +14,7 @@ import typer
 from amem.cli.completion import complete_id, complete_kind, complete_tag
 
 if TYPE_CHECKING:
-    from amem.query import Filter
+    from amem.query import Filter, Query
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON in its documented shape.")]
@@ -40,26 +40,11 @@ def time_option(name: str, what: str, *, examples: bool = False, panel: str | No
 
 KnownAt = Annotated[str | None, time_option("--known-at", "What was known at this time, by notes as they stood")]
 Time = Annotated[str | None, time_option("--time", "When it was said or happened, now unless given", examples=True)]
-K = Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")]
-Links = Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")]
 #: The least score that is not shown as 0.000: what scores less has nothing to do with the question.
 LEAST_SCORE = 0.0005
 MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")]
 MinimumCosine = Annotated[
     float | None, typer.Option("--min-cosine", help="Leave out what is less similar in meaning (-1 to 1).")
-]
-MinimumConfidence = Annotated[
-    float | None,
-    typer.Option(
-        "--min-confidence", "--minimum-confidence", help="Leave out what less likely holds the answer (0 to 1)."
-    ),
-]
-Rerank = Annotated[
-    bool | None,
-    typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the best again; default: setting rerank."),
-]
-Diversity = Annotated[
-    float | None, typer.Option("--diversity", help="What repeating an answer above costs (0 to 1).", show_default=False)
 ]
 
 
@@ -187,26 +172,92 @@ class Where:
         )
 
 
-def filtering(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of `Where`, all but those named: it takes them as one argument, `where`."""
-    given = [each for each in fields(Where) if each.name not in without]
+@dataclass(kw_only=True, slots=True)
+class Ranking:
+    """How to look for notes, as `search` and `why` are told it."""
+
+    k: Annotated[int, typer.Option("-k", "--k", min=0, help="How many answers.")] = 5
+    links: Annotated[bool, typer.Option(help="Let good answers bring in what they are linked to.")] = True
+    minimum: MinimumScore = LEAST_SCORE
+    minimum_cosine: MinimumCosine = None
+    minimum_confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--min-confidence", "--minimum-confidence", help="Leave out what less likely holds the answer (0 to 1)."
+        ),
+    ] = None
+    rerank: Annotated[
+        bool | None,
+        typer.Option("--rerank/--no-rerank", help="Let a cross-encoder read the best again; default: setting rerank."),
+    ] = None
+    diversity: Annotated[
+        float | None,
+        typer.Option("--diversity", help="What repeating an answer above costs (0 to 1).", show_default=False),
+    ] = None
+
+    def query(self, text: str, where: Where, timezone: str, **more: Any) -> "Query":
+        """The Query that these options and `where` mean. Raises InvalidInput."""
+        from amem.query import Query
+
+        return Query(
+            text,
+            self.k,
+            where.filter(timezone, minimum_cosine=self.minimum_cosine),
+            expand=self.links,
+            minimum_score=self.minimum,
+            minimum_confidence=self.minimum_confidence,
+            rerank=self.rerank,
+            diversity=self.diversity,
+            **more,
+        )
+
+
+@dataclass(kw_only=True, slots=True)
+class NoteFields:
+    """Fields of a note that `add` and `edit` are given."""
+
+    category: Annotated[_Text, typer.Option("--category", help="A category.")] = None
+    kind: Annotated[
+        _Text, typer.Option("--kind", help="What sort of note: fact, preference, ...", autocompletion=complete_kind)
+    ] = None
+    speaker: Annotated[_Text, typer.Option("--speaker", help="Who said it.")] = None
+    keyword: Annotated[_Texts, typer.Option("--keyword", help="A keyword; repeatable.")] = None
+    note_context: Annotated[_Text, typer.Option("--context", help="One sentence on what it is about.")] = None
+    importance: Annotated[float | None, typer.Option("--importance", help="From 0 to 1.")] = None
+
+    def given(self, **more: Any) -> dict[str, Any]:
+        """Those that were given, and what else was."""
+        named = {each.name.removeprefix("note_"): getattr(self, each.name) for each in fields(self)} | more
+        named["keywords"] = named.pop("keyword")
+        return {name: value for name, value in named.items() if value is not None}
+
+
+def spreading(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `Where`, `Ranking` and `NoteFields` where it takes one, but for those named."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        parameters: list[inspect.Parameter] = []
+        classes: dict[str, tuple[Any, list[Any]]] = {}
+        for each in inspect.signature(command).parameters.values():
+            if not is_dataclass(each.annotation):
+                parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+                continue
+            given = [option for option in fields(each.annotation) if option.name not in without]
+            classes[each.name] = each.annotation, given
+            parameters += [
+                inspect.Parameter(
+                    option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.type
+                )
+                for option in given
+            ]
+
         @wraps(command)
         def called(**values: Any) -> None:
-            where = Where(**{each.name: values.pop(each.name) for each in given})
-            command(where=where, **values)
+            for name, (made, given) in classes.items():
+                values[name] = made(**{each.name: values.pop(each.name) for each in given})
+            command(**values)
 
-        options = [
-            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
-            for each in given
-        ]
-        own = [
-            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for each in inspect.signature(command).parameters.values()
-            if each.name != "where"
-        ]
-        called.__signature__ = inspect.Signature([*own, *options])  # type: ignore[attr-defined]  # what Typer reads
+        called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what Typer reads
         return called
 
     return decorate

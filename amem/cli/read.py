@@ -7,22 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from amem.cli.invocation import inform, invocation, tell
-from amem.cli.options import (
-    LEAST_SCORE,
-    Diversity,
-    Ids,
-    Json,
-    K,
-    KnownAt,
-    Links,
-    MinimumConfidence,
-    MinimumCosine,
-    MinimumScore,
-    Rerank,
-    Where,
-    filtering,
-    moment,
-)
+from amem.cli.options import Ids, Json, KnownAt, MinimumCosine, MinimumScore, Ranking, Where, moment, spreading
 from amem.cli.render import count, on_terminal, one_line, print_json, print_table, say, short_id, when
 from amem.labels import title
 
@@ -32,7 +17,7 @@ if TYPE_CHECKING:
     from amem.retrieval.tiers import Tiers
 
 
-@filtering()
+@spreading()
 def list_notes(
     context: typer.Context,
     where: Where,
@@ -118,41 +103,22 @@ def show(context: typer.Context, ids: Ids, known_at: KnownAt = None, as_json: Js
     print_json(records[0] if len(ids) == 1 else records)
 
 
-@filtering()
+@spreading()
 def search(
     context: typer.Context,
     query: Annotated[list[str], typer.Argument(help="The question, in your own words.", show_default=False)],
     where: Where,
-    k: K = 5,
-    links: Links = True,
-    minimum: MinimumScore = LEAST_SCORE,
-    minimum_cosine: MinimumCosine = None,
-    minimum_confidence: MinimumConfidence = None,
-    rerank: Rerank = None,
-    diversity: Diversity = None,
+    ranking: Ranking,
     touch: Annotated[bool, typer.Option(help="Count the answers as used, which keeps them from fading.")] = True,
     as_json: Json = False,
 ) -> None:
     """Find notes by meaning, words, names and links, best first."""
     from amem.clock import zone
-    from amem.query import Query
 
     call = invocation(context)
     with call.browsed(as_json) as memory:
         timezone = memory.settings.timezone
-        wanted = where.filter(timezone, minimum_cosine=minimum_cosine)
-        asked = Query(
-            " ".join(query),
-            k,
-            wanted,
-            expand=links,
-            touch=touch,
-            minimum_score=minimum,
-            rerank=rerank,
-            diversity=diversity,
-            minimum_confidence=minimum_confidence,
-            passages=not as_json and on_terminal(),
-        )
+        asked = ranking.query(" ".join(query), where, timezone, touch=touch, passages=not as_json and on_terminal())
         hits = memory.ask(asked)
         blank = not hits and memory.count() == 0
     if as_json:
@@ -189,7 +155,7 @@ def print_links(memory: "AgenticMemorySystem", id: str, as_json: bool) -> None:
 # ``amem context``: what is known about a question, as text for another program's prompt.
 
 
-@filtering()
+@spreading()
 def context(
     context: typer.Context,
     query: Annotated[list[str], typer.Argument(help="The question, in your own words.", show_default=False)],

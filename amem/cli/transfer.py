@@ -10,7 +10,7 @@ import typer
 
 from amem.cli.exits import ExitCode
 from amem.cli.invocation import invocation, progress, tell, tell_some
-from amem.cli.options import Json, Where, filtering
+from amem.cli.options import Json, Where, spreading
 from amem.cli.render import count, json_line, print_json, say
 from amem.visible import escaped_json
 
@@ -91,7 +91,7 @@ def import_notes(
         raise typer.Exit(ExitCode.FAILED)
 
 
-@filtering("status", "superseded", "everything", "as_of", "known_at")
+@spreading("status", "superseded", "everything", "as_of", "known_at")
 def export(
     context: typer.Context,
     where: Where,
@@ -274,7 +274,7 @@ def _file(name: str, help: str) -> typer.models.OptionInfo:
     return option
 
 
-@filtering("known_at")
+@spreading("known_at")
 def graph(
     context: typer.Context,
     where: Where,

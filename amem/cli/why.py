@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from amem.cli.invocation import invocation, tell
-from amem.cli.options import (
-    LEAST_SCORE,
-    Diversity,
-    Json,
-    K,
-    Links,
-    MinimumCosine,
-    MinimumScore,
-    Rerank,
-    Where,
-    filtering,
-)
+from amem.cli.options import Json, Ranking, Where, spreading
 from amem.cli.render import (
     FOUND,
     cell_width,
@@ -47,36 +36,19 @@ if TYPE_CHECKING:
     from amem.retrieval.explanation import Explanation, LegShare, Lent
 
 
-@filtering()
+@spreading("minimum_confidence")
 def why(
     context: typer.Context,
     query: Annotated[str, typer.Argument(help="The question.", show_default=False)],
     where: Where,
+    ranking: Ranking,
     id: Annotated[str | None, typer.Argument(metavar="ID", help="The note to explain; default: every answer.")] = None,
-    k: K = 5,
-    links: Links = True,
-    minimum: MinimumScore = LEAST_SCORE,
-    minimum_cosine: MinimumCosine = None,
-    rerank: Rerank = None,
-    diversity: Diversity = None,
     as_json: Json = False,
 ) -> None:
     """Explain why a note is, or is not, among the answers; without one, the answers side by side."""
-    from amem.query import Query
-
     call = invocation(context)
     with call.browsed(as_json) if id is None else call.memory() as memory:
-        wanted = where.filter(memory.settings.timezone, minimum_cosine=minimum_cosine)
-        asked = Query(
-            query,
-            k,
-            wanted,
-            expand=links,
-            touch=False,
-            minimum_score=minimum,
-            rerank=rerank,
-            diversity=diversity,
-        )
+        asked = ranking.query(query, where, memory.settings.timezone, touch=False)
         if id is not None:
             _explain(memory, asked, memory.resolve(id, deleted=True), as_json)
         elif _compare(memory, asked, as_json) and not as_json:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from amem.cli.completion import complete_hidden, complete_id, complete_kind, complete_tag
+from amem.cli.completion import complete_hidden, complete_id, complete_tag
 from amem.cli.exits import ExitCode
 from amem.cli.invocation import at_terminal, invocation, print_done, tell, tell_some
-from amem.cli.options import Id, Ids, Json, Time, pairs, stamp
+from amem.cli.options import Id, Ids, Json, NoteFields, Time, pairs, spreading, stamp
 from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
 from amem.labels import title
 
@@ -24,35 +24,22 @@ _NAMED = 20
 NewTags = Annotated[
     list[str] | None, typer.Option("--tag", "-t", help="A tag; repeatable.", autocompletion=complete_tag)
 ]
-NewKeywords = Annotated[list[str] | None, typer.Option("--keyword", help="A keyword; repeatable.")]
 NewMeta = Annotated[list[str] | None, typer.Option("--meta", help="Metadata as key=value; repeatable.")]
-NewKind = Annotated[
-    str | None,
-    typer.Option("--kind", help="What sort of note: fact, preference, ...", autocompletion=complete_kind),
-]
 Hidden = Annotated[
     list[str],
     typer.Argument(
         metavar="ID", help="Ids, or beginnings of them.", show_default=False, autocompletion=complete_hidden
     ),
 ]
-NewCategory = Annotated[str | None, typer.Option("--category", help="A category.")]
-NewSpeaker = Annotated[str | None, typer.Option("--speaker", help="Who said it.")]
-NewContext = Annotated[str | None, typer.Option("--context", help="One sentence on what it is about.")]
-NewImportance = Annotated[float | None, typer.Option("--importance", help="From 0 to 1.")]
 
 
+@spreading()
 def add(
     context: typer.Context,
     text: Annotated[str, typer.Argument(help="The note; - reads it from standard input.", show_default=False)],
+    given: NoteFields,
     tag: NewTags = None,
     time: Time = None,
-    category: NewCategory = None,
-    kind: NewKind = None,
-    speaker: NewSpeaker = None,
-    keyword: NewKeywords = None,
-    note_context: NewContext = None,
-    importance: NewImportance = None,
     meta: NewMeta = None,
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Do not wait for a model: amem work or amem enrich finishes the note.")
@@ -60,16 +47,7 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Remember a note: it is analysed, linked, and changes what it touches."""
-    fields = _fields(
-        tags=tag,
-        category=category,
-        kind=kind,
-        speaker=speaker,
-        keywords=keyword,
-        context=note_context,
-        importance=importance,
-        metadata=pairs(meta) if meta else None,
-    )
+    fields = given.given(tags=tag, metadata=pairs(meta) if meta else None)
     call = invocation(context)
     content = _standard_input() if text == "-" else text
     settings = call.settings()
@@ -102,9 +80,11 @@ def add(
         tell(f"analysed by {who}; see {call.command('models')}")
 
 
+@spreading()
 def edit(
     context: typer.Context,
     id: Id,
+    given: NoteFields,
     content: Annotated[str | None, typer.Option("--content", help="New text; - reads standard input.")] = None,
     tag: Annotated[list[str] | None, typer.Option("--tag", "-t", help="These tags instead; repeatable.")] = None,
     add_tag: Annotated[list[str] | None, typer.Option("--add-tag", help="One more tag; repeatable.")] = None,
@@ -112,12 +92,6 @@ def edit(
         list[str] | None, typer.Option("--remove-tag", help="A tag less; repeatable.", autocompletion=complete_tag)
     ] = None,
     time: Time = None,
-    category: NewCategory = None,
-    kind: NewKind = None,
-    speaker: NewSpeaker = None,
-    keyword: NewKeywords = None,
-    note_context: NewContext = None,
-    importance: NewImportance = None,
     meta: Annotated[list[str] | None, typer.Option("--meta", help="Set metadata, key=value; repeatable.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -126,16 +100,10 @@ def edit(
     with call.memory() as memory:
         note = memory.read(memory.resolve(id))
         assert note is not None
-        fields = _fields(
+        fields = given.given(
             content=_standard_input() if content == "-" else content,
             tags=tag,
             timestamp=stamp(time, memory.settings.timezone),
-            category=category,
-            kind=kind,
-            speaker=speaker,
-            keywords=keyword,
-            context=note_context,
-            importance=importance,
             metadata={**note.metadata, **pairs(meta)} if meta else None,
         )
         if add_tag or remove_tag:
@@ -288,10 +256,6 @@ def _end(memory: "AgenticMemorySystem", source: str, target: str, type: str) -> 
 def _resolve(memory: "AgenticMemorySystem", ids: list[str], *, deleted: bool = False) -> list[str]:
     """Every id in full, each once; one that is wrong stops the command before anything is changed."""
     return list(dict.fromkeys(memory.resolve(id, deleted=deleted) for id in ids))
-
-
-def _fields(**given: Any) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if value is not None}
 
 
 def _standard_input() -> str:
