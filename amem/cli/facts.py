@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from rich.console import Console
-    from rich.text import Text
 
     from amem.language.intervals import Interval
     from amem.memory_system import AgenticMemorySystem
@@ -183,15 +182,31 @@ def print_intervals(
             say("\t".join(one_line(cell) for cell in cells(each, zone)))
         return
     out = out or console()
-    last = ""
+    roomy, gap, last = out.width >= _ROOMY, " " * _GAP, ""
     named = _column([words(each.predicate) for each in found], _LONGEST_PREDICATE)
     times = _column([span(each, zone) for each in found], 32)
+    indent = len(_MARK) + named + _GAP
     # What is left after the mark, the id and the gaps; a long object is cut.
     valued = _column([each.object for each in found], max(12, out.width - named - times - _ID - len(_MARK) - 3 * _GAP))
     for each in found:
-        name = "" if grouped and each.predicate == last else words(each.predicate)
-        last = each.predicate
-        (_whole if out.width >= _ROOMY else _stacked)(out, each, name, zone, (named, valued, times))
+        name, last = "" if grouped and each.predicate == last else words(each.predicate), each.predicate
+        mark = _HOLDS if each.until is None else _ENDED if each.certain else _PRESUMED
+        more = f" +{len(each.notes) - 1}" if len(each.notes) > 1 else ""
+        weight, doubt = "bold" if each.until is None else "", "" if each.certain else "yellow"
+        when_so, note = span(each, zone), (f"{short_id(each.notes[0])}{more}", "cyan")
+        line = styled(mark, _MARK[1:], _fit(name, named), gap)
+        below = [styled((ending(each), "dim"))]
+        if roomy:
+            line += styled((_fit(each.object, valued), weight), gap, (_fit(when_so, times), doubt), gap, note)
+            if line.cell_len + _GAP + below[0].cell_len <= out.width:
+                line += styled(gap) + below.pop()
+        else:
+            line += styled((cut(one_line(each.object), max(1, out.width - indent)), weight))
+            below.insert(0, styled((when_so, doubt), gap, note))
+        line.rstrip()
+        out.print(line, no_wrap=True)
+        for text in filter(None, below):
+            print_wrapped(out, text, indent=indent)
 
 
 def cells(each: "Interval", zone: "tzinfo") -> tuple[str, ...]:
@@ -225,52 +240,6 @@ def ending(each: "Interval") -> str:
 def words(predicate: str) -> str:
     """A predicate as it is read."""
     return predicate.replace("_", " ")
-
-
-def _whole(out: "Console", each: "Interval", name: str, zone: "tzinfo", widths: tuple[int, int, int]) -> None:
-    """On one line; why it ended beside it where there is room, else below."""
-    named, valued, times = widths
-    line = _begun(each, name, named) + styled(
-        (_fit(each.object, valued), _weight(each)),
-        " " * _GAP,
-        (_fit(span(each, zone), times), _doubt(each)),
-        " " * _GAP,
-        _noted(each),
-    )
-    why = ending(each)
-    beside = line.cell_len + _GAP + styled(why).cell_len <= out.width
-    out.print(line + styled(" " * _GAP, (why, "dim")) if why and beside else line, no_wrap=True)
-    if why and not beside:
-        print_wrapped(out, styled((why, "dim")), indent=len(_MARK) + named + _GAP)
-
-
-def _stacked(out: "Console", each: "Interval", name: str, zone: "tzinfo", widths: tuple[int, int, int]) -> None:
-    """Where there is little room: what is so, and below it from when to when and why."""
-    named = widths[0]
-    indent = len(_MARK) + named + _GAP
-    value = (cut(one_line(each.object), max(1, out.width - indent)), _weight(each))
-    out.print(_begun(each, name, named) + styled(value), no_wrap=True)
-    print_wrapped(out, styled((span(each, zone), _doubt(each)), " " * _GAP, _noted(each)), indent=indent)
-    if why := ending(each):
-        print_wrapped(out, styled((why, "dim")), indent=indent)
-
-
-def _weight(each: "Interval") -> str:
-    return "bold" if each.until is None else ""
-
-
-def _doubt(each: "Interval") -> str:
-    return "" if each.certain else "yellow"
-
-
-def _begun(each: "Interval", name: str, named: int) -> "Text":
-    mark = _HOLDS if each.until is None else _ENDED if each.certain else _PRESUMED
-    return styled(mark, _MARK[1:], _fit(name, named), " " * _GAP)
-
-
-def _noted(each: "Interval") -> tuple[str, str]:
-    more = f" +{len(each.notes) - 1}" if len(each.notes) > 1 else ""
-    return (f"{short_id(each.notes[0])}{more}", "cyan")
 
 
 def _column(texts: "Sequence[str]", most: int) -> int:

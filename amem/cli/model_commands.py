@@ -1,6 +1,6 @@
 """``amem models``: who analyses notes, what Ollama has, and fetching a model into it."""
 
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,9 +10,12 @@ from amem.cli.options import Json
 from amem.cli.render import print_json, print_table, say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from amem.analysts.choose import Survey
     from amem.settings import Settings
     from amem.storage.costs import DaySpent, PurposeCost
+    from amem.storage.store import Session
 
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
@@ -36,17 +39,8 @@ def reachable(
 
 def show_costs(context: typer.Context, as_json: bool) -> None:
     """Calls and tokens of one add, chat answer, learning, remember or run of merging, as this collection has them."""
-    from amem.clock import SystemClock
-    from amem.collection import existing_folder
-    from amem.errors import CollectionNotFound
-    from amem.storage.store import Store
-
-    settings = invocation(context).settings()
-    found: list[PurposeCost] = []
-    with suppress(CollectionNotFound):  # then nothing was ever spent
-        store = Store(existing_folder(settings.home, settings.collection), SystemClock())
-        with closing(store), store.read() as session:
-            found = session.costs.report()
+    with _stored(invocation(context).settings()) as session:
+        found = [] if session is None else session.costs.report()
     if as_json:
         return print_json(found)
     if not found:
@@ -163,19 +157,28 @@ def _served(found: "Survey", settings: "Settings") -> list[dict[str, Any]]:
 
 def _spent_today(settings: "Settings") -> "tuple[str, list[DaySpent]]":
     from amem.clock import SystemClock, zone
+    from amem.ledger import day_of
+
+    day = day_of(SystemClock().now(), zone(settings.timezone))
+    with _stored(settings) as session:
+        return day, [] if session is None else [each for each in session.spending.report(1) if each.day == day]
+
+
+@contextmanager
+def _stored(settings: "Settings") -> "Iterator[Session | None]":
+    """What the collection has on disk; None where nothing was ever added."""
+    from amem.clock import SystemClock
     from amem.collection import existing_folder
     from amem.errors import CollectionNotFound
-    from amem.ledger import day_of
     from amem.storage.store import Store
 
-    clock = SystemClock()
-    day = day_of(clock.now(), zone(settings.timezone))
     try:
-        store = Store(existing_folder(settings.home, settings.collection), clock)
+        folder = existing_folder(settings.home, settings.collection)
     except CollectionNotFound:
-        return day, []  # nothing was ever spent in it
-    with closing(store), store.read() as session:
-        return day, [each for each in session.spending.report(1) if each.day == day]
+        yield None
+        return
+    with closing(Store(folder, SystemClock())) as store, store.read() as session:
+        yield session
 
 
 def _size(size: int) -> str:
