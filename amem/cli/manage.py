@@ -10,7 +10,19 @@ import typer
 from amem.cli.exits import ExitCode
 from amem.cli.invocation import invocation, progress, tell
 from amem.cli.options import Json
-from amem.cli.render import console, count, on_terminal, one_line, print_json, print_table, say, short_id, styled
+from amem.cli.render import (
+    console,
+    count,
+    on_terminal,
+    one_line,
+    print_json,
+    print_table,
+    print_wrapped,
+    say,
+    short_id,
+    size,
+    styled,
+)
 
 if TYPE_CHECKING:
     from amem.receipt import Receipt
@@ -36,6 +48,8 @@ def list_tags(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         return print_json([{"tag": tag, "notes": number} for tag, number in found.items()])
     print_table(("tag", "notes"), [(tag, str(number)) for tag, number in found.items()])
+    if not found:
+        tell("no tags")
 
 
 @tags.command()
@@ -158,9 +172,8 @@ def doctor(
         out = console()
         for each in findings:
             mark = {"ok": ("✓ ", "green"), "warning": ("! ", "yellow")}.get(each.level, ("✗ ", "red"))
-            out.print(
-                styled(mark, (f"{each.about}: ", "bold"), each.what, (f" ({each.hint})" if each.hint else "", "dim"))
-            )
+            said = (f"{each.about}: ", "bold"), each.what, (f" ({each.hint})" if each.hint else "", "dim")
+            print_wrapped(out, styled(mark, *said), hanging=2)
     else:
         print_table((), [(each.level, each.about, each.what, each.hint) for each in findings])
     if any(each.level == "error" for each in findings):
@@ -196,7 +209,7 @@ def backup(
     if as_json:
         return print_json({"path": str(made.path), "notes": made.notes, "bytes": made.size, "sha256": made.sha256})
     say(str(made.path))
-    tell(f"{count(made.notes, 'note')}, {made.size / 1e6:.1f} MB, checked")
+    tell(f"{count(made.notes, 'note')}, {size(made.size)}, checked")
     tell(f"restore with: {call.command('backup', '--restore', str(file))}")
 
 
@@ -225,8 +238,7 @@ def collections(context: typer.Context, as_json: Json = False) -> None:
     if as_json:
         return print_json(found)
     rows = [
-        (each["name"], each["problem"] or f"{each['notes']:,}", f"{each['bytes'] / 1e6:.1f} MB", each["path"])
-        for each in found
+        (each["name"], each["problem"] or f"{each['notes']:,}", size(each["bytes"]), each["path"]) for each in found
     ]
     print_table(("name", "notes", "size", "path"), rows)
     if not found:

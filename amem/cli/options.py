@@ -40,8 +40,8 @@ def time_option(name: str, what: str, *, examples: bool = False, panel: str | No
 
 KnownAt = Annotated[str | None, time_option("--known-at", "What was known at this time, by notes as they stood")]
 Time = Annotated[str | None, time_option("--time", "When it was said or happened, now unless given", examples=True)]
-#: The least score that is not shown as 0.000: what scores less has nothing to do with the question.
-LEAST_SCORE = 0.0005
+#: The least score that is not shown as 0.00: what scores less has nothing to do with the question.
+LEAST_SCORE = 0.005
 MinimumScore = Annotated[float | None, typer.Option("--min-score", help="Leave out what scores less (0 to 1).")]
 MinimumCosine = Annotated[
     float | None, typer.Option("--min-cosine", help="Leave out what is less similar in meaning (-1 to 1).")

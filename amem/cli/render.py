@@ -127,6 +127,11 @@ def count(number: int, what: str, many: str | None = None) -> str:
     return f"{number:,} {what if number == 1 else many or what + 's'}"
 
 
+def size(number: int) -> str:
+    """Bytes as ``27 kB``, ``1.2 MB``."""
+    return f"{number / 1e6:,.1f} MB" if number >= 100_000 else f"{-(-number // 1000)} kB"
+
+
 def styled(*parts: str | tuple[str, StyleType]) -> Text:
     """Plain and styled parts as one text, control characters shown."""
     from rich.text import Text
@@ -159,7 +164,8 @@ def print_table(
 ) -> None:
     """A table on a terminal, with the column `wide` taking what room is left; tab-separated lines in a pipe.
 
-    Where a terminal is too narrow, the columns of `spare` are left out, the first one first.
+    Where a terminal is too narrow, the columns of `spare` are left out, the first one first. Without rows nothing is
+    printed: the command says so itself.
     """
     if not on_terminal():
         for row in rows:
@@ -167,6 +173,8 @@ def print_table(
         return
     out = console()
     cells = [tuple(one_line(cell) for cell in row) for row in rows]
+    if not cells:
+        return
     kept = fitting(columns, cells, out.width, wide=wide, spare=spare)
     shown = [[row[place] for place in kept] for row in cells]
     out.print(table([columns[place] for place in kept], shown, wide=wide, title=title))

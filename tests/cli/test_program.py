@@ -13,6 +13,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.cells import cell_len
+from sitting import Sitting
 
 from amem.testing import FakeOllama
 
@@ -221,3 +223,18 @@ class TestTerminal:
         assert "reading a year of notes" in seen
         story = seen[seen.index("A year in 63 notes") :]
         assert max(cell_len(line) for line in story.splitlines() if str(cli.home) not in line) <= 80
+
+
+@pytest.mark.parametrize("text", ["The ferry to Barreiro leaves at nine.", "去巴雷鲁的渡轮九点开。"])
+def test_a_terminal_of_eighty_columns_is_not_shown_lines_cut_in_words_nor_tables_without_rows(
+    cli: Cli, text: str
+) -> None:
+    cli.add(text)
+    with Sitting("--home", str(cli.home), "list", "--tag", "none", env=cli.env) as sitting:
+        assert sitting.end() == 0
+        assert sitting.screen.strip() == "no notes match these filters"
+    with Sitting("--home", str(cli.home), "doctor", env=cli.env) as sitting:
+        assert sitting.end() == 0
+        lines = sitting.screen.splitlines()
+    assert all(cell_len(line) <= 80 and line == line.rstrip() for line in lines)
+    assert all(line[:2] in ("✓ ", "! ", "  ") for line in lines if line)
