@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PICTURES = Path(__file__).parent / "pictures"
 WIDTH = 100
 AMEM = [sys.executable, "-c", "import sys; from amem.cli import main; sys.argv[0] = 'amem'; main()"]
-QUESTIONS = ("which database does the buoy catalogue use?", "我对什么过敏？")
+QUESTIONS = ("why did I withdraw from the marathon?", "我对什么过敏？")
 #: What is said in the picture of a chat, and what the model answers.
 SAID = {
     "Why did I leave Kestrel Freight?": "Because of the on-call nights: every second week, after the reorganisation in "
@@ -55,6 +55,7 @@ def main() -> None:
         if "search" in wanted:
             draw("search", demo.shown(*(f"amem -c demo search {shlex.quote(each)} -k 2" for each in QUESTIONS)))
         if "browser" in wanted:  # before the chat, from which the notes have one more
+            disagree(demo)
             asyncio.run(browser(demo.home))
         if "chat" in wanted:
             draw("chat", prompt("amem -c demo chat") + chat(demo.home))
@@ -117,10 +118,7 @@ def remark(words: str) -> str:
 
 
 def chat(home: str) -> str:
-    """A chat about the demo's notes. What the model says is scripted; what is recalled and learnt is not."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "cli"))
-    from sitting import PROMPT, Sitting
-
+    """A chat about the demo's notes, in tmux. What the model says is scripted; what is recalled and learnt is not."""
     from amem.testing import FakeOllama, willing_model
 
     def answers(request: dict[str, Any]) -> Any:
@@ -130,18 +128,39 @@ def chat(home: str) -> str:
         # Recalled notes, which may hold an earlier line, stand above the question.
         return SAID[max(SAID, key=said.rfind)]
 
+    def tmux(*words: str) -> str:
+        made = subprocess.run(["tmux", "-L", f"amem-{os.getpid()}", *words], capture_output=True, text=True, check=True)
+        return made.stdout
+
+    def answered() -> None:
+        """Wait until the last line is the prompt alone."""
+        deadline = time.monotonic() + 60
+        while not re.search(r"(?:^|\n)>\s*$", tmux("capture-pane", "-p")):
+            if time.monotonic() > deadline:
+                raise SystemExit(f"the chat did not answer:\n{tmux('capture-pane', '-p')}")
+            time.sleep(0.2)
+
     with FakeOllama(answers) as ollama:
-        env = {"AMEM_LLM_BACKEND": "ollama", "AMEM_LLM_MODEL": "llama3.2", "OLLAMA_HOST": ollama.host}
-        with Sitting("--home", home, "-c", "demo", "chat", env=env, columns=WIDTH) as sitting:
-            sitting.until(PROMPT)
+        settings = {"AMEM_LLM_BACKEND": "ollama", "AMEM_LLM_MODEL": "llama3.2", "OLLAMA_HOST": ollama.host}
+        # A server of one's own has the environment of this process, the path of the packages included.
+        os.environ |= {**settings, "LC_ALL": "C.UTF-8"}
+        try:
+            command = shlex.join([*AMEM, "--home", home, "-c", "demo", "chat"])
+            tmux("-f", "/dev/null", "new-session", "-d", "-x", str(WIDTH), "-y", "60", command)
+            answered()
             first, *others = SAID
             for line in (first, "/why", *others):
-                sitting.keys(f"{line}\r")
-                sitting.until(PROMPT)
-            raw = sitting.raw.replace(ollama.host.removeprefix("http://"), "127.0.0.1:11434")
-    # Colours stay; what else moves the cursor or asks the terminal for something has no place in a picture.
-    raw = re.sub(r"[^\n]*\r\x1b\[K", "", raw)
-    return re.sub(r"\x1b\[[0-9;?]*[A-Zac-ln-z]|\x1b[=>]|\r", "", raw).removesuffix("> ").rstrip()
+                tmux("send-keys", "-l", line)
+                tmux("send-keys", "Enter")
+                time.sleep(1)
+                answered()
+            shown = tmux("capture-pane", "-e", "-p")
+        finally:
+            with contextlib.suppress(subprocess.CalledProcessError):
+                tmux("kill-server")
+            for name in settings:
+                del os.environ[name]
+    return shown.replace(ollama.host.removeprefix("http://"), "127.0.0.1:11434").rstrip().removesuffix(">").rstrip()
 
 
 #: What an MCP client calls, and what of each result the picture shows.
@@ -311,6 +330,16 @@ def small(picture: bytes, colors: int = 256) -> bytes:
     return made.getvalue()
 
 
+def disagree(shell: Shell) -> None:
+    """A copy of the demo's notes, `review`, in which two contradict each other."""
+    shell("amem -c demo copy review")
+    said = "Inês says the rent of a flat in Lisbon may be up to 1400 euros."
+    later = json.loads(shell(f"amem -c review add {shlex.quote(said)} --time 2026-05-02 --json"))["id"]
+    found = json.loads(shell("amem -c review search 'rent of the flat in Lisbon' -k 2 --json"))
+    earlier = next(hit["id"] for hit in found if hit["id"] != later)
+    shell(f"amem -c review link {later} {earlier} --type contradicts --reason '1400 euros, or 1250?'")
+
+
 #: Pictures of the terminal browser: the keys that lead there from its first screen, and what is then on the screen.
 ROOMS = {
     "browser": (("down", "down", "down"), "First day at Marulho"),
@@ -318,7 +347,7 @@ ROOMS = {
     "browser-graph": (("down", "down", "down", "g", "2"), "hops"),
     "browser-history": (("h",), "Version"),
     "browser-timeline": (("down", "down", "down", "t"), "strength"),
-    "browser-review": (("r",), "Conflicts"),
+    "browser-review": (("r", "tab"), "1250"),
 }
 
 
@@ -328,13 +357,16 @@ async def browser(home: str) -> None:
 
     from amem import AgenticMemorySystem, load_settings
 
-    settings = load_settings(home, collection="demo", llm_backend="offline", dense_base="exact")
     for name, (keys, shows) in ROOMS.items():
+        collection = "review" if name == "browser-review" else "demo"
+        settings = load_settings(home, collection=collection, llm_backend="offline", dense_base="exact")
         with AgenticMemorySystem(settings=settings) as memory:
             app = NotesApp(memory)
             async with app.run_test(size=(120, 36)) as pilot:
                 await seen(pilot, "First day")
-                await pilot.press(*keys)
+                for key in keys:
+                    await pilot.press(key)
+                    await pilot.pause(0.2 if len(keys) < 5 else 0)
                 await seen(pilot, shows)
                 await asyncio.sleep(1.0)  # what is still on its way: other panes, a step of an animation
                 save(name, app.export_screenshot(title="amem tui"))

@@ -123,7 +123,7 @@ def _offer(
         return tell(f"{path} says so already")
     backup = write_settings(path, {**held, section: merged})
     tell(f"wrote {path}" + ("" if backup is None else f"; what it held before is in {backup.name}"))
-    tell(f"start {title} anew to have it use amem")
+    tell(f"restart {title} to have it use amem")
 
 
 # ``amem hook``: what a coding agent's program runs when a session begins and ends, so that the next one remembers it.
