@@ -271,7 +271,7 @@ def _rows(book: Logbook, tree: Tree, zone: tzinfo, everything: bool, *, depth: i
     rest = [child.operation for child in tree.children[len(shown) :]]
     if rest:
         links, rewritten = sum(each.links for each in rest), sum(len(each.notes) for each in rest)
-        more = f"{count(len(rest), 'step')} more: {count(links, 'link')}, {count(rewritten, 'rewrite')} (--all)"
+        more = f"{len(rest):,} more (--all): {count(links, 'link')}, {count(rewritten, 'rewrite')}"
         yield "", "", "", (("  " * (depth + 1) + f"… {more}", "dim"),)
 
 

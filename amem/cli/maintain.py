@@ -107,7 +107,7 @@ def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
         for each in some[:_MOST]:
             text = cut(one_line(title(_text(memory, each.id))), max(16, out.width // 3))
             head = ((f"{what:<11}", "bold"), (short_id(each.id), "cyan"))
-            print_wrapped(out, styled(*head, f"  “{text}”  ", (each.why, "dim")), hanging=11)
+            print_wrapped(out, styled(*head, f"  “{text}”  " if text else "  ", (each.why, "dim")), hanging=11)
         if len(some) > _MOST:
             out.print(styled((f"{'':<11}and {len(some) - _MOST:,} more (--json names all)", "dim")))
 

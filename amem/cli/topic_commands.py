@@ -60,7 +60,8 @@ def topics(context: typer.Context, as_json: Json = False) -> None:
         spare=("updated", "id"),
     )
     if not found:
-        tell(f"no topics yet: {call.command('maintain')} finds them, {call.command('topic', 'NAME', '--declare')} asks")
+        tell(f"no topics yet; find some with: {call.command('maintain')}")
+        tell(f"declare one with: {call.command('topic', 'NAME', '--declare')}")
 
 
 def topic(

@@ -233,6 +233,14 @@ def test_a_terminal_of_eighty_columns_is_not_shown_lines_cut_in_words_nor_tables
     with Sitting("--home", str(cli.home), "list", "--tag", "none", env=cli.env) as sitting:
         assert sitting.end() == 0
         assert sitting.screen.strip() == "no notes match these filters"
+    with Sitting("--home", str(cli.home), "topics", env=cli.env) as sitting:
+        assert sitting.end() == 0
+        told = sitting.screen.splitlines()
+    amem = f"amem --home {cli.home}"
+    assert told[0].startswith("no topics yet; find some with:")
+    assert [line.strip() for line in told if line.endswith(("maintain", "--declare"))][-1].endswith(
+        f"{amem} topic NAME --declare"
+    )
     with Sitting("--home", str(cli.home), "doctor", env=cli.env) as sitting:
         assert sitting.end() == 0
         lines = sitting.screen.splitlines()

@@ -158,7 +158,7 @@ def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[
     named = _listed(shared[:3], reading.chinese)
     if reading.chinese:
         said = {
-            LinkType.CAUSED_BY: f"说明了原因：{named}",
+            LinkType.CAUSED_BY: f"说明了原因：{named.lstrip()}",
             LinkType.SUPPORTS: f"关于{named}说的是同一件事" if named else "说的是同一件事",
         }.get(kind, f"都提到{named}" if named else _alike(neighbour, True))
         reason = f"{said.rstrip()}；相似度 {similarity:.2f}"
