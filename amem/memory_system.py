@@ -28,6 +28,7 @@ from amem.storage.file_notes import file_notes
 from amem.storage.graph_queries import named, surroundings
 from amem.storage.undo import own_undone
 from amem.wiring import Given, Parts
+from amem.writing.writer import as_new
 
 if TYPE_CHECKING:
     import threading
@@ -260,7 +261,10 @@ class AgenticMemorySystem(ScopedMemory):
 
         A note that is not stored yet is stored first.
         """
-        receipt = self._parts.writer.process(note, self.actor)
+        if self.read(note.id) is None:
+            receipt = self._parts.writer.add([as_new(note)], actor=self.actor)[0]
+        else:
+            receipt = self._parts.enricher.enrich(note.id)
         stored = self.read(receipt.id)
         assert stored is not None
         return bool(receipt.links or receipt.evolved), stored

@@ -136,7 +136,6 @@ class Parts:
         self.enricher = Enricher(self.collection, thinker, self.settler, self.worker, models.at_once)
         self.upgrader = Upgrader(self.collection, thinker, self.settler, self.worker.owner, models.at_once)
         self.pipeline = Pipeline(self.collection, self.enricher, self.settler, canon, models.analyst)
-        self.writer = Writer(self.collection, self.pipeline, self.enricher, self.worker, self._added)
         self.editor = Editor(self.collection, self.reweigher, canon, self.enricher)
         self.reviser = Reviser(self.collection, self.reweigher, self.enricher)
         self.restorer = Restorer(self.collection)
@@ -146,6 +145,8 @@ class Parts:
         self.purges = Purges(self.collection, self.reweigher, self.enricher, self.topics, self._sum_up_again)
         self.maintainer = Maintainer(self.collection, models, self.worker, self.reweigher, self.topics, self.purges)
         self.consolidation = Consolidation(self.collection, self.retriever, self.maintainer.maintain, given.notify)
+        keep_up = self.consolidation.keep_up
+        self.writer = Writer(self.collection, self.pipeline, self.worker, keep_up, self.languages.meet)
 
     # -- made when first asked for ---------------------------------------------------------------------------------
 
@@ -192,10 +193,6 @@ class Parts:
         night = NightHand(self.maintainer.when_quiet, self.clock, self._given.notify)
         hands = [*self.backlog.hands(heard), *([] if once else [night])]
         Worker(lambda: hands, self.worker.owner, self.called_off).run(once=once, poll=poll)
-
-    def _added(self, receipts: Sequence[Receipt], texts: Sequence[str]) -> None:
-        self.consolidation.keep_up(receipts)
-        self.languages.meet(texts)
 
     def _sum_up_again(self, episodes: Sequence[str], operation: int) -> None:
         from amem.conversation.rule_file import load_rules

@@ -19,9 +19,9 @@ from amem.storage.rows import time_text
 from amem.writing.apply import Outcome, Plan, carry_out, plan
 from amem.writing.batch import Batch
 from amem.writing.conflict.decision import NOBODY_ASKED, from_links
+from amem.writing.fields import with_places
 from amem.writing.intake import admit
 from amem.writing.neighbours import ENRICH_JOB, analysis_of, draft_of, show, with_hashtags
-from amem.writing.successors import with_places
 from amem.writing.vocabulary import BatchVocabularies, FrequencyCache
 
 if TYPE_CHECKING:

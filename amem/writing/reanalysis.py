@@ -27,6 +27,7 @@ from amem.llm.guarded import Spent
 from amem.note import Scope, Status
 from amem.protocols import BatchAnalyst
 from amem.receipt import Cost
+from amem.writing.fields import with_places
 from amem.writing.neighbours import (
     ANALYSED,
     BY_RULES,
@@ -40,7 +41,6 @@ from amem.writing.neighbours import (
     show,
     unknown_cosines,
 )
-from amem.writing.successors import with_places
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:

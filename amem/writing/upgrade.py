@@ -10,7 +10,7 @@ from amem.labels import short_id
 from amem.note import Enrichment, Status
 from amem.writing.apply import write_down
 from amem.writing.pipeline import ahead
-from amem.writing.reanalysis import NOBODY
+from amem.writing.reanalysis import NOBODY, OFFLINE
 from amem.writing.worker import LEASE_SECONDS, EnrichReport, is_gone
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ UPGRADE_JOB = "upgrade"
 
 
 class Upgrader:
-    """Redoes the notes of one collection whose analyst was `rules` (a name) and that nobody has done better since.
+    """Redoes the notes of one collection that the rules analysed and that nobody has done better since.
 
     Fields that a person filled in or edited stay theirs. A note that the model fails on stays as it is.
     """
@@ -40,7 +40,6 @@ class Upgrader:
         settler: Settler,
         owner: Owner,
         at_once: Callable[[], int],
-        rules: str = "offline",
     ) -> None:
         self._store = collection.store
         self._thinker = thinker
@@ -49,7 +48,6 @@ class Upgrader:
         self._settings = collection.settings
         self._owner = owner
         self._at_once = at_once
-        self._rules = rules
 
     def work(
         self,
@@ -69,7 +67,7 @@ class Upgrader:
             )
         with self._store.write() as session:
             session.jobs.give_back_of(is_gone)
-            waiting = session.notes.analysed_by(self._rules)
+            waiting = session.notes.analysed_by(OFFLINE)
         wanted = waiting if limit is None else waiting[:limit]
         owner = self._owner.one_more()
         done = 0
@@ -100,7 +98,7 @@ class Upgrader:
             with self._store.write() as session:
                 session.jobs.give_back(owner)
         with self._store.read() as session:
-            remaining = len(session.notes.analysed_by(self._rules))
+            remaining = len(session.notes.analysed_by(OFFLINE))
         self._vectorizer.embed_missing()
         return EnrichReport(done, len(errors), remaining, tuple(errors))
 
@@ -133,13 +131,13 @@ class Upgrader:
                 raise NoteNotFound("it was deleted while it was analysed")
             if not session.jobs.settle(UPGRADE_JOB, note.id, owner) or now.status is not Status.ACTIVE:
                 return False
-            if now.content != note.content or now.analyst != self._rules:
+            if now.content != note.content or now.analyst != OFFLINE:
                 return False
             write_down(
                 session,
                 thought,
                 Enrichment.DONE,
-                f"{short_id(note.id)} was analysed by the {self._rules} rules",
+                f"{short_id(note.id)} was analysed by the {OFFLINE} rules",
                 parent=None,
                 vectorizer=self._vectorizer,
                 settler=self._settler,

@@ -16,27 +16,26 @@ if TYPE_CHECKING:
     from amem.note import MemoryNote
     from amem.protocols import Analyst
     from amem.receipt import Receipt
-    from amem.writing.enrich import Enricher
     from amem.writing.pipeline import Pipeline
     from amem.writing.worker import Worker
 
 
 class Writer:
-    """Adds notes to one collection; `added` is told the receipts and the texts of each call."""
+    """Adds notes to one collection; `keep_up` is told the receipts of each call, `meet` the texts."""
 
     def __init__(
         self,
         collection: Collection,
         pipeline: Pipeline,
-        enricher: Enricher,
         worker: Worker,
-        added: Callable[[Sequence[Receipt], Sequence[str]], None],
+        keep_up: Callable[[Sequence[Receipt]], None],
+        meet: Callable[[Sequence[str]], None],
     ) -> None:
         self._collection = collection
         self._pipeline = pipeline
-        self._enricher = enricher
         self._worker = worker
-        self._added = added
+        self._keep_up = keep_up
+        self._meet = meet
 
     def add(
         self, items: Sequence[NewNote | Mapping[str, Any] | str], *, actor: str, wait: bool = True, **how: Any
@@ -48,16 +47,9 @@ class Writer:
         receipts = self._pipeline.add(items, actor=actor, wait=wait, **how)
         if not wait and any(receipt.enrichment == "pending" for receipt in receipts):
             self._worker.wake()
-        self._added(receipts, [_text(item) for item in items])
+        self._keep_up(receipts)
+        self._meet([_text(item) for item in items])
         return receipts
-
-    def process(self, note: MemoryNote, actor: str) -> Receipt:
-        """Evolve with a note; one that is not stored yet is stored first."""
-        with self._collection.store.read() as session:
-            stored = session.notes.get_many([note.id])
-        if stored:
-            return self._enricher.enrich(note.id)
-        return self.add([NewNote(note.content, note.timestamp or None, None, _fields_of(note))], actor=actor)[0]
 
     def analyze(self, content: str, analyst: Analyst) -> dict[str, Any]:
         """What the analyst makes of a text, as A-Mem's dictionary; stores nothing. Raises as `add` does."""
@@ -79,6 +71,8 @@ def _text(item: NewNote | Mapping[str, Any] | str) -> str:
     return held if isinstance(held, str) else ""
 
 
-def _fields_of(note: MemoryNote) -> dict[str, Any]:
+def as_new(note: MemoryNote) -> NewNote:
+    """A note object that is not stored yet, as it is added."""
     names = ("id", "keywords", "context", "tags", "category", "entities", "facts", "metadata", "speaker", "links")
-    return {name: value for name in names if (value := getattr(note, name))}
+    fields = {name: value for name in names if (value := getattr(note, name))}
+    return NewNote(note.content, note.timestamp or None, None, fields)

@@ -2,7 +2,7 @@
 "Bought a Fairphone 5 to replace the dead Pixel 6", 旧尼康坏了，换成佳能.
 
 What place that is, such a sentence often leaves to other notes: the fact says only what succeeds what and since
-when, and ``amem.writing.successors`` finds the places that were filled by whoever or whatever goes.
+when, and ``amem.writing.fields`` finds the places that were filled by whoever or whatever goes.
 """
 
 from __future__ import annotations
