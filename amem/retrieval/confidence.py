@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from amem.language import index_terms, normalize, query_terms, search_terms, written_in_cjk
+from amem.language import index_terms, normalize, query_terms, search_terms
 from amem.language.scripts import CHINESE_BIGRAMS, CHINESE_KEPT, CHINESE_SINGLE_WORDS, is_cjk, words
 from amem.language.terms import bigrams, content_terms, is_searched_alone, words_of
 from amem.retrieval.calibration import CALIBRATION as CALIBRATION
@@ -56,6 +56,7 @@ NUMBER = re.compile(
     r"\d|[一二三四五六七八九十百千万两半]"
     r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|twice|noon|midnight)\b"
 )
+#: Words that go with any question, or that a price, a date or a place stands for.
 _LIGHT = frozenset(
     query_terms(
         "number cost pay paid price time day date kind type sort exactly current today place person people find found"
@@ -67,11 +68,6 @@ _ASKS_ZH = re.compile(
     r"什么时候|为什么|什么|多少钱?|多久|多长时间|多[长高大远重]|哪[里儿个家所位天种些]?|谁|怎么样?|怎样|如何|几[个点号岁月年次]?|时候|名字"
     r"|现在|目前|如今|到底|一共|告诉|知道|请问|一下"
 )
-_SINGLE = CHINESE_SINGLE_WORDS
-_NAMED = re.compile(r"\bnames?\b|\bcalled\b|叫什么|姓什么|名字", re.IGNORECASE)
-_CALLED = re.compile(r"\b(?:call(?:s|ed)?|named?|nicknamed?|codenamed?)\b|[叫姓名“「《]", re.IGNORECASE)
-_MYSELF = re.compile(r"\b(?:I|[Ww]e|me|us|my wife|my husband)\b|[我咱]")
-_WHO = re.compile(r"\bwho(?:m|se)?\b|谁|哪位|哪个人|姓什么", re.IGNORECASE)
 #: What a number counts that is no price.
 _NO_PRICE = (
     r"minutes?|hours?|days?|weeks?|months?|years?|degrees?|km|kg|g|ml|cm|mg|%|January|February|March|April|May|June|July"
@@ -88,20 +84,10 @@ _DETAILS = tuple(
             r"[$€£¥]\s?\d|\d[\d.,]*\s?(?:k\b|euros?|eur\b|dollars?|pounds?|刀|元|块|万|欧|镑)|\b(?:free|no fee)\b|免费"
             rf"|(?<![\d/:.\-])\d{{2,}}(?![\d/:.\-])(?!\s*(?:{_NO_PRICE}))",
         ),
-        (r"\bhow old\b|\bwhat age\b|几岁|多大年纪|多大了", r"\d+[ -]?(?:years?|岁)|\bturns? \d|\bborn\b|出生|\d+岁"),
-        (
-            r"\bbirthday\b|\bborn\b|生日",
-            r"\bborn\b|birthday|生日|\bturns? \d|出生|\d+月\d+",
-        ),
         (r"\bwhat time\b|几点", r"\d{1,2}[:.]\d\d|\d\s?(?:am|pm)\b|\bnoon\b|\bmidnight\b|点|\bat \d"),
         (
             r"\bhow long\b|\bhow often\b|多久|多长时间",
             r"\d|\b(?:minutes?|hours?|days?|weeks?|months?|years?|daily|weekly|every)\b|分钟|小时|天|周|个月|年|每",
-        ),
-        (
-            r"\bhow (?:many|far|tall|high|fast|big|heavy)\b|\bwhat (?:size|port|percentage)\b"
-            r"|多少|几[个只条次本张位家台块]|多高|多远|多重|号码",
-            NUMBER.pattern,
         ),
         (
             r"\bwhen (?:is|are|does|do|will|am|can|should)\b|\bwhat (?:day|date)\b|什么时候|哪天|哪一天|几号|几月",
@@ -109,13 +95,9 @@ _DETAILS = tuple(
             r"|october|november|december)\b|tomorrow|tonight|next|月|号|周|星期|明天|后天|下",
         ),
         (r"\be-?mail\b|邮箱", r"@"),
-        (r"\bpass(?:word|code)\b|\bpin\b|密码", r"pass|pin|code|密码|\d{3,}"),
-        (r"\bplate\b|车牌", r"plate|车牌"),
-        (r"\b(?:surname|last name|full name)\b", r"(?-i:[A-Z][\w-]+ [A-Z][\w-]+)|\b(?:surname|last name)\b"),
     )
 )
 _NAME = re.compile(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’\-]+")
-_FIRST = re.compile(r"(?:^|[.!?]\s+)([A-ZÀ-Þ][\w'’\-]+)")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _CALENDAR = words(
     """
@@ -261,10 +243,10 @@ def _pieces(text: str, frequencies: Callable[[Sequence[str]], tuple[Mapping[str,
 def _characters(run: str) -> Iterator[_Piece]:
     pairs = bigrams(run) if len(run) > 1 else []
     within = {at + step for at, pair in enumerate(pairs) if pair in CHINESE_BIGRAMS for step in (0, 1)}
-    telling = {at for at, each in enumerate(run) if at not in within and (is_searched_alone(each) or each in _SINGLE)}
-    for at in sorted(telling):
+    said = {at for at, each in enumerate(run) if is_searched_alone(each) or each in CHINESE_SINGLE_WORDS} - within
+    for at in sorted(said):
         around = pairs[max(at - 1, 0) : at + 1]
-        alone = not {at - 1, at + 1} & telling and not any(pair in CHINESE_KEPT for pair in around)
+        alone = not {at - 1, at + 1} & said and not any(pair in CHINESE_KEPT for pair in around)
         yield _Piece(run[at], _CHARACTER, pairs=() if alone else tuple(around))
 
 
@@ -294,8 +276,6 @@ class _Question:
         self.weight = sum(piece.weight for piece in self.pieces)
         self.names = _names_in(reading.text, reading.names)
         self.details = [held for asked, held in _DETAILS if asked.search(reading.text)]
-        self.wants_person = _WHO.search(reading.text) is not None
-        self.wants_name = _NAMED.search(reading.text) is not None
         self.stating, self.beside, self.exact = stating, beside, exact
 
     def signs(self, explanation: Explanation, note: MemoryNote, *, read: bool) -> Signs:
@@ -304,10 +284,6 @@ class _Question:
         text = _searched(note)
         names = sum(name in normalize(text) for name in self.names)
         wanted = [held.search(note.content) is not None for held in self.details]
-        if self.wants_person:
-            wanted.append(written_in_cjk(note.content) or _names_somebody(note, self.names))
-        if self.wants_name:
-            wanted.append(_CALLED.search(note.content) is not None or _names_other(note, self.names))
         return Signs(
             held=self._share(text),
             cosine=dense.raw if dense is not None else 0.0,
@@ -320,7 +296,6 @@ class _Question:
             strangers=1.0 - names / len(self.names) if self.names else 0.0,
             lacks=float(bool(wanted) and not all(wanted)),
             first=1.0 / explanation.place if explanation.place else 0.0,
-            score=explanation.score,
             few=max(0.0, 1.0 - self.total / _MANY),
             read=read,
         )
@@ -406,19 +381,3 @@ def _names_in(text: str, known: Mapping[str, int]) -> frozenset[str]:
     """Names that the question holds: capitalised words inside a sentence, and what the collection knows as names."""
     capitalised = {normalize(_POSSESSIVE.sub("", name)) for name in _NAME.findall(text)}
     return frozenset(capitalised - _CALENDAR) | frozenset(known)
-
-
-def _names_somebody(note: MemoryNote, asked: frozenset[str]) -> bool:
-    """Whether a note names anybody or anything that the question does not, or speaks of the one who wrote it."""
-    if _names_other(note, asked) or note.entities or _MYSELF.search(note.content):
-        return True
-    # The first word of a sentence may be a name: one that is no common word.
-    first = {normalize(_POSSESSIVE.sub("", each)) for each in _FIRST.findall(note.content)}
-    return any(content_terms(each) for each in first - asked - _CALENDAR)
-
-
-def _names_other(note: MemoryNote, asked: frozenset[str]) -> bool:
-    """Whether a note has a name that the question does not."""
-    entities = note.entities if not written_in_cjk(note.content) else [e for e in note.entities if not e.isascii()]
-    named = {normalize(each) for each in (*entities, *_NAME.findall(note.content), note.speaker or "")} - {""}
-    return bool(named - asked)

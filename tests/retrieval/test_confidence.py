@@ -110,7 +110,7 @@ def test_a_minimum_confidence_leaves_out_what_hardly_answers(demo: AgenticMemory
 def test_a_question_asks_for_a_fact_of_the_time_it_names() -> None:
     stated = Signs(fact=1.0)
     assert CALIBRATION.support(CALIBRATION.confidence(stated), stated) is Support.STRONG
-    nothing = Signs(first=1.0, score=1.0, read=True)
+    nothing = Signs(first=1.0, read=True)
     assert CALIBRATION.support(CALIBRATION.confidence(nothing), nothing) is Support.NONE
 
 
