@@ -176,8 +176,15 @@ def print_table(
     if not cells:
         return
     kept = fitting(columns, cells, out.width, wide=wide, spare=spare)
+    names = [columns[place] for place in kept]
     shown = [[row[place] for place in kept] for row in cells]
-    out.print(table([columns[place] for place in kept], shown, wide=wide, title=title))
+    if wide in names:
+        # Rich cuts in the middle of a Chinese character, which leaves a hole before the dots.
+        at = names.index(wide)
+        others = [max(cell_width(row[place]) for row in (names, *shown)) for place in range(len(names)) if place != at]
+        room = max(_READABLE, out.width - _EDGES - _GAP * len(others) - sum(others))
+        shown = [[*row[:at], cut(row[at], room), *row[at + 1 :]] for row in shown]
+    out.print(table(names, shown, wide=wide, title=title))
 
 
 def fitting(

@@ -233,6 +233,13 @@ def test_a_terminal_of_eighty_columns_is_not_shown_lines_cut_in_words_nor_tables
     with Sitting("--home", str(cli.home), "list", "--tag", "none", env=cli.env) as sitting:
         assert sitting.end() == 0
         assert sitting.screen.strip() == "no notes match these filters"
+    for characters in range(20, 26):
+        cli.add("茶" * characters + "a" * (characters % 2))
+    with Sitting("--home", str(cli.home), "list", env=cli.env) as sitting:
+        assert sitting.end() == 0
+        assert "茶…" in sitting.screen
+        assert " …" not in sitting.screen
+        assert max(cell_len(line) for line in sitting.screen.splitlines()) == 80
     with Sitting("--home", str(cli.home), "topics", env=cli.env) as sitting:
         assert sitting.end() == 0
         told = sitting.screen.splitlines()
