@@ -272,13 +272,17 @@ class ConversingScreen(NotesScreen):
 
     async def _show_lines(self, run: Callable[[], Iterator[Shown]]) -> None:
         """Show what a command has to show, and have the person choose where it asks which notes are meant."""
+        lines: list[Content] = []
+        asked: list[Choices] = []
         for each in await asyncio.wrap_future(self._thread.call(lambda: list(run()))):
             if isinstance(each, Choices):
-                lines = choices(each)
-                if (chosen := await self.app.push_screen_wait(Chooser("Forget which?", lines))) is not None:
-                    await self._show_lines(partial(commands.hide, self.conversation, [chosen]))
+                asked.append(each)
             else:
-                await self._transcript.remark(drawn(self.memory, each))
+                lines.append(drawn(self.memory, each))
+        await self._transcript.remark(Content("\n").join(lines))
+        for each in asked:
+            if (chosen := await self.app.push_screen_wait(Chooser("Forget which?", choices(each)))) is not None:
+                await self._show_lines(partial(commands.hide, self.conversation, [chosen]))
 
     async def _hear_out(self, exchange: Exchange, pieces: Pieces) -> Reply:
         """Show the pieces as they come, to the last."""
