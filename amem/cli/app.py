@@ -178,9 +178,9 @@ PANELS = {
     "Chat": "chat.chat chat.ask",
     "Write": "write.add write.edit write.delete write.restore write.purge write.pin write.link",
     "Find": "read.list read.show read.search why.why read.context trace.trace facts.facts facts.timeline "
-    "topic_commands.topics topic_commands.topic",
+    "facts.topics facts.topic",
     "Trust": "log.log log.history log.undo log.redo conflicts.conflicts conflicts.supersede conflicts.unsupersede "
-    "conflicts.retract conflicts.keep review.review chat.rules",
+    "conflicts.retract conflicts.keep log.review chat.rules",
     "In and out": "transfer.import transfer.export vault.vault transfer.graph",
     "Look after": "maintain.maintain fade.fade maintain.health manage.tags manage.enrich manage.work manage.reindex "
     "manage.doctor manage.copy manage.backup manage.collections",

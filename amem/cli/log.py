@@ -1,4 +1,4 @@
-"""Commands about what happened: the log, a note's history, undo and redo, the review queue."""
+"""``amem log``, ``history``, ``undo``, ``redo`` and ``review``: what happened, and what waits for a person's word."""
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from amem.cli.invocation import invocation, tell
+from amem.cli.invocation import at_terminal, inform, invocation, tell
 from amem.cli.options import TIMES, Id, Json, moment
-from amem.cli.render import count, on_terminal, print_json, say, short_id
+from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
+from amem.labels import title
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.records import UndoReport
+    from amem.storage.records import Review, UndoReport
+    from amem.storage.reviews import Flag
+
 
 #: Far more than a person reads; keeps one look at a huge import bounded.
 _MOST = 20_000
@@ -120,3 +125,168 @@ def _print_report(memory: "AgenticMemorySystem", report: "UndoReport", as_json: 
         tell(f"left alone: {each.item} of {short_id(each.note)}, {each.why}")
     for each in report.settled:
         tell(f"changed with it: {each.item} of {short_id(each.note)}, {each.why}")
+
+
+# ``amem review``: what machines proposed and a person decides.
+
+
+_SHOWN = 160
+review = typer.Typer(help="Decide the changes that machines proposed.", invoke_without_command=True)
+Numbers = Annotated[list[int], typer.Argument(metavar="N", help="Numbers of reviews.", show_default=False)]
+
+
+@review.callback()
+def decide(
+    context: typer.Context,
+    interactive: Annotated[bool, typer.Option("--interactive", "-i", help="Ask even when not on a terminal.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Go through the open changes one by one on a terminal; list them elsewhere."""
+    if context.invoked_subcommand is not None:
+        return
+    with invocation(context).browsed(as_json) as memory:
+        found = memory.reviews()
+        if as_json or not found or not (interactive or (at_terminal() and on_terminal())):
+            return _list(memory, found, as_json)
+        _ask(memory, found)
+
+
+@review.command("list")
+def list_reviews(context: typer.Context, as_json: Json = False) -> None:
+    """List the open changes."""
+    with invocation(context).browsed(as_json) as memory:
+        _list(memory, memory.reviews(), as_json)
+
+
+@review.command()
+def accept(context: typer.Context, numbers: Numbers, as_json: Json = False) -> None:
+    """Apply proposed changes."""
+    with invocation(context).memory() as memory:
+        for number in numbers:
+            fields = memory.accept(number)
+            if not as_json:
+                say(f"accepted {number}: {', '.join(fields)}")
+    if as_json:
+        print_json({"accepted": numbers})
+
+
+@review.command()
+def reject(context: typer.Context, numbers: Numbers, as_json: Json = False) -> None:
+    """Turn proposed changes down."""
+    with invocation(context).memory() as memory:
+        for number in numbers:
+            memory.reject(number)
+            if not as_json:
+                say(f"rejected {number}")
+    if as_json:
+        print_json({"rejected": numbers})
+
+
+@review.command()
+def flags(context: typer.Context, as_json: Json = False) -> None:
+    """List notes that lean on something that is no longer so (those that disagree: amem conflicts)."""
+    with invocation(context).browsed(as_json) as memory:
+        if as_json:
+            names = ("note", "because", "reason", "at", "operation")
+            return print_json([{name: getattr(each, name) for name in names} for each in _leaning(memory)])
+        if not _list_flags(memory):
+            tell("nothing is flagged")
+
+
+def _list_flags(memory: "AgenticMemorySystem") -> int:
+    """Print the flagged notes, if there are any; returns how many flags there are."""
+    found = _leaning(memory)
+    for each in found:
+        note = memory.read(each.note)
+        words = note.content if note else ""
+        if on_terminal():
+            _print_block((short_id(each.note), title(words)), (), f"may be out of date: {each.reason}")
+        else:
+            say("\t".join((short_id(each.note), one_line(words, 40), short_id(each.because), one_line(each.reason))))
+    if found:
+        inform("amem keep ID says that a note holds, amem edit ID mends it, amem retract ID takes it back")
+    return len(found)
+
+
+def _leaning(memory: "AgenticMemorySystem") -> "list[Flag]":
+    """The flags but those of pairs that disagree, which `amem conflicts` lists."""
+    apart = {(each.earlier, each.later) for each in memory.conflicts_open()}
+    return [flag for flag in memory.flags() if (flag.note, flag.because) not in apart]
+
+
+def _print_block(head: tuple[str, str], changes: "Sequence[str]", why: str) -> None:
+    """A note by its id or number, what is to change in it, and why."""
+    from amem.cli.render import console, print_wrapped, styled
+
+    out, (name, words) = console(), head
+    hanging = len(name) + 2
+    print_wrapped(out, styled((name, "cyan"), f"  {one_line(words, _SHOWN)}"), hanging=hanging)
+    for change in changes:
+        print_wrapped(out, styled((one_line(change), "bold")), indent=hanging, hanging=2)
+    print_wrapped(out, styled((one_line(why), "dim")), indent=hanging)
+
+
+def _list(memory: "AgenticMemorySystem", found: "list[Review]", as_json: bool) -> None:
+    from amem.cli.render import in_words
+    from amem.interop.json_records import review_record
+
+    if as_json:
+        return print_json([review_record(each) for each in found])
+    for each in found:
+        note = memory.read(each.note)
+        changes = [f"{name}: {in_words(after)}" for name, (_, after) in each.changes.items()]
+        words, sure = note.content if note else "", f"{each.confidence:.2f}"
+        if on_terminal():
+            _print_block(
+                (str(each.id), f"{short_id(each.note)}  {title(words)}"), changes, f"because {each.reason} ({sure})"
+            )
+        else:
+            cells = (str(each.id), short_id(each.note), one_line(words, 40), "; ".join(changes), sure, each.reason)
+            say("\t".join(one_line(cell) for cell in cells))
+    if not _list_flags(memory) and not found:
+        tell("nothing to decide")
+
+
+def _ask(memory: "AgenticMemorySystem", found: "list[Review]") -> None:
+    """One after the other: accept, reject, skip, or accept all that are left."""
+    every = False
+    done = {"a": 0, "r": 0}
+    for place, each in enumerate(found, start=1):
+        if not every:
+            _show(memory, each, place, len(found))
+            answer = _answer()
+            if answer == "q":
+                break
+            every = answer == "A"
+        else:
+            answer = "a"
+        if answer in ("a", "A"):
+            memory.accept(each.id)
+            done["a"] += 1
+        elif answer == "r":
+            memory.reject(each.id)
+            done["r"] += 1
+    say(f"accepted {done['a']}, rejected {done['r']}, left {len(found) - sum(done.values())}")
+
+
+def _answer() -> str:
+    while True:
+        said = typer.prompt("[a]ccept, [r]eject, [s]kip, accept [A]ll, [q]uit", default="s", err=True).strip()
+        if said[:1] in ("a", "r", "s", "A", "q"):
+            return str(said[:1])
+
+
+def _show(memory: "AgenticMemorySystem", each: "Review", place: int, of: int) -> None:
+    from amem.cli.logbook import print_changes
+    from amem.cli.render import console, styled
+
+    note = memory.read(each.note)
+    out = console()
+    out.print()
+    out.print(
+        styled((f"{place} of {count(of, 'change')}  ", "bold"), (short_id(each.note), "cyan"), f"  {each.made_by}")
+    )
+    if note is not None:
+        out.print(styled(f"  {one_line(note.content, 300)}"))
+    print_changes(each.changes)
+    out.print(styled((f"    because {each.reason} (confidence {each.confidence:.2f})", "dim")))
