@@ -18,7 +18,7 @@ from amem.errors import AmemError, InvalidInput
 from amem_tui.desk import Desk, words
 from amem_tui.dialogs import NotePicker
 from amem_tui.failures import Troubles, UnreadableScreen
-from amem_tui.footer import HelpScreen, display, keys_everywhere, keys_here
+from amem_tui.footer import display, help_screen
 from amem_tui.keymap import APP_KEYS, as_textual_wants, own_keys, room_keys
 from amem_tui.note_form import NoteForm, write_in_editor
 from amem_tui.rooms import ROOMS, START, NotesScreen, RoomBar
@@ -338,7 +338,7 @@ class NotesApp(Looks, Troubles):
         screen = self.screen
         if isinstance(screen, NotesScreen):
             legend = getattr(screen, "LEGEND", ())
-            self.push_screen(HelpScreen(keys_here(screen, ROOMS[screen.ROOM].title), keys_everywhere(self), legend))
+            self.push_screen(help_screen(screen, ROOMS[screen.ROOM].title, legend))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Textual's own commands, and every key of the screen that does something now, by its name."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.cells import cell_len
 from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
-from amem_tui.formatting import GLYPHS
+from amem_tui.formatting import GLYPHS, SIGNS
 from amem_tui.lists import fit
 
 if TYPE_CHECKING:
@@ -29,35 +29,19 @@ if TYPE_CHECKING:
 
 _KEY_WIDTH = 13
 _MAKERS = (
-    ("●", "$success", "a person wrote it"),
-    ("▲", "$primary", "an agent wrote it"),
-    ("◆", "$accent", "a model or a rule concluded it"),
+    (*SIGNS["person"], "a person wrote it"),
+    (*SIGNS["agent"], "an agent wrote it"),
+    (*SIGNS["machine"], "a model or a rule concluded it"),
 )
 _OTHERS = (("▪", "pinned: never fades"),)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyLine:
-    """A key as it is shown, what it does, and whether that can be done now."""
-
-    key: str
-    what: str
-    works: bool
-
-
-@dataclass(frozen=True, slots=True)
-class KeyGroup:
-    """Keys that belong together."""
-
-    heading: str
-    keys: Sequence[KeyLine]
+#: A key as it is shown, what it does, and whether that can be done now.
+KeyLine: TypeAlias = tuple[str, str, bool]
 
 
 class HelpScreen(ModalScreen[None]):
-    """`here` are the keys of the screen below, `everywhere` those of every screen.
-
-    `legend` says what signs of the screen below mean, (sign, meaning), besides those that stand everywhere.
-    """
+    """What every key does: of the screen below at the left, of every screen at the right, and what signs mean."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,question_mark,q", "leave", "Close", show=False),
@@ -67,27 +51,17 @@ class HelpScreen(ModalScreen[None]):
         Binding("pageup", "scroll(-10)", "Page up", show=False),
     ]
 
-    def __init__(
-        self,
-        here: Sequence[KeyGroup],
-        everywhere: Sequence[KeyGroup],
-        legend: Sequence[tuple[str, str]] = (),
-    ) -> None:
+    def __init__(self, here: Content, everywhere: Content) -> None:
         super().__init__()
-        self._here, self._everywhere, self._legend = here, everywhere, legend
+        self._columns = here, everywhere
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help") as sheet:
             sheet.border_title = "Keys"
             sheet.border_subtitle = "escape closes"
             with Horizontal(id="help-columns"):
-                with Vertical(classes="help-column"):
-                    for group in self._here:
-                        yield Static(_keys(group), classes="help-group")
-                with Vertical(classes="help-column"):
-                    for group in self._everywhere:
-                        yield Static(_keys(group), classes="help-group")
-                    yield Static(_signs(self._legend), classes="help-group")
+                for column in self._columns:
+                    yield Static(column, classes="help-column")
 
     def action_leave(self) -> None:
         self.dismiss()
@@ -96,11 +70,30 @@ class HelpScreen(ModalScreen[None]):
         self.query_one("#help", VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
-def _keys(group: KeyGroup) -> Content:
-    lines = [_heading(group.heading)]
-    for line in group.keys:
-        key = Content.assemble((fit(line.key, _KEY_WIDTH), "bold $accent" if line.works else "$muted"), " ")
-        lines.append(Content.assemble(key, line.what if line.works else (f"{line.what} (not now)", "$muted")))
+def help_screen(screen: Screen[Any], title: str, legend: Sequence[tuple[str, str]] = ()) -> HelpScreen:
+    """Help on a screen of that title, and on the widget that has the focus there.
+
+    `legend` says what signs of the screen mean, (sign, meaning), besides those that stand everywhere.
+    """
+    app, focused = screen.app, screen.focused
+    own = [binding for binding in _bound(screen) if binding.id is not None]
+    within = [] if focused is None else [each for each in focused.ancestors_with_self if each not in (screen, app)]
+    moving = [binding for node in within for binding in _bound(node) if not binding.action.startswith(_TEXTUALS_OWN)]
+    of_app = [binding for binding in _bound(app) if binding.id is not None]
+    rooms = [binding for binding in of_app if binding.action.startswith("visit(")]
+    others = _lines(app, [binding for binding in of_app if binding not in rooms])
+    here = (_keys(title, _lines(app, own)), _keys("Where you are", _lines(app, moving)))
+    panes = ("tab", "Next pane (shift+tab: back)", True)
+    everywhere = (_keys("Rooms", _lines(app, rooms)), _keys("Everywhere", [*others, panes]), _signs(legend))
+    gap = Content("\n\n")
+    return HelpScreen(gap.join([each for each in here if each]), gap.join(everywhere))
+
+
+def _keys(heading: str, keys: Sequence[KeyLine]) -> Content:
+    lines = [_heading(heading)] if keys else []
+    for key, what, works in keys:
+        shown = Content.assemble((fit(key, _KEY_WIDTH), "bold $accent" if works else "$muted"), " ")
+        lines.append(Content.assemble(shown, what if works else (f"{what} (not now)", "$muted")))
     return Content("\n").join(lines)
 
 
@@ -139,27 +132,6 @@ _SHORT = {
 _TEXTUALS_OWN = ("scroll_", "page_left", "page_right")
 
 
-def keys_here(screen: Screen[Any], title: str) -> list[KeyGroup]:
-    """What the keys of this screen do, and those of the widget that has the focus."""
-    app = screen.app
-    own = [binding for binding in _bound(screen) if binding.id is not None]
-    focused = screen.focused
-    within = [] if focused is None else [each for each in focused.ancestors_with_self if each not in (screen, app)]
-    moving = [binding for node in within for binding in _bound(node) if not binding.action.startswith(_TEXTUALS_OWN)]
-    groups = [KeyGroup(title, _lines(app, own)), KeyGroup("Where you are", _lines(app, moving))]
-    return [group for group in groups if group.keys]
-
-
-def keys_everywhere(app: App[Any]) -> list[KeyGroup]:
-    """What keys do on every screen: the rooms first."""
-    bound = [binding for binding in _bound(app) if binding.id is not None]
-    rooms = [each for each in bound if each.action.startswith("visit(")]
-    others = [each for each in bound if each not in rooms]
-    panes = KeyLine("tab", "Next pane (shift+tab: back)", True)
-    everywhere = KeyGroup("Everywhere", [*_lines(app, others), panes])
-    return [KeyGroup("Rooms", _lines(app, rooms)), everywhere]
-
-
 def display(app: App[Any], binding: Binding) -> str:
     """A key as people call it."""
     if binding.key_display:
@@ -185,7 +157,7 @@ def _lines(app: App[Any], bindings: Iterable[Binding]) -> list[KeyLine]:
         what = (binding.action, binding.description)
         keys.setdefault(what, []).append(display(app, binding))
         works[what] = works.get(what, False) or (binding.key, binding.action) in active
-    return [KeyLine(" ".join(dict.fromkeys(shown)), what[1], works[what]) for what, shown in keys.items()]
+    return [(" ".join(dict.fromkeys(shown)), what[1], works[what]) for what, shown in keys.items()]
 
 
 # The line below every screen: the keys that do something now, the most important first, and where to find the rest.

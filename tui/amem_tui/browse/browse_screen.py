@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from amem_tui.browse.listing import Listed, ids_of
+from amem_tui.browse.listing import ListScreen, ids_of
 from amem_tui.browse.note_list import LEGEND, NoteList
 from amem_tui.browse.note_pane import NotePane
 from amem_tui.browse.open_note import REST
@@ -164,61 +164,8 @@ class SearchLine(Horizontal):
         self._label()
 
 
-# Marks on notes of the list, which outlast what is listed.
-
+#: So many notes are marked at once.
 _MOST = 1000
-
-
-class Marking(Listed):
-    """Keeps the ids of the marked notes, in the order in which they were marked."""
-
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self._marks: dict[str, None] = {}
-
-    def _marked(self) -> list[str]:
-        return list(self._marks)
-
-    def _mark(self, ids: Sequence[str], marked: bool) -> None:
-        for id in ids:
-            if marked:
-                self._marks[id] = None
-            else:
-                self._marks.pop(id, None)
-        self._notes.tick(set(self._marks))
-        self._subtitle()
-        self.refresh_bindings()
-
-    def _toggle(self, row: Row) -> None:
-        self._mark([row.id], row.id not in self._marks)
-
-    def _forget(self, ids: Sequence[str]) -> None:
-        super()._forget(ids)
-        self._mark(ids, False)
-
-    def action_mark(self) -> None:
-        if self._notes.row is not None:
-            self._toggle(self._notes.row)
-            self._notes.action_step(1)
-
-    @on(NoteList.Ticked)
-    def _ticked(self, event: NoteList.Ticked) -> None:
-        self._toggle(event.row)
-
-    @work(group="mark", exclusive=True)
-    async def action_mark_all(self) -> None:
-        with self._desk.refusals():
-            if self._shelf is not None:
-                ids = await self.ask(partial(ids_of, self.memory, self._shelf, _MOST))
-            else:
-                rows = (self._notes.entry_at(place) for place in range(self._notes.count))
-                ids = [row.id for row in rows if row is not None]
-            every = all(id in self._marks for id in ids)
-            self._mark(ids, not every)
-            if not every and self._notes.count > len(ids):
-                self._desk.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
-
-
 #: Seconds for which a note is left unread while one types, so that reading it does not slow the typing down.
 _TYPING_REST = 0.15
 #: Below so many cells, or lines, there is room for the list or for the note, not for both.
@@ -226,7 +173,7 @@ _SMALL = (60, 18)
 _LETTERS = frozenset(binding.action.partition("(")[0] for binding in BROWSE_KEYS) - {"back"}
 
 
-class BrowseScreen(Marking):
+class BrowseScreen(ListScreen):
     """What is listed and where the cursor stands; everything it shows comes from the collection."""
 
     _line = getters.query_one(SearchLine)
@@ -240,6 +187,7 @@ class BrowseScreen(Marking):
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
         self._furnished = False
+        self._marks: dict[str, None] = {}
 
     def furnish(self) -> ComposeResult:
         yield SearchLine(id="searching")
@@ -353,6 +301,48 @@ class BrowseScreen(Marking):
 
     def action_order(self) -> None:
         self._start_over(self._listing.next_order())
+
+    def _marked(self) -> list[str]:
+        return list(self._marks)
+
+    def _mark(self, ids: Sequence[str], marked: bool) -> None:
+        for id in ids:
+            if marked:
+                self._marks[id] = None
+            else:
+                self._marks.pop(id, None)
+        self._notes.tick(set(self._marks))
+        self._subtitle()
+        self.refresh_bindings()
+
+    def _toggle(self, row: Row) -> None:
+        self._mark([row.id], row.id not in self._marks)
+
+    def _forget(self, ids: Sequence[str]) -> None:
+        super()._forget(ids)
+        self._mark(ids, False)
+
+    def action_mark(self) -> None:
+        if self._notes.row is not None:
+            self._toggle(self._notes.row)
+            self._notes.action_step(1)
+
+    @on(NoteList.Ticked)
+    def _ticked(self, event: NoteList.Ticked) -> None:
+        self._toggle(event.row)
+
+    @work(group="mark", exclusive=True)
+    async def action_mark_all(self) -> None:
+        with self._desk.refusals():
+            if self._shelf is not None:
+                ids = await self.ask(partial(ids_of, self.memory, self._shelf, _MOST))
+            else:
+                rows = (self._notes.entry_at(place) for place in range(self._notes.count))
+                ids = [row.id for row in rows if row is not None]
+            every = all(id in self._marks for id in ids)
+            self._mark(ids, not every)
+            if not every and self._notes.count > len(ids):
+                self._desk.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered: no letter while one types, and without an open note nothing to do with it."""

@@ -16,7 +16,7 @@ from amem.retrieval.confidence import Support, best_support
 from amem.storage.note_lists import ORDERS, Order, Shelf
 from amem_tui.browse.news import Headlines, News, how_to_begin, read_news
 from amem_tui.browse.note_list import NoteList, Row, row_of
-from amem_tui.browse.open_note import Opening
+from amem_tui.browse.open_note import OpenNoteScreen
 from amem_tui.browse.sidebar import Conditions, Facets, Sidebar, read_facets
 from amem_tui.formatting import one_line, plural
 from amem_tui.lists import PAGE
@@ -200,7 +200,7 @@ class _Asked:
     keep: str | None = None
 
 
-class Listed(Opening):
+class ListScreen(OpenNoteScreen):
     """Lists what `_start_over` asks for; reads it anew whenever somebody wrote."""
 
     _sidebar = getters.query_one(Sidebar)

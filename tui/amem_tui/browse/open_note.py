@@ -26,103 +26,22 @@ if TYPE_CHECKING:
     from amem_tui.desk import Desk
 
 
-# What is done with the notes that are marked, or with the open one: copy, write to a file, delete, pin.
-
-
 #: So many notes are named before they are deleted.
 _NAMED = 5
-
-
-class Selecting(ReadingScreen):
-    """A list some of whose notes are marked; `_marked` keeps them in the order in which they were."""
-
-    #: What needs a note, open or marked.
-    NEEDS_A_NOTE = ("edit", "edit_elsewhere", "delete", "pin", "copy_note", "copy_id", "export")
-
-    def _marked(self) -> list[str]:
-        raise NotImplementedError
-
-    def _forget(self, ids: Sequence[str]) -> None:
-        """These notes are about to go: unmark them, and leave the open one if it is among them."""
-        raise NotImplementedError
-
-    def _chosen(self) -> list[str]:
-        """The ids of the marked notes, or that of the open one."""
-        open_one = self._desk.note
-        return self._marked() or ([] if open_one is None else [open_one])
-
-    @work(group="copy")
-    async def action_copy_note(self) -> None:
-        note = await self._read_open()
-        if note is not None:
-            self.app.copy_to_clipboard(note.content)
-            self._desk.say(f"Copied the text ({plural(len(note.content), 'character')})")
-
-    def action_copy_id(self) -> None:
-        if self._desk.note is not None:
-            self.app.copy_to_clipboard(self._desk.note)
-            self._desk.say(f"Copied the id {self._desk.note}")
-
-    @work(group="change")
-    async def action_delete(self) -> None:
-        ids = self._chosen()
-        with self._desk.refusals():
-            cards = await self.ask(partial(self.memory.cards_of, ids))
-            titles = [title(card.text) for card in cards.values()]
-            if not titles:
-                return
-            question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
-            if await self.app.push_screen_wait(_deletion(question, titles)):
-                self._forget(ids)
-                if not await self._desk.carry_out(partial(changes.delete_notes, self.memory, ids)):
-                    self._forget([])
-
-    @work(group="change")
-    async def action_pin(self) -> None:
-        note = await self._read_open()
-        if note is not None:
-            await self._desk.carry_out(partial(changes.pin, self.memory, note))
-
-    async def _read_open(self) -> MemoryNote | None:
-        id = self._desk.note
-        with self._desk.refusals():
-            return None if id is None else await self.ask(partial(self.memory.read, id))
-        return None
-
-    @work(group="export")
-    async def action_export(self) -> None:
-        ids = self._chosen()
-        if not ids:
-            return
-        named = await self._read_open() if len(ids) == 1 else None
-        name = _file_name(title(named.content) if named is not None else f"{self.memory.settings.collection} notes")
-
-        def write(path: Path, replace: bool) -> int:
-            return export_chosen(self.memory, ids, path, self._desk.zone, replace=replace)
-
-        heading, forms = f"Write {plural(len(ids), 'note')} to a file", ".md to read, .jsonl to import"
-        self.app.push_screen(PathPrompt(self._desk, heading, f"{name}.md", write, forms=forms))
-
-
-def _deletion(question: str, titles: Sequence[str]) -> Question:
-    named = [f"  {one_line(title, 60)}" for title in titles[:_NAMED]]
-    if len(titles) > _NAMED:
-        named.append(f"  and {len(titles) - _NAMED:,} more")
-    return Question(question, "\n".join(named), key="d", yes="deletes", no="keeps", grave=True)
-
-
-def _file_name(words: str) -> str:
-    """A name for a file, of the letters and digits of these words."""
-    plain = "".join(char if char.isalnum() else " " for char in one_line(words, 60))
-    return "-".join(plain.split())[:40] or "notes"
 
 
 #: A cursor that is held down passes notes nobody wants to read; this short rest leaves them unread.
 REST = 0.04
 
 
-class Opening(Selecting):
-    """Shows the note that is wanted last, one at a time: whatever was wanted while one is read is read next."""
+class OpenNoteScreen(ReadingScreen):
+    """Shows the note that is wanted last, one at a time, and does what is done with it or with the marked ones.
+
+    Whatever was wanted while one is read is read next. `_marked` are the ids of the marked notes, in their order.
+    """
+
+    #: What needs a note, open or marked.
+    NEEDS_A_NOTE = ("edit", "edit_elsewhere", "delete", "pin", "copy_note", "copy_id", "export")
 
     _notes = getters.query_one(NoteList)
 
@@ -256,3 +175,76 @@ class Opening(Selecting):
         note = await self._read_open()
         if note is not None:
             self._desk.rooms.write_elsewhere(note)
+
+    def _marked(self) -> list[str]:
+        raise NotImplementedError
+
+    def _chosen(self) -> list[str]:
+        """The ids of the marked notes, or that of the open one."""
+        open_one = self._desk.note
+        return self._marked() or ([] if open_one is None else [open_one])
+
+    @work(group="copy")
+    async def action_copy_note(self) -> None:
+        note = await self._read_open()
+        if note is not None:
+            self.app.copy_to_clipboard(note.content)
+            self._desk.say(f"Copied the text ({plural(len(note.content), 'character')})")
+
+    def action_copy_id(self) -> None:
+        if self._desk.note is not None:
+            self.app.copy_to_clipboard(self._desk.note)
+            self._desk.say(f"Copied the id {self._desk.note}")
+
+    @work(group="change")
+    async def action_delete(self) -> None:
+        ids = self._chosen()
+        with self._desk.refusals():
+            cards = await self.ask(partial(self.memory.cards_of, ids))
+            titles = [title(card.text) for card in cards.values()]
+            if not titles:
+                return
+            question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
+            if await self.app.push_screen_wait(_deletion(question, titles)):
+                self._forget(ids)
+                if not await self._desk.carry_out(partial(changes.delete_notes, self.memory, ids)):
+                    self._forget([])
+
+    @work(group="change")
+    async def action_pin(self) -> None:
+        note = await self._read_open()
+        if note is not None:
+            await self._desk.carry_out(partial(changes.pin, self.memory, note))
+
+    async def _read_open(self) -> MemoryNote | None:
+        id = self._desk.note
+        with self._desk.refusals():
+            return None if id is None else await self.ask(partial(self.memory.read, id))
+        return None
+
+    @work(group="export")
+    async def action_export(self) -> None:
+        ids = self._chosen()
+        if not ids:
+            return
+        named = await self._read_open() if len(ids) == 1 else None
+        name = _file_name(title(named.content) if named is not None else f"{self.memory.settings.collection} notes")
+
+        def write(path: Path, replace: bool) -> int:
+            return export_chosen(self.memory, ids, path, self._desk.zone, replace=replace)
+
+        heading, forms = f"Write {plural(len(ids), 'note')} to a file", ".md to read, .jsonl to import"
+        self.app.push_screen(PathPrompt(self._desk, heading, f"{name}.md", write, forms=forms))
+
+
+def _deletion(question: str, titles: Sequence[str]) -> Question:
+    named = [f"  {one_line(title, 60)}" for title in titles[:_NAMED]]
+    if len(titles) > _NAMED:
+        named.append(f"  and {len(titles) - _NAMED:,} more")
+    return Question(question, "\n".join(named), key="d", yes="deletes", no="keeps", grave=True)
+
+
+def _file_name(words: str) -> str:
+    """A name for a file, of the letters and digits of these words."""
+    plain = "".join(char if char.isalnum() else " " for char in one_line(words, 60))
+    return "-".join(plain.split())[:40] or "notes"

@@ -18,10 +18,10 @@ from amem.storage.chats import TurnState
 from amem_tui import changes
 from amem_tui.browse.page_blocks import Address, Named, ToNote
 from amem_tui.browse.page_view import Page
-from amem_tui.chat.composer import Chooser
 from amem_tui.chat.conversing import ConversingScreen
 from amem_tui.chat.recall_panel import Panel
 from amem_tui.chat.turn_view import Exchange, Transcript
+from amem_tui.dialogs import Picker
 from amem_tui.formatting import command, moment, one_line, plural, title
 from amem_tui.keymap import CHAT_KEYS, LETTERS, WHILE_TYPING
 
@@ -61,7 +61,7 @@ class ByHandScreen(ConversingScreen):
         chosen = self._panel.note if self._panel.has_focus else None
         if chosen is None:
             chosen = await self.app.push_screen_wait(
-                Chooser(
+                Picker(
                     "Forget a note",
                     [],
                     words="Nothing is forgotten before you choose it.",
@@ -301,7 +301,7 @@ class ChatScreen(ByHandScreen):
                 for each in found
             ]
             words = "" if lines else "There is no chat yet: whatever you ask begins one."
-            chosen = await self.app.push_screen_wait(Chooser("Chats, the last used first", lines, words=words))
+            chosen = await self.app.push_screen_wait(Picker("Chats, the last used first", lines, words=words))
             if chosen is not None and self._answering is None:
                 await self._go_to(await self.ask(partial(self.conversation.read, chosen)))
 
@@ -329,7 +329,7 @@ class ChatScreen(ByHandScreen):
             words = ""
         lines = [(name, Content(one_line(name))) for name in found or ()]
         name = await self.app.push_screen_wait(
-            Chooser("Who answers from now on", lines, words=words, prompt="another model's name")
+            Picker("Who answers from now on", lines, words=words, prompt="another model's name")
         )
         if name:
             with self._desk.refusals():

@@ -24,9 +24,10 @@ from amem.conversation.reply import PieceKind
 from amem.conversation.session import Answering, Chat, Conversation, TurnDetail
 from amem.errors import AmemError
 from amem.storage.chats import Learning, TurnState
-from amem_tui.chat.composer import Chooser, Composer
+from amem_tui.chat.composer import Composer
 from amem_tui.chat.recall_panel import Panel
 from amem_tui.chat.turn_view import Exchange, Transcript, choices, drawn
+from amem_tui.dialogs import Picker
 from amem_tui.formatting import one_line, plural
 from amem_tui.rooms import NotesScreen
 
@@ -281,7 +282,7 @@ class ConversingScreen(NotesScreen):
                 lines.append(drawn(self.memory, each))
         await self._transcript.remark(Content("\n").join(lines))
         for each in asked:
-            if (chosen := await self.app.push_screen_wait(Chooser("Forget which?", choices(each)))) is not None:
+            if (chosen := await self.app.push_screen_wait(Picker("Forget which?", choices(each)))) is not None:
                 await self._show_lines(partial(commands.hide, self.conversation, [chosen]))
 
     async def _hear_out(self, exchange: Exchange, pieces: Pieces) -> Reply:
