@@ -59,9 +59,9 @@ async def _sat_before(app: NotesApp, start: float, begun: float, keys: int, word
         found |= both("opening a note: key to note painted", await sitting.notes(max(2, keys // 5)))
         found["RSS after all that, without embedder, MB"] = memory_now()
         found |= both(
-            "graph of 40 notes: read, laid out, drawn", await asyncio.to_thread(_graph, app.desk.memory, keys // 10)
+            "graph of 40 notes: read, laid out, drawn", await asyncio.to_thread(_graph, app.client.memory, keys // 10)
         )
-        found["RSS with all vectors read (similar notes), MB"] = await asyncio.to_thread(_similar, app.desk.memory)
+        found["RSS with all vectors read (similar notes), MB"] = await asyncio.to_thread(_similar, app.client.memory)
     return found
 
 
@@ -158,7 +158,7 @@ class Sitting:
         return found
 
     def _reads(self, id: str) -> bool:
-        return self._pane.dossier is not None and self._pane.dossier.note.id == id
+        return self._pane.opened_note is not None and self._pane.opened_note.note.id == id
 
     async def _key(self, key: str) -> None:
         self._press(key)

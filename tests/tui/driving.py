@@ -80,8 +80,8 @@ def titles(pilot: Pilot[None]) -> list[str]:
 
 def opened(pilot: Pilot[None]) -> str | None:
     """The text of the open note."""
-    dossier = pilot.app.screen_stack[1].query_one(NotePane).dossier
-    return None if dossier is None else dossier.note.content
+    opened_note = pilot.app.screen_stack[1].query_one(NotePane).opened_note
+    return None if opened_note is None else opened_note.note.content
 
 
 def hint(pilot: Pilot[None]) -> str:

@@ -262,6 +262,6 @@ async def test_choosing_another_collection_opens_it(memory: AgenticMemorySystem,
         await go_to(pilot, "another")
         assert ("another", 3) in shown(pilot)
         await pilot.press("enter")
-        await wait_until(pilot, lambda: app.desk.memory.settings.collection == "another")
+        await wait_until(pilot, lambda: app.client.memory.settings.collection == "another")
         await wait_until(pilot, lambda: len(app.screen_stack) > 1 and bool(app.screen.query(Sidebar)))
         await wait_until(pilot, lambda: listed(pilot).count == 3)

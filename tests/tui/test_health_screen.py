@@ -81,7 +81,7 @@ def held_up(memory: AgenticMemorySystem) -> Iterator[None]:
 
 
 def at_work(pilot: Pilot[None]) -> bool:
-    return health(pilot)._errand is not None
+    return health(pilot)._job is not None
 
 
 async def test_one_look_tells_notes_models_and_maintenance(memory: AgenticMemorySystem) -> None:
@@ -184,20 +184,20 @@ async def test_a_run_goes_on_while_one_is_elsewhere_and_tells_its_end(aged: Agen
         with held_up(aged):
             await pilot.press("m", "n")
             await wait_until(pilot, lambda: at_work(pilot))
-            assert "nightly maintenance" in said(pilot, "#errand")
+            assert "nightly maintenance" in said(pilot, "#job")
             assert "Stop" in screen_text(pilot)
             assert health(pilot).check_action("maintain", ()) is False
             await pilot.press("l")
             await wait_until(pilot, lambda: in_room(pilot, "log"))
             await pilot.press("H")
             await wait_until(pilot, lambda: in_room(pilot, "health"))
-            assert pilot.app.screen.query_one("#errand").display
+            assert pilot.app.screen.query_one("#job").display
             await pilot.press("escape")
             await wait_until(pilot, lambda: in_room(pilot, "browse"))
         await wait_until(pilot, lambda: "1 faded into the archive" in toasts(pilot))
         await enter(pilot, "H", "health")
         assert report(pilot) == [f"faded: {CHAT}"]
-        assert not pilot.app.screen.query_one("#errand").display
+        assert not pilot.app.screen.query_one("#job").display
 
 
 @pytest.mark.thorough
@@ -207,7 +207,7 @@ async def test_a_run_that_is_stopped_says_so_and_the_next_goes_on(aged: AgenticM
             await pilot.press("m", "n")
             await wait_until(pilot, lambda: at_work(pilot))
             await pilot.press("x")
-            assert "stopping…" in said(pilot, "#errand")
+            assert "stopping…" in said(pilot, "#job")
             assert health(pilot).check_action("stop", ()) is False
         await wait_until(pilot, lambda: "Stopped." in toasts(pilot))
         await wait_until(pilot, lambda: "was stopped" in words(pilot, "#run-words"))
@@ -224,10 +224,10 @@ async def test_quitting_calls_a_run_off_and_waits_for_nobody(aged: AgenticMemory
         async with visiting(aged, "H", "health", follow=60) as pilot:
             await pilot.press("m", "n")
             await wait_until(pilot, lambda: at_work(pilot))
-            errand = health(pilot)._errand
-            assert errand is not None
+            job = health(pilot)._job
+            assert job is not None
         assert not pilot.app.is_running
-        assert errand.cancelled.is_set()
+        assert job.cancelled.is_set()
     aged.close()
 
 

@@ -21,7 +21,7 @@ def chosen(text: str, **notes: str) -> list[tuple[str, object]]:
     """(the words, what they lead to) of every place."""
     made = sheet(text, 80, **notes)
     return [
-        ("".join(made.lines[line].text.plain[start:end] for line, start, end in each.spans), each.aim)
+        ("".join(made.lines[line].text.plain[start:end] for line, start, end in each.spans), each.destination)
         for each in made.choices
     ]
 
@@ -69,7 +69,7 @@ def test_lines_break_after_words_and_between_chinese_characters() -> None:
 def test_a_link_leads_to_the_note_its_name_means_and_says_so_when_there_is_none() -> None:
     found = chosen("[[Tea]] [[Cat|the cat]] [[Cat#food]] [pot](Pot.md) `[[code]]`", Cat="cat-id")
     assert [words for words, _ in found] == ["Tea?", "the cat", "Cat#food", "pot?"]
-    aims = [aim for _, aim in found]
+    aims = [destination for _, destination in found]
     assert isinstance(aims[0], Named)
     assert isinstance(aims[1], ToNote)
     assert isinstance(aims[2], ToNote)
@@ -99,16 +99,16 @@ def test_a_link_over_two_lines_is_one_choice() -> None:
 def test_addresses_outside_are_shown_to_be_copied() -> None:
     found = chosen("https://amem.example/a and [here](https://elsewhere.example)")
     assert [words for words, _ in found] == ["https://amem.example/a", "here"]
-    assert [aim.url for _, aim in found if isinstance(aim, Address)] == [
+    assert [destination.url for _, destination in found if isinstance(destination, Address)] == [
         "https://amem.example/a",
         "https://elsewhere.example",
     ]
 
 
 def test_an_image_is_its_name_and_an_address() -> None:
-    ((words, aim),) = chosen("![a cat](https://tracker.example/1.png)")
+    ((words, destination),) = chosen("![a cat](https://tracker.example/1.png)")
     assert words == "▣ a cat"
-    assert isinstance(aim, Address)
+    assert isinstance(destination, Address)
 
 
 def test_html_comments_and_definitions_hide_nothing() -> None:

@@ -267,7 +267,7 @@ async def test_pages_of_a_note_that_goes_meanwhile_are_no_traceback(
         await turn_to(pilot, "links")
         other.purge(memory.list()[0].id)
         await pilot.press("right_square_bracket", "right_square_bracket", "right_square_bracket")
-        await wait_until(pilot, lambda: pane(pilot).dossier is None or opened(pilot) != KETTLE)
+        await wait_until(pilot, lambda: pane(pilot).opened_note is None or opened(pilot) != KETTLE)
         assert "Traceback" not in toasts(pilot)
 
 

@@ -198,15 +198,17 @@ async def test_a_supersession_is_a_timeline_and_an_earlier_note_can_be_right_aft
         first, second, third = options(pilot, "#chain")
         assert "1  2018-01-01 – 2020-01-01  ○ superseded" in first
         assert "2  2020-01-01 – 2022-01-01  ○ superseded" in second
-        assert "3  2022-01-01 – now  ● holds now" in third
+        assert "3  2022-01-01 – now  ● current" in third
         assert "Decided: " in said(pilot, "#dispute-head")
-        assert "= Both hold" in screen_text(pilot)
+        assert "= Both are current" in screen_text(pilot)
         await pilot.press("3")
-        await wait_until(pilot, lambda: "holds already, nothing changes" in toasts(pilot))
+        await wait_until(pilot, lambda: "is current already, nothing changes" in toasts(pilot))
         await pilot.press("1")
         await wait_until(
             pilot,
-            lambda: "Decided anew: “I moved to Porto.” holds now, in place of “I moved to Berlin.”" in toasts(pilot),
+            lambda: (
+                "Decided anew: “I moved to Porto.” is current now, in place of “I moved to Berlin.”" in toasts(pilot)
+            ),
         )
         assert [status(empty, id) for id in (porto, lisbon, berlin)] == ["active", "superseded", "superseded"]
         await settled(pilot)
@@ -221,7 +223,7 @@ async def test_both_notes_of_a_supersession_may_hold(empty: AgenticMemorySystem)
     async with browsing(empty, notes=1) as pilot:
         await enter(pilot, "conflicts")
         await pilot.press("equals_sign")
-        await wait_until(pilot, lambda: "Both hold: “I moved to Lisbon.” stands again" in toasts(pilot))
+        await wait_until(pilot, lambda: "Both are current: “I moved to Lisbon.” is current again" in toasts(pilot))
         assert (status(empty, lisbon), status(empty, berlin)) == (Status.ACTIVE, Status.ACTIVE)
         # They fill one place, so that they are listed until somebody says which is right.
         await wait_until(pilot, lambda: tabs(pilot)[1] == "Conflicts 1")
@@ -299,7 +301,7 @@ async def test_the_chain_of_the_open_note_is_shown_on_request(empty: AgenticMemo
     lives(empty, "Berlin", 2022)
     async with browsing(empty, notes=1) as pilot:
         pilot.app.read_note(lisbon)
-        await wait_until(pilot, lambda: pilot.app._desk.note == lisbon)
+        await wait_until(pilot, lambda: pilot.app._client.note == lisbon)
         await enter(pilot)
         await pilot.press("s")
         await wait_until(pilot, lambda: at(pilot) == "conflicts")

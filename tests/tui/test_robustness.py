@@ -64,7 +64,7 @@ async def test_a_note_that_another_process_purges_may_be_shown_in_any_room(
 ) -> None:
     other = open_home("agent")
     async with visiting(memory, ROOMS[name], name) as pilot:
-        note = pilot.app.desk.note
+        note = pilot.app.client.note
         assert note is not None
         assert other.purge(note)
         await settled(pilot)

@@ -53,9 +53,9 @@ def notice(pilot: Pilot[None]) -> str:
 
 
 def shown(pilot: Pilot[None]) -> MemoryNote:
-    dossier = pilot.app.screen.query_one(NotePane).dossier
-    assert dossier is not None
-    return dossier.note
+    opened_note = pilot.app.screen.query_one(NotePane).opened_note
+    assert opened_note is not None
+    return opened_note.note
 
 
 async def closed(pilot: Pilot[None]) -> None:

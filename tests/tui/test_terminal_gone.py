@@ -32,8 +32,8 @@ STUCK = f"""
 import asyncio, threading, time
 import amem_tui.browser_app as app
 settle = app.NotesApp._settle
-def settle_and_hang(self, desk):
-    settle(self, desk)
+def settle_and_hang(self, client):
+    settle(self, client)
     self.set_timer(0.5, lambda: time.sleep(600))
 app.NotesApp._settle = settle_and_hang
 {AMEM}"""

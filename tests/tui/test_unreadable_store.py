@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browser_app import NotesApp
-from amem_tui.failures import FILE_NAME, UnreadableScreen, written_down
+from amem_tui.failures import FILE_NAME, UnreadableScreen, logging_to_home
 from amem_tui.note_form import NoteForm
 from amem_tui.switchers import CollectionsScreen
 from conftest import KETTLE
@@ -159,7 +159,7 @@ async def test_a_full_disk_costs_no_word(memory: AgenticMemorySystem, monkeypatc
 
 async def test_a_store_that_is_busy_is_a_toast(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
-        pilot.app.desk.refuse(StorageBusy("busy: another process is writing", hint="try again in a moment"))
+        pilot.app.client.refuse(StorageBusy("busy: another process is writing", hint="try again in a moment"))
         await wait_until(pilot, lambda: "try again in a moment" in toasts(pilot))
         assert not failing(pilot)
 
@@ -185,7 +185,7 @@ async def test_an_unexpected_exception_is_said_and_written_down_and_the_browser_
     async def break_down() -> None:
         raise RuntimeError("nobody\x1b[2J foresaw")
 
-    with written_down(home):
+    with logging_to_home(home):
         app = NotesApp(memory)
         async with app.run_test(size=(120, 36), notifications=True) as pilot:
             await wait_until(pilot, lambda: bool(app.screen.query(NoteList)) and listed(pilot).count == 3)
@@ -221,7 +221,7 @@ async def test_what_stops_the_browser_ends_it_with_a_sentence_instead_of_a_trace
         raise RuntimeError("nobody [bold]foresaw[/]")
 
     app = NotesApp(memory)
-    with written_down(memory.settings.home), pytest.raises(RuntimeError, match="nobody"):  # noqa: PT012
+    with logging_to_home(memory.settings.home), pytest.raises(RuntimeError, match="nobody"):  # noqa: PT012
         async with app.run_test(size=(80, 24)) as pilot:
             await wait_until(pilot, lambda: bool(app.screen.query(NoteList)) and listed(pilot).count == 3)
             app.call_later(break_down)
@@ -252,14 +252,14 @@ async def test_the_loop_that_follows_the_collection_survives_what_nobody_foresaw
 
 
 def test_nothing_is_written_down_while_nothing_happens(tmp_path: Path) -> None:
-    with written_down(tmp_path):
+    with logging_to_home(tmp_path):
         logging.getLogger("amem").info("all is well")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_log_that_is_full_is_begun_anew(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"x" * 1_000_001)
-    with written_down(tmp_path):
+    with logging_to_home(tmp_path):
         logging.getLogger("amem").warning("something")
     assert (tmp_path / FILE_NAME).stat().st_size < 1000
     assert (tmp_path / "tui.log.old").stat().st_size == 1_000_001
@@ -269,7 +269,7 @@ def test_the_log_holds_no_key_and_drives_no_terminal_that_shows_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OLLAMA_API_KEY", "ollama-key-of-mine")
-    with written_down(tmp_path, "sk-of-the-settings"):
+    with logging_to_home(tmp_path, "sk-of-the-settings"):
         try:
             raise RuntimeError("keys ollama-key-of-mine and sk-of-the-settings \x1b]52;c;eA==\x07")
         except RuntimeError:

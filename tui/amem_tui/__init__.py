@@ -21,10 +21,10 @@ def run(settings: Settings, *, create: bool = True) -> int:
     from textual.messages import ExitApp
 
     from amem_tui.browser_app import NotesApp
-    from amem_tui.failures import leaving_on_hang_up, written_down
+    from amem_tui.failures import leaving_on_hang_up, logging_to_home
 
     secrets = () if settings.api_key is None else (settings.api_key.get_secret_value(),)
-    with written_down(settings.home, *secrets):
+    with logging_to_home(settings.home, *secrets):
         app = NotesApp(settings=settings, create=create)
         with leaving_on_hang_up(sys.__stdin__, lambda: app.post_message(ExitApp())):
             try:

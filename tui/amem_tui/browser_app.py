@@ -15,15 +15,15 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from amem.errors import AmemError, InvalidInput
-from amem_tui.desk import Desk, words
+from amem_tui.client import CollectionClient, words
 from amem_tui.dialogs import NotePicker
-from amem_tui.failures import Troubles, UnreadableScreen
+from amem_tui.failures import FailureHandling, UnreadableScreen
 from amem_tui.footer import display, help_screen
 from amem_tui.keymap import APP_KEYS, as_textual_wants, own_keys, room_keys
 from amem_tui.note_form import NoteForm, write_in_editor
 from amem_tui.rooms import ROOMS, START, NotesScreen, RoomBar
 from amem_tui.switchers import PROVIDERS, CollectionsScreen
-from amem_tui.themes import Looks, known_theme
+from amem_tui.themes import ThemedApp, known_theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -61,7 +61,7 @@ _OUT = frozenset({"q", "ctrl+q", "ctrl+c"})
 _ABOVE_ALL = frozenset({"switch_note", "switch_collection", "command_palette"})
 
 
-class NotesApp(Looks, Troubles):
+class NotesApp(ThemedApp, FailureHandling):
     """Browse `memory`, which stays the caller's to close, or the collection of `settings`, which the app opens itself.
 
     `opening` opens a collection by its settings, `create` whether the first may be made; others' writes are looked
@@ -91,10 +91,10 @@ class NotesApp(Looks, Troubles):
         self._own_keys = own_keys(found.tui_keys, str(found.home / "config.toml"))
         theme = known_theme(found.tui_theme)
         super().__init__()
-        self.begin_as(theme)
+        self.start_with_theme(theme)
         self._opening, self._create = opening, create
         self._opened: list[AgenticMemorySystem] = []
-        self._desk: Desk | None = None if memory is None else Desk(self, memory)
+        self._client: CollectionClient | None = None if memory is None else CollectionClient(self, memory)
         self._follow_every = follow_every
         self._asked_at = -1
         #: Why the app could not begin.
@@ -102,21 +102,21 @@ class NotesApp(Looks, Troubles):
 
     def compose(self) -> ComposeResult:
         """What is seen until the collection is open."""
-        if self._desk is not None:
+        if self._client is not None:
             return
         yield RoomBar(self._settings.collection, START, room_keys(self._settings.tui_keys))
         yield Static(Content("Opening…"), id="opening")
 
     def on_mount(self) -> None:
         self.set_keymap(as_textual_wants(self._own_keys))
-        self.heed_theme()
-        self._heed_signals()
-        if self._desk is None:
+        self.watch_theme()
+        self._handle_signals()
+        if self._client is None:
             self._begin()
         else:
-            self._settle(self._desk)
+            self._settle(self._client)
 
-    def _heed_signals(self) -> None:
+    def _handle_signals(self) -> None:
         """Whoever ends the program by a signal gets the terminal back as it was."""
         if self.is_headless:
             return
@@ -135,14 +135,14 @@ class NotesApp(Looks, Troubles):
         self._opened.append(memory)
         # All that was imported stays: a search for garbage that walks through it would hold up keys for a moment.
         gc.freeze()
-        self._settle(Desk(self, memory))
+        self._settle(CollectionClient(self, memory))
 
-    def _settle(self, desk: Desk) -> None:
-        self._desk = desk
-        self._settings = desk.memory.settings
+    def _settle(self, client: CollectionClient) -> None:
+        self._client = client
+        self._settings = client.memory.settings
         self._tell_window("opened", self._settings.collection)
         self.visit(START)
-        self.run_worker(desk.follow(self._follow_every), group="follow", exclusive=True)
+        self.run_worker(client.follow(self._follow_every), group="follow", exclusive=True)
 
     async def action_quit(self) -> None:
         """Go, but ask once, until another key is pressed, where something that was typed would be lost."""
@@ -199,22 +199,22 @@ class NotesApp(Looks, Troubles):
     @property
     def takes_keys(self) -> bool:
         """What is typed while a collection is being opened waits for it."""
-        return super().takes_keys and self._desk is not None
+        return super().takes_keys and self._client is not None
 
     def ends(self, key: str) -> bool:
         """But for leaving."""
-        return self._desk is None and key in _OUT
+        return self._client is None and key in _OUT
 
     @property
-    def desk(self) -> Desk:
+    def client(self) -> CollectionClient:
         """The open collection."""
-        assert self._desk is not None, "asked for before the collection is open"
-        return self._desk
+        assert self._client is not None, "asked for before the collection is open"
+        return self._client
 
     def visit(self, room: str) -> None:
         """Go to a room. The start room lies below all others, of which one is open at a time."""
         if not self.is_screen_installed(room):
-            self.install_screen(ROOMS[room].open(self.desk), room)
+            self.install_screen(ROOMS[room].open(self.client), room)
         while len(self.screen_stack) > (1 if room == START else 2):
             if self.screen is self.get_screen(room):
                 return
@@ -233,19 +233,19 @@ class NotesApp(Looks, Troubles):
 
     def write_note(self, note: MemoryNote | None) -> None:
         """Open the form for a note; None begins a new one."""
-        self.push_screen(NoteForm(self.desk, note))
+        self.push_screen(NoteForm(self.client, note))
 
     def write_elsewhere(self, note: MemoryNote) -> None:
         """Open a note's text in the person's own editor, and save what it leaves."""
         try:
             written = write_in_editor(self, note.content)
         except InvalidInput as error:
-            self.desk.refuse(error)
+            self.client.refuse(error)
             return
         if written.problem:
             self.toast(written.problem, error=True)
         if written.text != note.content:
-            self.push_screen(NoteForm(self.desk, note, written.text, at_once=not written.problem))
+            self.push_screen(NoteForm(self.client, note, written.text, at_once=not written.problem))
         elif not written.problem:
             self.toast("The text is as it was.")
 
@@ -270,12 +270,12 @@ class NotesApp(Looks, Troubles):
             return
         self._opened.append(memory)
         await self._move_out()
-        self._settle(Desk(self, memory))
+        self._settle(CollectionClient(self, memory))
         self.toast(f"This is {memory.settings.collection} now.")
 
     async def _move_out(self) -> None:
         """Leave every room of the collection that was open, and close it."""
-        left, self._desk = self._desk, None
+        left, self._client = self._client, None
         self._done_without.clear()
         if left is not None:
             left.left = True
@@ -304,7 +304,7 @@ class NotesApp(Looks, Troubles):
             return True
         if action in _ABOVE_ALL and isinstance(self.screen, ModalScreen):
             return action == "switch_collection" and isinstance(self.screen, UnreadableScreen)
-        return self._desk is not None
+        return self._client is not None
 
     async def run_action(
         self,
@@ -324,10 +324,10 @@ class NotesApp(Looks, Troubles):
         self.write_note(None)
 
     def action_switch_note(self) -> None:
-        self.push_screen(NotePicker(self.desk))
+        self.push_screen(NotePicker(self.client))
 
     def action_switch_collection(self) -> None:
-        self.push_screen(CollectionsScreen(self.desk))
+        self.push_screen(CollectionsScreen(self.client))
 
     def action_redo(self) -> None:
         if isinstance(self.screen, NotesScreen):

@@ -102,7 +102,7 @@ def supersede(memory: AgenticMemorySystem, old: str, new: str, reason: str = "")
     """Put one note in the place of another, which stays in its history."""
     memory.supersede(old, new, reason)
     named = _titles(memory, [old, new])
-    return f"{named[new]} holds now, in place of {named[old]}"
+    return f"{named[new]} is current now, in place of {named[old]}"
 
 
 def hold(memory: AgenticMemorySystem, id: str, instead: str | None) -> str:
@@ -115,24 +115,24 @@ def hold(memory: AgenticMemorySystem, id: str, instead: str | None) -> str:
 def stand_again(memory: AgenticMemorySystem, id: str) -> str:
     """Make a superseded note stand again, beside what took its place."""
     stood = memory.unsupersede(id)
-    return f"{_titles(memory, [id])[id]} {'stands again' if stood else 'holds already'}"
+    return f"{_titles(memory, [id])[id]} {'is current again' if stood else 'is current already'}"
 
 
 def retract(memory: AgenticMemorySystem, id: str) -> str:
     """Take a note back, with nothing in its place."""
     taken = memory.retract(id)
-    return f"{_titles(memory, [id])[id]} {'holds no more' if taken else 'did not hold any more'}"
+    return f"{_titles(memory, [id])[id]} {'is no longer current' if taken else 'was no longer current'}"
 
 
 def keep(memory: AgenticMemorySystem, id: str) -> str:
     """Say that a note holds in spite of what speaks against it."""
-    return f"Kept {_titles(memory, [id])[id]}" if memory.keep(id) else "Nothing speaks against it any more"
+    return f"Kept {_titles(memory, [id])[id]}" if memory.keep(id) else "Nothing contradicts it any more"
 
 
 def keep_both(memory: AgenticMemorySystem, earlier: str, later: str) -> str:
     """Say that two notes that disagree both hold."""
     if memory.keep(earlier) or memory.keep(later):
-        return "Both hold"
+        return "Both are current"
     return "Both stand already, for one and the same thing: say which is right"
 
 

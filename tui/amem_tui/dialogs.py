@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.note_lists import Card
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
     #: What can be chosen, as (id, words).
     Choices: TypeAlias = Sequence[tuple[str, Content]]
@@ -81,7 +81,7 @@ class PathPrompt(ModalScreen[None]):
 
     def __init__(
         self,
-        desk: Desk,
+        client: CollectionClient,
         heading: str,
         path: str,
         write: Callable[[Path, bool], int],
@@ -90,7 +90,7 @@ class PathPrompt(ModalScreen[None]):
         then: str = "",
     ) -> None:
         super().__init__()
-        self._desk, self._heading, self._path, self._write, self._then = desk, heading, path, write, then
+        self._client, self._heading, self._path, self._write, self._then = client, heading, path, write, then
         self._keys = "    ".join(["enter writes", *([forms] if forms else []), "escape cancels"])
         self._refused = ""
         self._writing = False
@@ -116,13 +116,13 @@ class PathPrompt(ModalScreen[None]):
     async def _try(self, said: str, *, replace: bool) -> None:
         path = Path(said.strip()).expanduser()
         try:
-            number = await self._desk.ask(partial(self._write, path, replace))
+            number = await self._client.ask(partial(self._write, path, replace))
         except AmemError as error:
             refusal = f"{error}{f': {error.hint}' if error.hint else '; enter once more replaces it'}"
         except OSError as error:
             refusal = f"This cannot be written: {error.strerror or error}"
         else:
-            self._desk.say(f"Wrote {plural(number, 'note')} to {path.absolute()}{self._then}")
+            self._client.say(f"Wrote {plural(number, 'note')} to {path.absolute()}{self._then}")
             self.dismiss()
             return
         self._writing = False
@@ -282,9 +282,9 @@ class NotePicker(ModalScreen[None]):
     KEYS = "enter opens, escape closes"
     PROMPT = "words of the note"
 
-    def __init__(self, desk: Desk, *, but: str | None = None) -> None:
+    def __init__(self, client: CollectionClient, *, but: str | None = None) -> None:
         super().__init__()
-        self._desk, self._but = desk, but
+        self._client, self._but = client, but
         self._listed: str | None = None
         self._hurried = False
 
@@ -318,9 +318,9 @@ class NotePicker(ModalScreen[None]):
 
     @work(exclusive=True, group="find")
     async def _look(self, words: str) -> None:
-        with self._desk.refusals():
-            find = partial(found_by, self._desk.memory, words, but=self._but)
-            found = await self._desk.ask(find)
+        with self._client.refusals():
+            find = partial(found_by, self._client.memory, words, but=self._but)
+            found = await self._client.ask(find)
             if not self.is_attached:
                 return
             shown = self.query_one("#found", OptionList)
@@ -340,7 +340,7 @@ class NotePicker(ModalScreen[None]):
         return Content.assemble(
             (f"{GLYPHS[card.kind]} ", "$secondary"),
             (fit(one_line(title(card.text), room), room), "" if card.status is Status.ACTIVE else "$muted"),
-            (f"  {day(card.at, self._desk.zone)}", "$muted"),
+            (f"  {day(card.at, self._client.zone)}", "$muted"),
         )
 
     def action_step(self, by: int) -> None:
@@ -361,7 +361,7 @@ class NotePicker(ModalScreen[None]):
     def picked(self, id: str) -> None:
         """Go to the note that was chosen."""
         self.dismiss()
-        self._desk.rooms.read_note(id)
+        self._client.app.read_note(id)
 
     def action_leave(self) -> None:
         self.dismiss()

@@ -24,7 +24,7 @@ from textual.worker import WorkerFailed
 from amem.errors import AmemError, StorageBusy, StorageCorrupt, StorageFull, StorageGone, StorageReadOnly
 from amem.server_call import masked
 from amem.visible import visible
-from amem_tui.desk import CollectionChanged, words
+from amem_tui.client import CollectionChanged, words
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, one_line
 from amem_tui.key_queue import OneKeyAtATime
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from textual.notifications import Notify
 
     from amem.settings import Settings
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
 
 # What the app does when something fails, foreseen or not.
@@ -73,7 +73,7 @@ class _Visible(logging.Formatter):
 
 
 @contextmanager
-def written_down(home: Path, *secrets: str) -> Iterator[None]:
+def logging_to_home(home: Path, *secrets: str) -> Iterator[None]:
     """While the browser runs, warnings of amem and its own mishaps go to ``<home>/tui.log``, without `secrets`."""
     path = home / FILE_NAME
     try:
@@ -93,12 +93,12 @@ def written_down(home: Path, *secrets: str) -> Iterator[None]:
         handler.close()
 
 
-def write_down(error: BaseException) -> None:
+def log_error(error: BaseException) -> None:
     """Keep an exception, with where it came from."""
     _log.error("unexpected %s", type(error).__name__, exc_info=error)
 
 
-def in_words(error: BaseException, home: Path) -> str:
+def error_words(error: BaseException, home: Path) -> str:
     """An exception as a person may be told of it."""
     said = one_line(str(error))
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
@@ -201,10 +201,10 @@ def _heading(error: AmemError) -> str:
 _TOASTS, _LINES = 3, 9
 
 
-class Troubles(OneKeyAtATime[None]):
-    """The part of the app that bad news comes to; `_desk` is the open collection, None while there is none."""
+class FailureHandling(OneKeyAtATime[None]):
+    """The part of the app that bad news comes to; `_client` is the open collection, None while there is none."""
 
-    _desk: Desk | None
+    _client: CollectionClient | None
     _settings: Settings
 
     def __init__(self) -> None:
@@ -237,7 +237,7 @@ class Troubles(OneKeyAtATime[None]):
 
     def unreadable(self, error: AmemError, *, for_now: bool) -> None:
         """Say on a screen of its own that the store fails; `for_now`: it is looked at again and again meanwhile."""
-        if self._desk is None:
+        if self._client is None:
             return  # the rooms of a collection that is being left
         if not for_now and str(error) in self._done_without:
             self.toast(words(error), error=True)
@@ -274,10 +274,10 @@ class Troubles(OneKeyAtATime[None]):
 
     @work(group="collection")
     async def _retry(self) -> None:
-        desk = self._desk
-        assert desk is not None
+        client = self._client
+        assert client is not None
         try:
-            await desk.ask(desk.memory.pulse)
+            await client.ask(client.memory.pulse)
         except StorageGone:
             # What stands in its place now, perhaps put back from a copy, is another file: open that.
             await self.open_again()
@@ -287,30 +287,30 @@ class Troubles(OneKeyAtATime[None]):
             self._done_without.clear()
             self._end_of_trouble()
 
-    def mishap(self, error: BaseException) -> None:
+    def report_error(self, error: BaseException) -> None:
         """Say that something unforeseen happened, and write it down."""
-        write_down(error)
-        self.toast(in_words(error, self._settings.home), error=True)
+        log_error(error)
+        self.toast(error_words(error, self._settings.home), error=True)
 
     def _handle_exception(self, error: Exception) -> None:
         """The one place where exceptions that nobody caught arrive, from workers, messages and drawing."""
         cause = error.error if isinstance(error, WorkerFailed) else error
-        if isinstance(cause, AmemError) and self._desk is not None and isinstance(error, WorkerFailed):
-            self._desk.refuse(cause)
+        if isinstance(cause, AmemError) and self._client is not None and isinstance(error, WorkerFailed):
+            self._client.refuse(cause)
             return
         if not self._running:  # on the way out, where rooms lose their widgets before their last messages
-            write_down(cause)
+            log_error(cause)
             return
         if self._exception is None:  # whoever drives the app in a test hears of it
             self._exception = error
             self._exception_event.set()
         if isinstance(error, WorkerFailed):
-            self.mishap(cause)
+            self.report_error(cause)
             return
         # What handles messages has stopped: without it the app would only seem to be alive.
-        write_down(cause)
+        log_error(cause)
         self._return_code = 1
-        self.panic(Text(in_words(cause, self._settings.home)))
+        self.panic(Text(error_words(cause, self._settings.home)))
 
 
 # Ending the program when the terminal, or the page, that showed it is gone.

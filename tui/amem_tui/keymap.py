@@ -157,14 +157,14 @@ LOG_KEYS = (
 REVIEW_KEYS = (
     Binding("a", "decide('accept')", "Accept", id="review.accept"),
     Binding("r", "decide('reject')", "Reject", id="review.reject"),
-    Binding("1", "hold(1)", "This was right", key_display="1…9", id="review.hold"),
+    Binding("1", "hold(1)", "This one is current", key_display="1…9", id="review.hold"),
     *(
-        Binding(str(place), f"hold({place})", f"Number {place} was right", show=False, id=f"review.hold_{place}")
+        Binding(str(place), f"hold({place})", f"Number {place} is current", show=False, id=f"review.hold_{place}")
         for place in range(2, 10)
     ),
-    Binding("equals_sign", "keep", "It holds all the same", key_display="=", id="review.keep"),
-    Binding("equals_sign", "keep_both", "Both hold", key_display="=", id="review.keep_both"),
-    Binding("x", "retract", "It holds no more", id="review.retract"),
+    Binding("equals_sign", "keep", "Still current", key_display="=", id="review.keep"),
+    Binding("equals_sign", "keep_both", "Both are current", key_display="=", id="review.keep_both"),
+    Binding("x", "retract", "No longer current", id="review.retract"),
     Binding("s", "succession", "Chain of the open note", id="review.succession"),
     Binding("u", "undo", "Undo", id="review.undo"),
     Binding("w", "whole", "Whole text", id="review.whole"),

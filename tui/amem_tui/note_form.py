@@ -19,7 +19,7 @@ from textual.widgets import Checkbox, Collapsible, Input, Select, Static, TextAr
 
 from amem.errors import AmemError, InvalidInput, NoteNotFound, StaleNote
 from amem.note import Enrichment, Kind
-from amem_tui.desk import words
+from amem_tui.client import words
 from amem_tui.dialogs import Question
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import GLYPHS, clean, command, one_line, plural, title, typeable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.note import MemoryNote
     from amem.receipt import Receipt
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
 
 # A note as it is being written: what the person gave of it, and saving that without undoing what others did.
@@ -187,9 +187,11 @@ class NoteForm(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FORM_KEYS]
 
-    def __init__(self, desk: Desk, note: MemoryNote | None, text: str | None = None, *, at_once: bool = False) -> None:
+    def __init__(
+        self, client: CollectionClient, note: MemoryNote | None, text: str | None = None, *, at_once: bool = False
+    ) -> None:
         super().__init__()
-        self._desk, self._note, self._at_once = desk, note, at_once
+        self._client, self._note, self._at_once = client, note, at_once
         self._held = "" if note is None else note.content
         self._text = self._held if text is None else text
         self._ready = self._saving = self._asked = False
@@ -251,11 +253,11 @@ class NoteForm(ModalScreen[None]):
     @work(group="owned")
     async def _ask_who(self, id: str) -> None:
         try:
-            self._owned = await self._desk.ask(partial(self._desk.memory.owned_fields, id))
+            self._owned = await self._client.ask(partial(self._client.memory.owned_fields, id))
         except NoteNotFound:
             return  # saving says so
         except AmemError as error:
-            self._desk.refuse(error)
+            self._client.refuse(error)
             return
         self._sign_fields()
 
@@ -327,21 +329,21 @@ class NoteForm(ModalScreen[None]):
         self._saving = True
         self._notice("Saving…")
         try:
-            id, said = await self._desk.ask(partial(draft.save, self._desk.memory))
+            id, said = await self._client.ask(partial(draft.save, self._client.memory))
         except AmemError as error:
             self._conflict = error if isinstance(error, StaleNote | NoteNotFound) else None
             self._notice(words(error), error=True)
             self.refresh_bindings()
             if self._conflict is None:
-                self._desk.refuse(error)
+                self._client.refuse(error)
             return
         finally:
             self._saving = False
-        self._desk.say(said)
+        self._client.say(said)
         self.dismiss()
-        self._desk.rooms.read_note(id)
-        with self._desk.refusals():
-            await self._desk.look()
+        self._client.app.read_note(id)
+        with self._client.refusals():
+            await self._client.look()
 
     def action_other_version(self) -> None:
         self._show_other()
@@ -349,8 +351,8 @@ class NoteForm(ModalScreen[None]):
     @work(group="other", exclusive=True)
     async def _show_other(self) -> None:
         assert self._note is not None
-        with self._desk.refusals():
-            now = await self._desk.ask(partial(self._desk.memory.read, self._note.id))
+        with self._client.refusals():
+            now = await self._client.ask(partial(self._client.memory.read, self._note.id))
             if now is None:
                 self._conflict = NoteNotFound("this note was deleted meanwhile", hint="ctrl+n saves it as a new note")
                 self._notice(words(self._conflict), error=True)
@@ -377,7 +379,7 @@ class NoteForm(ModalScreen[None]):
         try:
             written = write_in_editor(self.app, draft.text)
         except InvalidInput as error:
-            self._desk.refuse(error)
+            self._client.refuse(error)
             return
         if written.text != draft.text:
             draft.text = typeable(written.text)

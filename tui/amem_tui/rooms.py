@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from amem_tui import changes
-from amem_tui.desk import CollectionChanged
+from amem_tui.client import CollectionChanged
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import one_line
 from amem_tui.keymap import room_keys
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from textual.binding import ActiveBinding
 
     from amem.memory_system import AgenticMemorySystem
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
 
 # The rooms of the browser: one screen for each task, made when it is first entered.
@@ -44,10 +44,10 @@ class Room:
     title: str
     screen: str
 
-    def open(self, desk: Desk) -> NotesScreen:
+    def open(self, client: CollectionClient) -> NotesScreen:
         """Make its screen."""
         module, name = self.screen.split(":")
-        made: NotesScreen = getattr(import_module(module), name)(desk)
+        made: NotesScreen = getattr(import_module(module), name)(client)
         return made
 
 
@@ -157,7 +157,7 @@ Answer = TypeVar("Answer")
 
 
 class NotesScreen(Screen[None]):
-    """A room at a desk: it furnishes itself, and reloads when it is entered or the collection has changed.
+    """A room at a client: it furnishes itself, and reloads when it is entered or the collection has changed.
 
     A room that is left keeps its state (and its workers) until it is entered again.
     """
@@ -168,9 +168,9 @@ class NotesScreen(Screen[None]):
     #: Actions that stand first in the line below the screen; the others follow in the order of their keys.
     FOOTER: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, client: CollectionClient) -> None:
         super().__init__()
-        self._desk = desk
+        self._client = client
 
     def compose(self) -> ComposeResult:
         settings = self.memory.settings
@@ -195,17 +195,17 @@ class NotesScreen(Screen[None]):
 
     @on(events.ScreenResume)
     def _entered(self) -> None:
-        if not self._desk.left:
+        if not self._client.left:
             self.reload()
 
     @on(CollectionChanged)
     def _changed(self) -> None:
-        if self.is_current and not self._desk.left:
+        if self.is_current and not self._client.left:
             self.reload()
 
     @on(RoomTab.Chosen)
     def _visit(self, event: RoomTab.Chosen) -> None:
-        self._desk.rooms.visit(event.room)
+        self._client.app.visit(event.room)
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
@@ -213,18 +213,18 @@ class NotesScreen(Screen[None]):
         return super().active_bindings if self.is_mounted and self.display else {}
 
     @property
-    def desk(self) -> Desk:
+    def client(self) -> CollectionClient:
         """The collection that the room is about."""
-        return self._desk
+        return self._client
 
     @property
     def memory(self) -> AgenticMemorySystem:
         """The collection; to be asked through `ask` alone."""
-        return self._desk.memory
+        return self._client.memory
 
     async def ask(self, question: Callable[[], Answer]) -> Answer:
         """Answer a question in a thread; the worker that waits for it ends with the screen."""
-        answer = await self._desk.ask(question)
+        answer = await self._client.ask(question)
         if not self.app.is_running or not self.is_attached:
             raise asyncio.CancelledError
         return answer
@@ -232,7 +232,7 @@ class NotesScreen(Screen[None]):
     @work(group="change")
     async def change(self, change: Callable[[], str]) -> None:
         """Carry out one of `amem_tui.changes` and say what it did."""
-        await self._desk.carry_out(change)
+        await self._client.carry_out(change)
 
     def action_undo(self) -> None:
         self.change(partial(changes.undo, self.memory))
@@ -241,7 +241,7 @@ class NotesScreen(Screen[None]):
         self.change(partial(changes.redo, self.memory))
 
     def action_leave(self) -> None:
-        self._desk.rooms.leave()
+        self._client.app.leave()
 
 
 class PanedScreen(NotesScreen):

@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 
 from amem.collection import collection_names, folder_of, listed_collection
 from amem.errors import AmemError, CollectionExists
-from amem_tui.desk import words
+from amem_tui.client import words
 from amem_tui.dialogs import found_by
 from amem_tui.footer import KeyFooter
 from amem_tui.formatting import clean, day, one_line, plural, title
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from amem.collection import Listed
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
 
 # What the palette finds besides keys: notes, collections and themes, by name.
@@ -46,9 +46,9 @@ class _Named(Provider):
     """Things of one sort, by their names. A name is text, whatever signs it holds."""
 
     @property
-    def desk(self) -> Desk | None:
+    def client(self) -> CollectionClient | None:
         """The open collection, unless the screen below is none of its rooms."""
-        return self.screen.desk if isinstance(self.screen, NotesScreen) else None
+        return self.screen.client if isinstance(self.screen, NotesScreen) else None
 
     async def found(self, words: str) -> list[Found]:
         """What these words find; without any, what is offered before something is typed."""
@@ -67,16 +67,16 @@ class Notes(_Named):
     """Notes that hold what is typed; the newest ones before."""
 
     async def found(self, words: str) -> list[Found]:
-        desk = self.desk
-        if desk is None:
+        client = self.client
+        if client is None:
             return []
         try:
-            cards = await desk.ask(partial(found_by, desk.memory, words, _NOTES))
+            cards = await client.ask(partial(found_by, client.memory, words, _NOTES))
         except AmemError:
             return []  # a store that fails is said by the loop that follows it
-        names = [(one_line(title(card.text), 80), f"Note of {day(card.at, desk.zone)}", card.id) for card in cards]
+        names = [(one_line(title(card.text), 80), f"Note of {day(card.at, client.zone)}", card.id) for card in cards]
         return [
-            (max(0.1, 0.6 - place / 20), name, about, partial(desk.rooms.read_note, id))
+            (max(0.1, 0.6 - place / 20), name, about, partial(client.app.read_note, id))
             for place, (name, about, id) in enumerate(names)
         ]
 
@@ -85,17 +85,17 @@ class Collections(_Named):
     """The other collections of the home."""
 
     async def found(self, words: str) -> list[Found]:
-        desk, match = self.desk, self.matcher(words).match
-        if desk is None:
+        client, match = self.client, self.matcher(words).match
+        if client is None:
             return []
-        settings = desk.memory.settings
+        settings = client.memory.settings
         try:
-            names = await desk.ask(partial(collection_names, settings.home))
+            names = await client.ask(partial(collection_names, settings.home))
         except OSError:
             return []
         others = [(f"Collection {one_line(name, 60)}", name) for name in names if name != settings.collection]
         return [
-            (score, said, "Browse it instead of this one", partial(desk.rooms.switch_collection, name))
+            (score, said, "Browse it instead of this one", partial(client.app.switch_collection, name))
             for said, name in others
             if (score := match(said) if words else 1.0)
         ]
@@ -131,10 +131,10 @@ class CollectionsScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*COLLECTION_KEYS]
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, client: CollectionClient) -> None:
         super().__init__()
-        self._desk = desk
-        settings = desk.memory.settings
+        self._client = client
+        settings = client.memory.settings
         self._home, self._here = settings.home, settings.collection
         self._asking = ""
         self._copying = False
@@ -156,9 +156,9 @@ class CollectionsScreen(ModalScreen[None]):
     @work(exclusive=True, group="list")
     async def _list(self) -> None:
         shown = self.query_one("#found", OptionList)
-        with self._desk.refusals():
+        with self._client.refusals():
             # Each is opened to be counted, which may take its time; what is counted is shown.
-            names = await self._desk.ask(partial(collection_names, self._home))
+            names = await self._client.ask(partial(collection_names, self._home))
             before = shown.highlighted_option
             wanted = self._here if before is None else before.id
             shown.clear_options()
@@ -167,7 +167,7 @@ class CollectionsScreen(ModalScreen[None]):
             if names:
                 shown.highlighted = names.index(wanted) if wanted in names else 0
             for name in names:
-                found = await self._desk.ask(partial(listed_collection, self._home, name))
+                found = await self._client.ask(partial(listed_collection, self._home, name))
                 shown.replace_option_prompt(name, _collection_line(name, self._here, found))
 
     def action_open(self) -> None:
@@ -183,7 +183,7 @@ class CollectionsScreen(ModalScreen[None]):
     def _open(self, name: str) -> None:
         self.dismiss()
         if name != self._here:
-            self._desk.rooms.switch_collection(name)
+            self._client.app.switch_collection(name)
 
     def action_copy(self) -> None:
         self._ask_name("copy")
@@ -212,19 +212,19 @@ class CollectionsScreen(ModalScreen[None]):
     async def _make(self, what: str, name: str) -> None:
         asked = self.query_one("#asked", Static)
         try:
-            await self._desk.ask(partial(_free, self._home, name))
+            await self._client.ask(partial(_free, self._home, name))
             if what == "make":
                 self._open(name)
                 return
             self._copying = True
             asked.update(Content(clean(f"Copying to {name}…")))
-            await self._desk.ask(partial(self._desk.memory.copy, name))
+            await self._client.ask(partial(self._client.memory.copy, name))
         except AmemError as error:
             asked.update(Content.assemble((words(error), "$error")))
             return
         finally:
             self._copying = False
-        self._desk.say(f"{self._here} is copied to {name}; enter there opens it.")
+        self._client.say(f"{self._here} is copied to {name}; enter there opens it.")
         self._ask_name("")
         self._list()
 

@@ -219,7 +219,7 @@ class _Border(LineFilter):
         ]
 
 
-class Looks(App[None]):
+class ThemedApp(App[None]):
     """The part of the app that knows of colours, and of what may be drawn."""
 
     _settings: Settings
@@ -228,7 +228,7 @@ class Looks(App[None]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         return [*super().get_line_filters(), self._border]
 
-    def begin_as(self, name: str) -> None:
+    def start_with_theme(self, name: str) -> None:
         """Begin with this theme, before anything is drawn: a theme that is set later has all styles read again."""
         for theme in THEMES:
             self.register_theme(theme)
@@ -238,7 +238,7 @@ class Looks(App[None]):
         dark = self.current_theme.dark
         self.update_classes({f"-theme-{name}": True, "-dark-mode": dark, "-light-mode": not dark}, update=False)
 
-    def heed_theme(self) -> None:
+    def watch_theme(self) -> None:
         """Say of themes that are chosen from now on how to keep them."""
         self.theme_changed_signal.subscribe(self, self._theme_chosen)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from amem_tui.browse.note_list import Row
     from amem_tui.browse.sidebar import Conditions
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
 
 # The line to type in: a question to search for, words to filter by, or part of a name in the sidebar.
@@ -184,8 +184,8 @@ class BrowseScreen(ListScreen):
     CSS_PATH = ["browse.tcss", "pane.tcss"]  # noqa: RUF012 (Textual declares it so)
     LEGEND: ClassVar[tuple[tuple[str, str], ...]] = LEGEND
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
+    def __init__(self, client: CollectionClient) -> None:
+        super().__init__(client)
         self._furnished = False
         self._marks: dict[str, None] = {}
 
@@ -194,7 +194,7 @@ class BrowseScreen(ListScreen):
         with Horizontal(id="panes"):
             yield Sidebar(id="sidebar")
             yield NoteList(id="notes")
-            yield NotePane(self._desk, id="note")
+            yield NotePane(self._client, id="note")
 
     def on_mount(self) -> None:
         self._furnished = True
@@ -224,7 +224,7 @@ class BrowseScreen(ListScreen):
     def _choose_collection(self, event: Sidebar.CollectionChosen) -> None:
         self._leave_sidebar()
         if event.name != self.memory.settings.collection:
-            self._desk.rooms.switch_collection(event.name)
+            self._client.app.switch_collection(event.name)
 
     def _narrow(self, conditions: Conditions, *, keep: str | None = None) -> None:
         self._sidebar.tick(conditions)
@@ -333,7 +333,7 @@ class BrowseScreen(ListScreen):
 
     @work(group="mark", exclusive=True)
     async def action_mark_all(self) -> None:
-        with self._desk.refusals():
+        with self._client.refusals():
             if self._shelf is not None:
                 ids = await self.ask(partial(ids_of, self.memory, self._shelf, _MOST))
             else:
@@ -342,14 +342,14 @@ class BrowseScreen(ListScreen):
             every = all(id in self._marks for id in ids)
             self._mark(ids, not every)
             if not every and self._notes.count > len(ids):
-                self._desk.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
+                self._client.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered: no letter while one types, and without an open note nothing to do with it."""
         if action in _LETTERS and (not self._furnished or self._line.typing):
             return False
         if action in self.NEEDS_A_NOTE:
-            return self._desk.note is not None or (action in ("delete", "export") and bool(self._marks))
+            return self._client.note is not None or (action in ("delete", "export") and bool(self._marks))
         if action in ("mark", "mark_all", "order"):
             return self._notes.count > 0
         return super().check_action(action, parameters)

@@ -14,7 +14,7 @@ from textual.content import Content
 from amem.query import Filter, Query
 from amem.retrieval.confidence import Support, best_support
 from amem.storage.note_lists import ORDERS, Order, Shelf
-from amem_tui.browse.news import Headlines, News, how_to_begin, read_news
+from amem_tui.browse.news import News, NewsTeller, how_to_begin, read_news
 from amem_tui.browse.note_list import NoteList, Row, row_of
 from amem_tui.browse.open_note import OpenNoteScreen
 from amem_tui.browse.sidebar import Conditions, Facets, Sidebar, read_facets
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.retrieval.hit import Hit
     from amem.storage.note_lists import Card
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
 
 # What the list is to show, and how it is read: notes in an order, those that hold what is typed, or hits.
@@ -191,7 +191,7 @@ _LOOK = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ListRequest:
     """A list to be read. `fresh` ones were asked for by the person, who then reads the note at `place`, or `keep`."""
 
     listing: Listing
@@ -205,8 +205,8 @@ class ListScreen(OpenNoteScreen):
 
     _sidebar = getters.query_one(Sidebar)
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
+    def __init__(self, client: CollectionClient) -> None:
+        super().__init__(client)
         self._listing = Listing()
         self._shelf: Shelf | None = None
         self._weaker = 0
@@ -215,23 +215,23 @@ class ListScreen(OpenNoteScreen):
         #: Until when keys wait for the list that was asked for.
         self._awaited = 0.0
         self._seen: int | None = None
-        self._headlines = Headlines(self._desk.say, self.set_timer)
+        self._news = NewsTeller(self._client.say, self.set_timer)
         self._facets = Facets()
         #: What the facets were counted besides: conditions, and words that notes hold.
         self._counted: tuple[Conditions, str] = (Conditions(), "")
         self._look_later: Timer | None = None
-        self._asked: _Asked | None = None
+        self._asked: _ListRequest | None = None
         self._to_reveal: str | None = None
         self._reading = self._looking = self._look_again = False
 
     def _question(self) -> Query | str:
         if not self._listing.question:
             return ""
-        return Query(self._listing.question, HITS, self._listing.conditions.filter(self._desk.zone), touch=False)
+        return Query(self._listing.question, HITS, self._listing.conditions.filter(self._client.zone), touch=False)
 
     def load(self) -> None:
         if self._asked is None:  # one that is asked for already will show what is there then
-            self._ask(_Asked(self._listing, fresh=False))
+            self._ask(_ListRequest(self._listing, fresh=False))
         self._look_around()
 
     def _start_over(self, listing: Listing, *, keep: str | None = None) -> None:
@@ -247,14 +247,14 @@ class ListScreen(OpenNoteScreen):
             keep = keep or stood
         self._listing = listing
         self._awaited = monotonic() + _PATIENCE
-        self._ask(_Asked(listing, fresh=True, place=place, keep=keep))
+        self._ask(_ListRequest(listing, fresh=True, place=place, keep=keep))
 
     @property
     def settling(self) -> bool:
         """Whether a list was asked for just now, whose note the next key is meant for."""
         return monotonic() < self._awaited
 
-    def _ask(self, asked: _Asked) -> None:
+    def _ask(self, asked: _ListRequest) -> None:
         """Read this list next; what was asked for before and not begun is not wanted any more."""
         self._asked = asked
         if not self._reading:
@@ -272,8 +272,8 @@ class ListScreen(OpenNoteScreen):
                     row = self._notes.row
                     keep = self._to_reveal or (None if row is None else row.id)
                     asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
-                with self._desk.refusals(self._refused):
-                    read = partial(_read, self.memory, self._desk.zone, asked, self._seen)
+                with self._client.refusals(self._refused):
+                    read = partial(_read, self.memory, self._client.zone, asked, self._seen)
                     contents, news = await self.ask(read)
                     if not asked.fresh:  # the cursor may have gone on meanwhile
                         contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
@@ -282,7 +282,7 @@ class ListScreen(OpenNoteScreen):
             self._reading = False
             self._awaited = 0.0
 
-    def _show(self, asked: _Asked, contents: Contents, news: News) -> None:
+    def _show(self, asked: _ListRequest, contents: Contents, news: News) -> None:
         listing, notes = asked.listing, self._notes
         self._shelf = contents.shelf
         self._to_reveal = None
@@ -311,7 +311,7 @@ class ListScreen(OpenNoteScreen):
         else:
             self._open()
         visible = {row.id for place in notes.seen if (row := notes.entry_at(place)) is not None}
-        self._headlines.hear(news, but=visible | self._own)
+        self._news.hear(news, but=visible | self._own)
         if (listing.conditions, listing.starting) != self._counted:
             if self._look_later is not None:
                 self._look_later.stop()
@@ -341,9 +341,9 @@ class ListScreen(OpenNoteScreen):
     async def _fetch(self) -> None:
         """Fetch what is on screen now until nothing is missing; what was passed on the way there is left out."""
         try:
-            with self._desk.refusals():
+            with self._client.refusals():
                 while self._shelf is not None and (wanted := self._notes.missing()) is not None:
-                    read = partial(page_of, self.memory, self._shelf, self._desk.zone, wanted.page)
+                    read = partial(page_of, self.memory, self._shelf, self._client.zone, wanted.page)
                     before = self._notes.row
                     self._notes.fill(wanted, await self.ask(read))
                     if before is None:
@@ -370,8 +370,8 @@ class ListScreen(OpenNoteScreen):
                 self._look_again = False
                 counted = self._counted = self._listing.conditions, self._listing.starting
                 conditions, starting = counted
-                wanted = conditions.filter(self._desk.zone)
-                with self._desk.refusals():
+                wanted = conditions.filter(self._client.zone)
+                with self._client.refusals():
                     read = partial(read_facets, self.memory, self._facets.collections, wanted, starting)
                     self._facets = await self.ask(read)
                     self._show_facets()
@@ -388,7 +388,7 @@ class ListScreen(OpenNoteScreen):
             self._notes.year = int(max(self._facets.months, default="0")[:4])
 
 
-def _read(memory: AgenticMemorySystem, zone: tzinfo, asked: _Asked, seen: int | None) -> tuple[Contents, News]:
+def _read(memory: AgenticMemorySystem, zone: tzinfo, asked: _ListRequest, seen: int | None) -> tuple[Contents, News]:
     """The list, and what others wrote since the operation `seen`."""
     news = read_news(memory, seen)
     return asked.listing.read(memory, zone, asked.place, asked.keep), news

@@ -82,7 +82,7 @@ def told(counts: Mapping[str, int]) -> str:
     return f"{plural(sum(counts.values()), 'new note')} by {', '.join(authors[:_NAMED])}{more}"
 
 
-def farewell(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[str, bool]:
+def deletion_words(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[str, bool]:
     """What to say of a note that cannot be read any more, and whether it can be brought back."""
     card = memory.cards_of([id]).get(id)
     if card is None:
@@ -100,7 +100,7 @@ def farewell(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[str, b
 _PAUSE = 4.0
 
 
-class Headlines:
+class NewsTeller:
     """Gathers news and `say`s them at most every few seconds; `later` calls something after so many seconds."""
 
     def __init__(self, say: Callable[[str], None], later: Callable[[float, Callable[[], None]], object]) -> None:

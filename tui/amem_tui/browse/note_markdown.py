@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.highlight import highlight
 
 from amem.interop.wikilinks import wikilink_at
-from amem_tui.browse.page_blocks import Address, Aim, Block, Named, Part, Place, Rule, Table, ToNote
+from amem_tui.browse.page_blocks import Address, Block, Destination, Named, Part, Place, Rule, Table, ToNote
 from amem_tui.formatting import clean
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ def names(tokens: Sequence[Token]) -> Iterator[str]:
     """The names that links of the text go by."""
     for token in tokens:
         for child in token.children or ():
-            aim = _leads_to(str(child.attrs.get("href", ""))) if child.type == "link_open" else None
+            destination = _leads_to(str(child.attrs.get("href", ""))) if child.type == "link_open" else None
             if child.type == "wikilink":
                 yield str(child.meta["target"])
-            elif isinstance(aim, Named):
-                yield aim.name
+            elif isinstance(destination, Named):
+                yield destination.name
 
 
 def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tuple[Place, ...]]:
@@ -55,7 +55,7 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
     parts: list[Content | str | tuple[str, str]] = []
     places: list[Place] = []
     styles: list[str] = []
-    opened: list[tuple[int, Aim]] = []
+    opened: list[tuple[int, Destination]] = []
     at = 0
 
     def say(text: str, *more: str) -> None:
@@ -75,27 +75,27 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
         elif child.type == "code_inline":
             say(child.content, "$accent")
         elif child.type == "wikilink":
-            start, aim = at, _known(Named(str(child.meta["target"])), meant)
-            say(child.content, _NOWHERE if _nowhere(aim, meant) else _LINK)
-            if _nowhere(aim, meant):
+            start, destination = at, _known(Named(str(child.meta["target"])), meant)
+            say(child.content, _NOWHERE if _nowhere(destination, meant) else _LINK)
+            if _nowhere(destination, meant):
                 say("?", "$warning")
-            places.append(Place(start, at, aim))
+            places.append(Place(start, at, destination))
         elif child.type == "image":
             start = at
             say(f"▣ {child.content or 'image'}", "$secondary")
             if url := str(child.attrs.get("src", "")):
                 places.append(Place(start, at, _leads_to(url)))
         elif child.type == "link_open":
-            aim = _known(_leads_to(str(child.attrs.get("href", ""))), meant)
-            opened.append((at, aim))
-            styles.append(_NOWHERE if _nowhere(aim, meant) else _LINK)
+            destination = _known(_leads_to(str(child.attrs.get("href", ""))), meant)
+            opened.append((at, destination))
+            styles.append(_NOWHERE if _nowhere(destination, meant) else _LINK)
         elif child.type == "link_close":
-            start, aim = opened.pop()
+            start, destination = opened.pop()
             styles.pop()
-            if _nowhere(aim, meant):
+            if _nowhere(destination, meant):
                 say("?", "$warning")
             if at > start:
-                places.append(Place(start, at, aim))
+                places.append(Place(start, at, destination))
         elif mark in _MARKS:
             if child.nesting > 0:
                 styles.append(_MARKS[mark])
@@ -106,18 +106,18 @@ def inline(token: Token, meant: Mapping[str, str | None]) -> tuple[Content, tupl
     return Content.assemble(*parts), tuple(places)
 
 
-def _known(aim: Aim, meant: Mapping[str, str | None]) -> Aim:
+def _known(destination: Destination, meant: Mapping[str, str | None]) -> Destination:
     """The note that a name means, where it means one."""
-    id = meant.get(aim.name) if isinstance(aim, Named) else None
-    return aim if id is None else ToNote(id)
+    id = meant.get(destination.name) if isinstance(destination, Named) else None
+    return destination if id is None else ToNote(id)
 
 
-def _nowhere(aim: Aim, meant: Mapping[str, str | None]) -> bool:
+def _nowhere(destination: Destination, meant: Mapping[str, str | None]) -> bool:
     """Whether it is a name that means no note."""
-    return isinstance(aim, Named) and aim.name in meant
+    return isinstance(destination, Named) and destination.name in meant
 
 
-def _leads_to(url: str) -> Aim:
+def _leads_to(url: str) -> Destination:
     """A relative link to a Markdown file names a note, as it does in a vault; all else is an address outside."""
     bare = url.partition("#")[0]
     if "://" not in bare and bare.lower().endswith((".md", ".markdown")):

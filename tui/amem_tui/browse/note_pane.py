@@ -19,10 +19,10 @@ from amem.note import LinkType
 from amem_tui import changes
 from amem_tui.browse import pages as note_tab
 from amem_tui.browse.note_markdown import beginning
-from amem_tui.browse.page_blocks import Address, Aim, Named, ToNote, ToVersion, Unfold
+from amem_tui.browse.page_blocks import Address, Destination, Named, ToNote, ToVersion, Unfold
 from amem_tui.browse.page_view import Page
-from amem_tui.browse.pages import NAMES, READERS, Asked, say
-from amem_tui.desk import words
+from amem_tui.browse.pages import NAMES, READERS, PageRequest, say
+from amem_tui.client import words
 from amem_tui.dialogs import NotePicker
 from amem_tui.formatting import one_line, title
 from amem_tui.rooms import NotesScreen
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from amem.note import Link, MemoryNote
     from amem.query import Query
     from amem_tui.browse.page_blocks import Part
-    from amem_tui.browse.pages import Dossier, Reader
-    from amem_tui.desk import Desk
+    from amem_tui.browse.pages import OpenedNote, Reader
+    from amem_tui.client import CollectionClient
 
 
 # The note that is open: a page for its words, its links, what is near it, its history, its sources, and why.
@@ -64,12 +64,12 @@ class NotePane(Vertical):
 
         id: str
 
-    def __init__(self, desk: Desk, *, id: str | None = None) -> None:
+    def __init__(self, client: CollectionClient, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._desk = desk
-        self._asked: Asked | None = None
+        self._client = client
+        self._asked: PageRequest | None = None
         self._offered = (False, False)
-        self.dossier: Dossier | None = None
+        self.opened_note: OpenedNote | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="hint")
@@ -87,27 +87,29 @@ class NotePane(Vertical):
     @property
     def chosen_link(self) -> Link | None:
         """The link that is chosen on the page, where one is."""
-        aim = None if self.dossier is None else self.page.chosen
-        return aim.link if isinstance(aim, ToNote) else None
+        destination = None if self.opened_note is None else self.page.chosen
+        return destination.link if isinstance(destination, ToNote) else None
 
     def show_hint(self, hint: str) -> None:
         """Show a sentence instead of a note."""
-        self.dossier = self._asked = None
+        self.opened_note = self._asked = None
         self.query_one("#hint", Static).update(Content(hint))
         self.set_class(True, "-empty")
         self.border_title, self.border_subtitle = "Note", ""
         self._offer()
 
-    async def show(self, dossier: Dossier, found: str = "", question: Query | str = "", tab: str | None = None) -> None:
+    async def show(
+        self, opened_note: OpenedNote, found: str = "", question: Query | str = "", tab: str | None = None
+    ) -> None:
         """Show a note; `found` is why it was found if it was, `question` what was asked then, for the page that tells.
 
         The tab stays, unless another is named, and for the same note the place on the page.
         """
-        same = self._asked is not None and self._asked.note.id == dossier.note.id
+        same = self._asked is not None and self._asked.note.id == opened_note.note.id
         unfolded = self._asked.unfolded if self._asked is not None else frozenset()
-        self._asked = Asked(dossier, self._desk.zone, question, found, unfolded)
+        self._asked = PageRequest(opened_note, self._client.zone, question, found, unfolded)
         if tab is not None and tab != self.tab:
-            self.query_one(TabStrip).mark(tab, dossier.counts)
+            self.query_one(TabStrip).mark(tab, opened_note.counts)
             same = False
         await self._turn_page(keep=same)
 
@@ -123,12 +125,12 @@ class NotePane(Vertical):
     def open_tab(self, tab: str) -> None:
         """Open a page by its name."""
         if self._asked is not None and tab != self.tab:
-            self.query_one(TabStrip).mark(tab, self._asked.dossier.counts)
+            self.query_one(TabStrip).mark(tab, self._asked.opened_note.counts)
             self._open_page()
 
     @work(exclusive=True, group="page")
     async def _open_page(self, *, keep: bool = False) -> None:
-        with self._desk.refusals():
+        with self._client.refusals():
             await self._turn_page(keep=keep)
 
     async def _turn_page(self, *, keep: bool) -> None:
@@ -149,27 +151,27 @@ class NotePane(Vertical):
         finally:
             reading.cancel()
 
-    async def _read(self, asked: Asked, reader: Reader) -> list[Part]:
+    async def _read(self, asked: PageRequest, reader: Reader) -> list[Part]:
         try:
-            return await self._desk.ask(partial(reader, self._desk.memory, asked))
+            return await self._client.ask(partial(reader, self._client.memory, asked))
         except StorageError:
             raise
         except AmemError as error:  # of this page alone: the note may have gone, or a model may be away
             return [say(line, "$error") for line in words(error).splitlines()]
 
-    async def _put(self, asked: Asked, tab: str, parts: list[Part], *, keep: bool) -> None:
+    async def _put(self, asked: PageRequest, tab: str, parts: list[Part], *, keep: bool) -> None:
         if not self.is_attached or self._asked is not asked or self.tab != tab:
             return
-        self.dossier = asked.dossier
+        self.opened_note = asked.opened_note
         self.set_class(False, "-empty")
         self.border_title = Content(title(asked.note.content))
-        self.query_one(TabStrip).mark(tab, asked.dossier.counts)
+        self.query_one(TabStrip).mark(tab, asked.opened_note.counts)
         await self.page.show(parts, keep=keep, choose=tab != "note")
         self._offer()
 
     def _offer(self) -> None:
         """Have the footer drawn anew where other keys work than before; it takes longer than moving the cursor may."""
-        offered = (self.dossier is not None, self.chosen_link is not None)
+        offered = (self.opened_note is not None, self.chosen_link is not None)
         if offered != self._offered:
             self._offered = offered
             self.screen.refresh_bindings()
@@ -183,22 +185,22 @@ class NotePane(Vertical):
     @on(Page.Chose)
     def _tell_where(self, event: Page.Chose) -> None:
         event.stop()
-        self.border_subtitle = Content(_whereto(event.aim))
+        self.border_subtitle = Content(_whereto(event.destination))
         self._offer()
 
     @on(Page.Followed)
     def _follow(self, event: Page.Followed) -> None:
         event.stop()
-        match event.aim:
+        match event.destination:
             case ToNote(id):
                 self.post_message(self.Followed(id))
             case ToVersion():
-                self._desk.rooms.visit("history")
+                self._client.app.visit("history")
             case Named(name):
                 self._look_up(name)
             case Address(url):
                 self.app.copy_to_clipboard(url)
-                self._desk.say(f"Copied {one_line(url, 100)}")
+                self._client.say(f"Copied {one_line(url, 100)}")
             case Unfold(what):
                 assert self._asked is not None
                 self._asked = replace(self._asked, unfolded=self._asked.unfolded ^ {what})
@@ -207,18 +209,18 @@ class NotePane(Vertical):
     @work(group="name")
     async def _look_up(self, name: str) -> None:
         """Follow a name: a note of that name may have come since the page was read."""
-        inside = None if self.dossier is None else self.dossier.note.id
-        with self._desk.refusals():
-            found = await self._desk.ask(partial(self._desk.memory.named, [name], inside))
+        inside = None if self.opened_note is None else self.opened_note.note.id
+        with self._client.refusals():
+            found = await self._client.ask(partial(self._client.memory.named, [name], inside))
             if name in found:
                 self.post_message(self.Followed(found[name]))
             else:
-                self._desk.say(f"No note is called “{one_line(name, 60)}” (yet).")
+                self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
 
 
-def _whereto(aim: Aim | None) -> str:
+def _whereto(destination: Destination | None) -> str:
     """What enter does at a place, in words."""
-    match aim:
+    match destination:
         case ToNote(_, link):
             return "enter opens it" + (", - unlinks" if link is not None else "")
         case ToVersion():
@@ -253,8 +255,8 @@ class LinkPicker(NotePicker):
     KEYS = "enter links   ctrl+t type   tab reason   escape cancels"
     PROMPT = "to the note that says …"
 
-    def __init__(self, desk: Desk, note: MemoryNote) -> None:
-        super().__init__(desk, but=note.id)
+    def __init__(self, client: CollectionClient, note: MemoryNote) -> None:
+        super().__init__(client, but=note.id)
         self.HEADING = f"Link “{one_line(title(note.content), 50)}”"
         self._note, self._saving = note, False
 
@@ -280,7 +282,9 @@ class LinkPicker(NotePicker):
 
     @work(group="change")
     async def _link(self, target: str, type: str, reason: str) -> None:
-        made = await self._desk.carry_out(partial(changes.link, self._desk.memory, self._note.id, target, type, reason))
+        made = await self._client.carry_out(
+            partial(changes.link, self._client.memory, self._note.id, target, type, reason)
+        )
         self._saving = False
         if made:
             self.dismiss()
@@ -298,15 +302,15 @@ class ReadingScreen(NotesScreen):
         """Without a note there are no pages, and without a chosen link there is none to take away."""
         if action in ("tab", "link", "unlink"):
             shown = self.query(NotePane)  # none before the screen is furnished
-            return any(pane.chosen_link if action == "unlink" else pane.dossier for pane in shown)
+            return any(pane.chosen_link if action == "unlink" else pane.opened_note for pane in shown)
         return super().check_action(action, parameters)
 
     def action_tab(self, by: int) -> None:
         self._pane.action_step_tab(by)
 
     def action_link(self) -> None:
-        if self._pane.dossier is not None:
-            self.app.push_screen(LinkPicker(self._desk, self._pane.dossier.note))
+        if self._pane.opened_note is not None:
+            self.app.push_screen(LinkPicker(self._client, self._pane.opened_note.note))
 
     def action_unlink(self) -> None:
         if (link := self._pane.chosen_link) is not None:

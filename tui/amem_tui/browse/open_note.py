@@ -10,10 +10,10 @@ from textual import getters, on, work
 
 from amem.interop.exporting import export_chosen
 from amem_tui import changes
-from amem_tui.browse.news import farewell
+from amem_tui.browse.news import deletion_words
 from amem_tui.browse.note_list import NoteList
 from amem_tui.browse.note_pane import FIRST_PAGE, NotePane, ReadingScreen
-from amem_tui.browse.pages import open_dossier
+from amem_tui.browse.pages import load_note
 from amem_tui.dialogs import PathPrompt, Question
 from amem_tui.formatting import one_line, plural, title
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from amem.note import MemoryNote
     from amem.query import Query
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
 
 #: So many notes are named before they are deleted.
@@ -45,8 +45,8 @@ class OpenNoteScreen(ReadingScreen):
 
     _notes = getters.query_one(NoteList)
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
+    def __init__(self, client: CollectionClient) -> None:
+        super().__init__(client)
         self._wanted: str | None = None
         #: Whence links were followed, and on which page of the pane.
         self._trail: list[tuple[str, str]] = []
@@ -79,7 +79,7 @@ class OpenNoteScreen(ReadingScreen):
 
     def _want(self, id: str | None, page: str | None = None) -> None:
         """Open this note, or none; on this page of the pane, or on the one that is open."""
-        self._wanted = self._desk.note = id
+        self._wanted = self._client.note = id
         self._page = page
         self._gone = False
         self._open()
@@ -98,7 +98,7 @@ class OpenNoteScreen(ReadingScreen):
                 self._stale = False
                 await asyncio.sleep(self._rest())
                 if not self._stale:
-                    with self._desk.refusals():
+                    with self._client.refusals():
                         await self._show_wanted()
         finally:
             self._opening = False
@@ -108,22 +108,22 @@ class OpenNoteScreen(ReadingScreen):
         id = self._wanted
         if id is None:
             return
-        dossier = await self.ask(partial(open_dossier, self.memory, id))
+        opened_note = await self.ask(partial(load_note, self.memory, id))
         words, gone = "", False
-        if dossier is None:
-            words, gone = await self.ask(partial(farewell, self.memory, id, self._desk.zone))
-        if self._wanted != id or (dossier is None and id in self._leaving):  # another one is shown next
+        if opened_note is None:
+            words, gone = await self.ask(partial(deletion_words, self.memory, id, self._client.zone))
+        if self._wanted != id or (opened_note is None and id in self._leaving):  # another one is shown next
             return
         self._gone = gone
-        if dossier is None:
-            self._desk.note = None
+        if opened_note is None:
+            self._client.note = None
             self._pane.show_hint(words)
         else:
             row = self._notes.row
-            self._desk.note = id
+            self._client.note = id
             found = row.why if row is not None and row.id == id else ""
             page, self._page = self._page, None
-            await self._pane.show(dossier, found, self._question(), page)
+            await self._pane.show(opened_note, found, self._question(), page)
 
     def _forget(self, ids: Sequence[str]) -> None:
         self._leaving = set(ids)
@@ -133,7 +133,7 @@ class OpenNoteScreen(ReadingScreen):
     def _follow_cursor(self) -> None:
         """Whoever asks in the same moment is told of the note under the cursor, which is read a little later."""
         if self._notes.row is not None:
-            self._desk.note = self._notes.row.id
+            self._client.note = self._notes.row.id
 
     @on(NoteList.Moved)
     def _moved(self, event: NoteList.Moved) -> None:
@@ -159,29 +159,29 @@ class OpenNoteScreen(ReadingScreen):
             super().action_undo()
 
     def action_edit(self) -> None:
-        self._desk.rooms.hold_keys(self._edit())
+        self._client.app.hold_keys(self._edit())
 
     def action_edit_elsewhere(self) -> None:
-        self._desk.rooms.hold_keys(self._edit_elsewhere())
+        self._client.app.hold_keys(self._edit_elsewhere())
 
     @work(group="edit")
     async def _edit(self) -> None:
         note = await self._read_open()
         if note is not None:
-            self._desk.rooms.write_note(note)
+            self._client.app.write_note(note)
 
     @work(group="edit")
     async def _edit_elsewhere(self) -> None:
         note = await self._read_open()
         if note is not None:
-            self._desk.rooms.write_elsewhere(note)
+            self._client.app.write_elsewhere(note)
 
     def _marked(self) -> list[str]:
         raise NotImplementedError
 
     def _chosen(self) -> list[str]:
         """The ids of the marked notes, or that of the open one."""
-        open_one = self._desk.note
+        open_one = self._client.note
         return self._marked() or ([] if open_one is None else [open_one])
 
     @work(group="copy")
@@ -189,17 +189,17 @@ class OpenNoteScreen(ReadingScreen):
         note = await self._read_open()
         if note is not None:
             self.app.copy_to_clipboard(note.content)
-            self._desk.say(f"Copied the text ({plural(len(note.content), 'character')})")
+            self._client.say(f"Copied the text ({plural(len(note.content), 'character')})")
 
     def action_copy_id(self) -> None:
-        if self._desk.note is not None:
-            self.app.copy_to_clipboard(self._desk.note)
-            self._desk.say(f"Copied the id {self._desk.note}")
+        if self._client.note is not None:
+            self.app.copy_to_clipboard(self._client.note)
+            self._client.say(f"Copied the id {self._client.note}")
 
     @work(group="change")
     async def action_delete(self) -> None:
         ids = self._chosen()
-        with self._desk.refusals():
+        with self._client.refusals():
             cards = await self.ask(partial(self.memory.cards_of, ids))
             titles = [title(card.text) for card in cards.values()]
             if not titles:
@@ -207,18 +207,18 @@ class OpenNoteScreen(ReadingScreen):
             question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
             if await self.app.push_screen_wait(_deletion(question, titles)):
                 self._forget(ids)
-                if not await self._desk.carry_out(partial(changes.delete_notes, self.memory, ids)):
+                if not await self._client.carry_out(partial(changes.delete_notes, self.memory, ids)):
                     self._forget([])
 
     @work(group="change")
     async def action_pin(self) -> None:
         note = await self._read_open()
         if note is not None:
-            await self._desk.carry_out(partial(changes.pin, self.memory, note))
+            await self._client.carry_out(partial(changes.pin, self.memory, note))
 
     async def _read_open(self) -> MemoryNote | None:
-        id = self._desk.note
-        with self._desk.refusals():
+        id = self._client.note
+        with self._client.refusals():
             return None if id is None else await self.ask(partial(self.memory.read, id))
         return None
 
@@ -231,10 +231,10 @@ class OpenNoteScreen(ReadingScreen):
         name = _file_name(title(named.content) if named is not None else f"{self.memory.settings.collection} notes")
 
         def write(path: Path, replace: bool) -> int:
-            return export_chosen(self.memory, ids, path, self._desk.zone, replace=replace)
+            return export_chosen(self.memory, ids, path, self._client.zone, replace=replace)
 
         heading, forms = f"Write {plural(len(ids), 'note')} to a file", ".md to read, .jsonl to import"
-        self.app.push_screen(PathPrompt(self._desk, heading, f"{name}.md", write, forms=forms))
+        self.app.push_screen(PathPrompt(self._client, heading, f"{name}.md", write, forms=forms))
 
 
 def _deletion(question: str, titles: Sequence[str]) -> Question:

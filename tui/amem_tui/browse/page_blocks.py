@@ -56,7 +56,7 @@ class Unfold:
 
 
 #: Each stands for one place, so two of the same target are two.
-Aim = ToNote | Named | Address | ToVersion | Unfold
+Destination = ToNote | Named | Address | ToVersion | Unfold
 
 
 #: However deep a text is nested, so many cells are left for its words.
@@ -65,11 +65,11 @@ _LEAST = 8
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Characters `start` to `end` of a text lead to `aim`."""
+    """Characters `start` to `end` of a text lead to `destination`."""
 
     start: int
     end: int
-    aim: Aim
+    destination: Destination
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ class Block:
         for number, line in enumerate(wrapped(self.text, self.places, room, verbatim=self.verbatim)):
             lead = first if number == 0 else rest
             shift = len(lead.plain)
-            places = tuple(Place(each.start + shift, each.end + shift, each.aim) for each in line.places)
+            places = tuple(Place(each.start + shift, each.end + shift, each.destination) for each in line.places)
             if self.entry:
-                places = tuple(Place(0, 0, each.aim) for each in self.places[:1])
+                places = tuple(Place(0, 0, each.destination) for each in self.places[:1])
             yield Line(lead + line.text if shift else line.text, places, self.entry)
 
 
@@ -160,7 +160,7 @@ class Table:
                 before = pad if column < len(self.right) and self.right[column] else 0
                 after = pad - before + (self._gap if column < len(made) - 1 else 0)
                 parts += [Content(" " * before), line.text, Content(" " * after)]
-                places += [Place(p.start + shift + before, p.end + shift + before, p.aim) for p in line.places]
+                places += [Place(p.start + shift + before, p.end + shift + before, p.destination) for p in line.places]
                 shift += before + len(line.text.plain) + after
             yield Line(Content("").join(parts), tuple(places))
 
@@ -170,7 +170,7 @@ class Table:
                 yield Line(indent)
             for header, cell in zip(self.headers, row, strict=False):
                 name = Content.styled(f"{header.text.plain}: ", "$secondary")
-                places = tuple(Place(p.start + len(name), p.end + len(name), p.aim) for p in cell.places)
+                places = tuple(Place(p.start + len(name), p.end + len(name), p.destination) for p in cell.places)
                 yield from Block(name + cell.text, places, indent, indent + Content("  ")).lines(width)
 
 
@@ -190,7 +190,7 @@ Part = Block | Table | Rule
 class Choice:
     """A place that can be chosen: what it leads to, and its characters as (line, start, end); 0, 0 is a whole line."""
 
-    aim: Aim
+    destination: Destination
     spans: tuple[tuple[int, int, int], ...]
 
     @property
@@ -215,14 +215,14 @@ class Sheet:
 def lay_out(parts: Iterable[Part], width: int) -> Sheet:
     """Lines of at most `width` cells."""
     lines: list[Line] = []
-    found: dict[int, tuple[Aim, list[tuple[int, int, int]]]] = {}
+    found: dict[int, tuple[Destination, list[tuple[int, int, int]]]] = {}
     for part in parts:
         for line in part.lines(max(1, width)):
             for place in line.places:
-                _, spans = found.setdefault(id(place.aim), (place.aim, []))
+                _, spans = found.setdefault(id(place.destination), (place.destination, []))
                 spans.append((len(lines), place.start, place.end))
             lines.append(line)
-    choices = [Choice(aim, tuple(spans)) for aim, spans in found.values()]
+    choices = [Choice(destination, tuple(spans)) for destination, spans in found.values()]
     # In a table the second line of one cell comes after the first of the next.
     return Sheet(tuple(lines), tuple(sorted(choices, key=lambda each: each.spans[0])))
 
@@ -240,7 +240,9 @@ def wrapped(text: Content, places: Sequence[Place], width: int, *, verbatim: boo
             end = at + len(line.plain)
             shown = line if verbatim else line.rstrip()
             inside = tuple(
-                Place(max(each.start, start + at) - start - at, min(each.end, start + end) - start - at, each.aim)
+                Place(
+                    max(each.start, start + at) - start - at, min(each.end, start + end) - start - at, each.destination
+                )
                 for each in places
                 if each.start < start + end and each.end > start + at
             )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from textual.selection import Selection
 
-    from amem_tui.browse.page_blocks import Aim, Part
+    from amem_tui.browse.page_blocks import Destination, Part
 
 
 #: Characters that are laid out while nobody notices; more are laid out in a thread.
@@ -48,15 +48,15 @@ class Page(ScrollView, can_focus=True):
 
     @dataclass
     class Followed(Message):
-        """Enter or a click on a place that leads to `aim`."""
+        """Enter or a click on a place that leads to `destination`."""
 
-        aim: Aim
+        destination: Destination
 
     @dataclass
     class Chose(Message):
         """Another place was chosen, or none."""
 
-        aim: Aim | None
+        destination: Destination | None
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -73,9 +73,9 @@ class Page(ScrollView, can_focus=True):
         return "\n".join(line.text.plain for line in self._sheet.lines)
 
     @property
-    def chosen(self) -> Aim | None:
+    def chosen(self) -> Destination | None:
         """What the chosen place leads to."""
-        return None if self._chosen is None else self._sheet.choices[self._chosen].aim
+        return None if self._chosen is None else self._sheet.choices[self._chosen].destination
 
     async def show(self, parts: Sequence[Part], *, keep: bool = False, choose: bool = False) -> None:
         """Show other blocks; `keep` leaves the place where it was, `choose` begins with the first place chosen.
@@ -148,8 +148,8 @@ class Page(ScrollView, can_focus=True):
             self._choose(0 if way < 0 else len(choices) - 1, reveal=False)
 
     def action_follow(self) -> None:
-        if (aim := self.chosen) is not None:
-            self.post_message(self.Followed(aim))
+        if (destination := self.chosen) is not None:
+            self.post_message(self.Followed(destination))
 
     def _next(self, by: int) -> int | None:
         """The next place in that direction that is in view or nearly."""

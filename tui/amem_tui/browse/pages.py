@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from amem.storage.graph_queries import Surroundings
     from amem.storage.note_lists import Card
     from amem.storage.records import Version
-    from amem_tui.browse.page_blocks import Aim, Part
+    from amem_tui.browse.page_blocks import Destination, Part
 
 
 # The pages of the open note: its words, links, similar notes, history and sources.
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Dossier:
+class OpenedNote:
     """A note, and how much there is around it: what is read of every note that the cursor rests on."""
 
     note: MemoryNote
@@ -60,13 +60,13 @@ class Dossier:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageRequest:
     """`question` is that of the search the note is a hit of, '' without one; `found` says why it was found.
 
     `unfolded` names what the person wants to be told more about.
     """
 
-    dossier: Dossier
+    opened_note: OpenedNote
     zone: tzinfo
     question: Query | str = ""
     found: str = ""
@@ -75,16 +75,16 @@ class Asked:
     @property
     def note(self) -> MemoryNote:
         """The open note."""
-        return self.dossier.note
+        return self.opened_note.note
 
 
-def open_dossier(memory: AgenticMemorySystem, id: str) -> Dossier | None:
-    """The dossier of a note, or None when there is no such note."""
+def load_note(memory: AgenticMemorySystem, id: str) -> OpenedNote | None:
+    """The opened_note of a note, or None when there is no such note."""
     note = memory.read(id)
     if note is None:
         return None
     try:
-        return Dossier(note, memory.surroundings(id))
+        return OpenedNote(note, memory.surroundings(id))
     except NoteNotFound:  # purged between the two reads
         return None
 
@@ -112,10 +112,12 @@ def field(label: str, value: Content, places: Sequence[Place] = ()) -> Block:
     return Block(value, tuple(places), Content.styled(label.ljust(_LABEL), "$muted"), Content(" " * _LABEL))
 
 
-def entry(head: Content, aim: Aim, *more: Content, indent: int = 0) -> Block:
+def entry(head: Content, destination: Destination, *more: Content, indent: int = 0) -> Block:
     """Something to choose: a line, and below it what else there is to say."""
     text = Content("\n").join([head, *more])
-    return Block(text, (Place(0, len(text), aim),), Content(" " * indent), Content(" " * (indent + 2)), entry=True)
+    return Block(
+        text, (Place(0, len(text), destination),), Content(" " * indent), Content(" " * (indent + 2)), entry=True
+    )
 
 
 def heading(text: str) -> Block:
@@ -148,10 +150,10 @@ LEGEND = (
 )
 
 
-def mark(field: str, dossier: Dossier, owned: Mapping[str, str]) -> Content:
+def mark(field: str, opened_note: OpenedNote, owned: Mapping[str, str]) -> Content:
     """The sign of whose words a field's are, and a blank; `owned` is what `memory.owned_fields` says."""
     how = owned.get(field)
-    who = "person" if how == "edited" else author(dossier.around.author) if how == "given" else "machine"
+    who = "person" if how == "edited" else author(opened_note.around.author) if how == "given" else "machine"
     sign, colour = SIGNS[who]
     return Content.styled(f"{sign} ", colour)
 
@@ -168,7 +170,7 @@ _LONG = 600
 _ENTRIES = 8
 
 
-def read_note(memory: AgenticMemorySystem, asked: Asked, *, text: str | None = None) -> list[Part]:
+def read_note(memory: AgenticMemorySystem, asked: PageRequest, *, text: str | None = None) -> list[Part]:
     """The page. `text` shows only these words of the note, its beginning, and leaves the rest for later."""
     note = asked.note
     parts: list[Part] = [_head(asked), *_standing(memory, note), space()]
@@ -181,13 +183,13 @@ def read_note(memory: AgenticMemorySystem, asked: Asked, *, text: str | None = N
     return [*parts, space(), Rule(), *about, space(), Block(legend(used))]
 
 
-def _head(asked: Asked) -> Block:
+def _head(asked: PageRequest) -> Block:
     note = asked.note
     facts = [
         Content.styled(f"{GLYPHS[note.kind]} {note.kind}", "$secondary"),
         Content.styled(moment(note.at, asked.zone), "$muted"),
         *([Content.styled(one_line(note.speaker, 30), "$foreground")] if note.speaker else []),
-        maker(asked.dossier.around.author),
+        maker(asked.opened_note.around.author),
         Content.styled(str(note.layer).replace("_", "-"), "$muted"),
         *([Content.styled("▪ pinned", "$accent")] if note.pinned else []),
     ]
@@ -226,8 +228,8 @@ def _warned(said: str, between: str, id: str | None, cards: Mapping[str, Card]) 
     return Block(lead + name, (Place(len(lead), len(lead) + len(name), ToNote(id)),))
 
 
-def _about(memory: AgenticMemorySystem, asked: Asked) -> Iterator[Block]:
-    note, dossier = asked.note, asked.dossier
+def _about(memory: AgenticMemorySystem, asked: PageRequest) -> Iterator[Block]:
+    note, opened_note = asked.note, asked.opened_note
     try:
         owned: Mapping[str, str] = memory.owned_fields(note.id)
         strength = memory.strength(note.id)
@@ -243,9 +245,9 @@ def _about(memory: AgenticMemorySystem, asked: Asked) -> Iterator[Block]:
         ("kind", str(note.kind)),
     ):
         if words:
-            yield field(name, mark(name, dossier, owned) + Content(words))
+            yield field(name, mark(name, opened_note, owned) + Content(words))
     for number, fact in enumerate(note.facts):
-        yield field("" if number else "facts", mark("facts", dossier, owned) + _fact(fact, note, asked.zone))
+        yield field("" if number else "facts", mark("facts", opened_note, owned) + _fact(fact, note, asked.zone))
     if note.valid_from or note.valid_to:
         yield field("valid", Content(_span(note, asked.zone)))
     more = "strength" in asked.unfolded
@@ -256,15 +258,17 @@ def _about(memory: AgenticMemorySystem, asked: Asked) -> Iterator[Block]:
     yield field("trust", Content.assemble(bar(note.trust), f" {note.trust:.2f}"))
     if note.analyst:
         by = "summed up by " if "episode" in note.metadata else "by "
-        yield field("read", Content.assemble(by, maker(note.analyst)))
-    yield field("written", Content.assemble("by ", maker(dossier.around.author), f", {_recorded(note, asked.zone)}"))
+        yield field("analysed", Content.assemble(by, maker(note.analyst)))
+    yield field(
+        "written", Content.assemble("by ", maker(opened_note.around.author), f", {_recorded(note, asked.zone)}")
+    )
     if note.retrieval_count:
         yield field("recalled", Content(plural(note.retrieval_count, "time")))
     if note.conversation_id:
         turn = f", turn {note.ordinal}" if note.ordinal is not None else ""
         yield field("conversation", Content(f"{one_line(note.conversation_id, 60)}{turn}"))
     if note.category and note.category != "Uncategorized":
-        yield field("category", mark("category", dossier, owned) + Content(one_line(note.category, 100)))
+        yield field("category", mark("category", opened_note, owned) + Content(one_line(note.category, 100)))
     for name, value in list(note.metadata.items())[:_ENTRIES]:
         yield field(one_line(name, 10), Content(one_line(str(value), _LONG)))
     yield field("id", Content.styled(one_line(note.id, 200), "$muted"))
@@ -295,13 +299,13 @@ _NO_LINKS = "No note is linked from here. + links one."
 _NO_BACKLINKS = "No note links here."
 
 
-def read_links(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+def read_links(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """What the note links to."""
     links = memory.links(asked.note.id)
     return _entries(memory, links, [link.target for link in links], "→") or [say(_NO_LINKS)]
 
 
-def read_backlinks(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+def read_backlinks(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """What links to the note."""
     links = memory.backlinks(asked.note.id)
     return _entries(memory, links, [link.source for link in links], "←") or [say(_NO_BACKLINKS)]
@@ -335,7 +339,7 @@ This note is alone, or has no vector: the embedding model was not there when it 
 {reindex} makes the vectors that are missing."""
 
 
-def read_similar(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+def read_similar(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """Each with its cosine, nearest first."""
     found = memory.similar(asked.note.id, _SHOWN)
     if not found:
@@ -356,7 +360,7 @@ def read_similar(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
 _AROUND = 80
 
 
-def read_history(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+def read_history(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """What came of the note since it was written."""
     versions = sorted(memory.history(asked.note.id), key=lambda each: -each.version)
     others = [end for each in versions[:MOST] for end in _named(each)]
@@ -367,7 +371,7 @@ def read_history(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
     return parts
 
 
-def _version(each: Version, asked: Asked, titles: dict[str, str]) -> Iterator[Part]:
+def _version(each: Version, asked: PageRequest, titles: dict[str, str]) -> Iterator[Part]:
     when = (f"  {moment(each.at, asked.zone)}  ", "$muted")
     head = Content.assemble((f"v{each.version}", "bold"), when, maker(each.actor))
     why = f"{each.action}: {one_line(each.cause)}" if each.cause else each.action
@@ -391,7 +395,7 @@ _NONE = "Written directly; there is no source behind it."
 _TEXT = 8_000
 
 
-def read_sources(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+def read_sources(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """The sources in their order, word for word."""
     note = asked.note
     found = memory.sources([note.id]).get(note.id, [])
@@ -403,7 +407,7 @@ def read_sources(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
     return parts
 
 
-def _source(source: Source, asked: Asked, note: MemoryNote) -> Iterator[Part]:
+def _source(source: Source, asked: PageRequest, note: MemoryNote) -> Iterator[Part]:
     where = [source.kind if source.speaker else None, source.conversation, source.ref]
     head = Content.assemble(
         (one_line(source.speaker, 40) if source.speaker else one_line(source.kind, 40), "bold $secondary"),
@@ -438,7 +442,7 @@ Search (/) and this page tells why the note is found, leg by leg."""
 _DEPTH = 5
 
 
-def read_why(memory: AgenticMemorySystem, asked: Asked) -> list[Part]:
+def read_why(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """The explanation of a hit, or the ground of a note."""
     if asked.question:
         why = memory.explain(asked.question, asked.note.id)
@@ -543,7 +547,7 @@ def _row(head: str, rank: str, share: float, most: float, detail: str) -> Block:
 
 if TYPE_CHECKING:
     #: Reads a page of what is asked for, in a thread.
-    Reader = Callable[[AgenticMemorySystem, Asked], list[Part]]
+    Reader = Callable[[AgenticMemorySystem, PageRequest], list[Part]]
 
 NAMES = (
     Name("note", "Note"),

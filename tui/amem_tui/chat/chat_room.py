@@ -49,11 +49,11 @@ class ByHandScreen(ConversingScreen):
         text = (self.get_selected_text() or "").strip()
         if not text:
             return
-        with self._desk.refusals():
+        with self._client.refusals():
             receipt = await self.ask(partial(self.conversation.remember, text))
             self.clear_selection()
-            self._desk.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is known already")
-            await self._desk.look()
+            self._client.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is known already")
+            await self._client.look()
             self._show_aside()
 
     @work(group="change")
@@ -73,19 +73,19 @@ class ByHandScreen(ConversingScreen):
             await self._hide(chosen)
 
     async def _hide(self, id: str) -> None:
-        with self._desk.refusals():
+        with self._client.refusals():
             held = await self.ask(partial(self.memory.read, id))
             forgotten = await self.ask(partial(self.conversation.forget, id))
             if forgotten.operation is None or held is None:
-                self._desk.say("It was gone already")
+                self._client.say("It was gone already")
                 return
-            self._desk.say(f"Forgot “{one_line(title(held.content), 50)}”; u brings it back")
-            await self._desk.look()
+            self._client.say(f"Forgot “{one_line(title(held.content), 50)}”; u brings it back")
+            await self._client.look()
             self._show_aside()
 
     async def _meant(self, words: str) -> tuple[Sequence[tuple[str, Content]], str]:
         """The notes that may be meant, and what to say of them."""
-        with self._desk.refusals():
+        with self._client.refusals():
             found = await self.ask(partial(self.conversation.forget, words))
             if found.operation is not None:  # somebody gave an id in full
                 return [], "It is forgotten; u brings it back."
@@ -178,7 +178,7 @@ class ChatScreen(ByHandScreen):
 
     def action_send(self) -> None:
         if self._answering is not None:
-            self._desk.say("The answer is still being written; escape stops it")
+            self._client.say("The answer is still being written; escape stops it")
         elif text := self._composer.take():
             if is_command(text):
                 self._run(text)
@@ -257,19 +257,19 @@ class ChatScreen(ByHandScreen):
 
     @on(Panel.Opened)
     def _open_note(self, event: Panel.Opened) -> None:
-        self._desk.rooms.read_note(event.note)
+        self._client.app.read_note(event.note)
 
     @on(Page.Followed)
     def _follow(self, event: Page.Followed) -> None:
         event.stop()
-        match event.aim:
+        match event.destination:
             case ToNote(id):
-                self._desk.rooms.read_note(id)
+                self._client.app.read_note(id)
             case Named(name):
-                self._desk.say(f"No note is called “{one_line(name, 60)}” (yet).")
+                self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
             case Address(url):  # whoever wrote it, a person decides whether to go there
                 self.app.copy_to_clipboard(url)
-                self._desk.say(f"Copied {one_line(url, 100)}")
+                self._client.say(f"Copied {one_line(url, 100)}")
 
     def action_down(self) -> None:
         self._transcript.scroll_down(animate=False)
@@ -281,19 +281,19 @@ class ChatScreen(ByHandScreen):
         looked_at = self._transcript.looked_at
         if looked_at is not None:
             self.app.copy_to_clipboard(looked_at.answer or looked_at.question)
-            self._desk.say("Copied the answer" if looked_at.answer else "Copied the question")
+            self._client.say("Copied the answer" if looked_at.answer else "Copied the question")
 
     # -- chats -------------------------------------------------------------------------------------------------
 
     @work(group="choose")
     async def action_chats(self) -> None:
-        with self._desk.refusals():
+        with self._client.refusals():
             found = await self.ask(self.conversation.chats)
             lines = [
                 (
                     each.id,
                     Content.assemble(
-                        (f"{moment(each.last_at, self._desk.zone)}  ", "$muted"),
+                        (f"{moment(each.last_at, self._client.zone)}  ", "$muted"),
                         (f"{plural(each.turns, 'turn'):<9} ", "$secondary"),
                         one_line(each.opening, 80),
                     ),
@@ -332,7 +332,7 @@ class ChatScreen(ByHandScreen):
             Picker("Who answers from now on", lines, words=words, prompt="another model's name")
         )
         if name:
-            with self._desk.refusals():
+            with self._client.refusals():
                 wanted = with_model(settings, name)
                 await self.ask(partial(_check, wanted))
                 self.conversation.settings = wanted

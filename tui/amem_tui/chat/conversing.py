@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from amem.conversation.commands import Shown
     from amem.conversation.reply import Learnt, Piece, Recalled, Reply
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
 
 # The conversation in a thread of its own: the screen puts questions and reads pieces.
@@ -113,14 +113,14 @@ class ConversingScreen(NotesScreen):
 
         learnt: Learnt
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self.conversation = Conversation(desk.memory, on_learnt=self._hear)
+    def __init__(self, client: CollectionClient) -> None:
+        super().__init__(client)
+        self.conversation = Conversation(client.memory, on_learnt=self._hear)
         self._thread = ConversationThread(self.conversation)
         # Held, since looking them up among all blocks of a long conversation takes its time.
-        self._transcript = Transcript(desk.zone)
+        self._transcript = Transcript(client.zone)
         self._composer = Composer()
-        self._panel = Panel(desk.zone)
+        self._panel = Panel(client.zone)
         self._who, self._problem = Static(id="who"), Static(id="problem")
         self._session: str | None = None
         self._opened = False
@@ -163,7 +163,7 @@ class ConversingScreen(NotesScreen):
         """Open the chat used last, or show what others did to the open one."""
         async with self._reading:
             self._stale = False
-            with self._desk.refusals():
+            with self._client.refusals():
                 if not self._opened:
                     await self._show(await self.ask(self.conversation.newest))
                 elif self._session is not None:
@@ -206,7 +206,7 @@ class ConversingScreen(NotesScreen):
 
     @work(exclusive=True, group="who")
     async def _look_who_answers(self) -> None:
-        with self._desk.refusals():
+        with self._client.refusals():
             self._stand(await self.ask(self.conversation.answering))
 
     def _stand(self, found: Answering) -> None:
@@ -235,14 +235,14 @@ class ConversingScreen(NotesScreen):
     @work(group="answer")
     async def _say(self, text: str) -> None:
         """Ask, show the answer as it is written, and say how it ended."""
-        exchange = self._answering = Exchange(text, self._desk.zone)
+        exchange = self._answering = Exchange(text, self._client.zone)
         try:
             async with self._reading:  # a chat that is just being opened comes first
                 self._transcript.choose(None)
                 await self._transcript.add(exchange)
             self.refresh_bindings()
             self._show_aside()
-            with self._desk.refusals():
+            with self._client.refusals():
                 try:
                     reply = await self._hear_out(exchange, self._thread.question(text))
                 except AmemError:
@@ -260,7 +260,7 @@ class ConversingScreen(NotesScreen):
     async def _run(self, text: str) -> None:
         """Run a slash command and show what it has to show."""
         try:
-            with self._desk.refusals():
+            with self._client.refusals():
                 await self._show_lines(lambda: commands.run(self.conversation, text))
         except commands.Leave:
             self.action_leave()
@@ -268,8 +268,8 @@ class ConversingScreen(NotesScreen):
         self._stand(self._standing)
         self._look_who_answers()
         self._show_aside()
-        with self._desk.refusals():
-            await self._desk.look()
+        with self._client.refusals():
+            await self._client.look()
 
     async def _show_lines(self, run: Callable[[], Iterator[Shown]]) -> None:
         """Show what a command has to show, and have the person choose where it asks which notes are meant."""
@@ -342,7 +342,7 @@ class ConversingScreen(NotesScreen):
         self._tell()
         self._show_aside()
         if not self.is_current:
-            self._desk.say("No model answered; c shows what memory holds" if unanswered else "Answered; c shows it")
+            self._client.say("No model answered; c shows what memory holds" if unanswered else "Answered; c shows it")
 
     # -- what belongs to it ------------------------------------------------------------------------------------
 
@@ -358,16 +358,16 @@ class ConversingScreen(NotesScreen):
         said = learnt.words(undo="; u in the chat undoes it" if learnt.operations else "")
         repeated = self.conversation.news(learnt) is not learnt
         if said and not repeated and (learnt.error or not self.is_current or not self._panel.region.area):
-            self._desk.say(said[:1].upper() + said[1:])
+            self._client.say(said[:1].upper() + said[1:])
         self._show_aside()
-        with self._desk.refusals():
-            await self._desk.look()
+        with self._client.refusals():
+            await self._client.look()
 
     @work(exclusive=True, group="aside")
     async def _show_aside(self) -> None:
         """Show what was recalled for the turn that is looked at, and what was learnt from it."""
         exchange = self._transcript.looked_at
-        with self._desk.refusals():
+        with self._client.refusals():
             number = None if exchange is None else exchange.number
             if exchange is None or number is None or self._session is None:
                 recalled = () if exchange is None else exchange.recalled

@@ -20,7 +20,7 @@ from amem_tui.dialogs import PathPrompt
 from amem_tui.formatting import GLYPHS, day, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import COLOURS, GraphTree
-from amem_tui.graph.scene import LOOSE, Sight, View, facts, seen
+from amem_tui.graph.scene import LOOSE, GraphQuery, GraphResult, facts, read_graph
 from amem_tui.graph.types import TypeRow, called
 from amem_tui.keymap import GRAPH_KEYS
 from amem_tui.lists import fit
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from amem.maintenance.topic_notes import TopicMap
     from amem.neighbourhood import LocalGraph
     from amem.note import Link
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
     from amem_tui.graph.canvas import Way
 
 
@@ -142,12 +142,12 @@ class GraphScreen(NotesScreen):
         ("+3", "links that lead out of the picture"),
     )
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
-        self._view = View()
-        self._sight = Sight()
+    def __init__(self, client: CollectionClient) -> None:
+        super().__init__(client)
+        self._view = GraphQuery()
+        self._result = GraphResult()
         self._chosen: str | None = None
-        self._trail: list[tuple[View, str | None]] = []
+        self._trail: list[tuple[GraphQuery, str | None]] = []
         self._came_for: str | None = None
         self._reading: Worker[None] | None = None
         self._again = False
@@ -166,7 +166,7 @@ class GraphScreen(NotesScreen):
         self.set_focus(self._shown)
 
     def load(self) -> None:
-        note = self._desk.note
+        note = self._client.note
         if note is not None and note != self._came_for:
             self._trail.clear()
             self._look(replace(self._view, centre=note, topics=False))
@@ -176,7 +176,7 @@ class GraphScreen(NotesScreen):
             self._reading = self._read()
         self._came_for = note
 
-    def _look(self, view: View, *, chosen: str | None = None, turn: bool = False) -> None:
+    def _look(self, view: GraphQuery, *, chosen: str | None = None, turn: bool = False) -> None:
         """Look at something else."""
         self._view, self._chosen = view, chosen
         self.refresh_bindings()
@@ -188,38 +188,38 @@ class GraphScreen(NotesScreen):
         while self._again:
             self._again = False
             view = self._view
-            if view.topics and self._sight.topics is None:
+            if view.topics and self._result.topics is None:
                 self.bar.tell("Counting topics… ")
             self._asked_for = self._limits
-            with self._desk.refusals(lambda words: self._show(Sight(hint=words), turn=False)):
-                self._show(await self.ask(partial(seen, self.memory, view, *self._asked_for)), turn=turn)
+            with self._client.refusals(lambda words: self._show(GraphResult(hint=words), turn=False)):
+                self._show(await self.ask(partial(read_graph, self.memory, view, *self._asked_for)), turn=turn)
             turn = False
 
-    def _show(self, sight: Sight, *, turn: bool) -> None:
-        self._sight = sight
-        self.set_class(sight.scene is None, "-empty")
-        self.set_class(sight.topics is not None, "-topics")
-        self.query_one("#graph-hint", Static).update(Content(sight.hint))
-        if sight.scene is not None:
-            if self._chosen not in sight.scene.nodes:
-                self._chosen = sight.scene.centre
+    def _show(self, result: GraphResult, *, turn: bool) -> None:
+        self._result = result
+        self.set_class(result.scene is None, "-empty")
+        self.set_class(result.topics is not None, "-topics")
+        self.query_one("#graph-hint", Static).update(Content(result.hint))
+        if result.scene is not None:
+            if self._chosen not in result.scene.nodes:
+                self._chosen = result.scene.centre
             assert self._chosen is not None
-            self.query_one(GraphCanvas).show(sight.scene, self._chosen, turn=turn and not self.has_class("-tree"))
-            self.query_one(GraphTree).show(sight.scene, self._chosen)
-        counts = Counter(link.type for link in sight.graph.links) if sight.graph is not None else Counter[LinkType]()
+            self.query_one(GraphCanvas).show(result.scene, self._chosen, turn=turn and not self.has_class("-tree"))
+            self.query_one(GraphTree).show(result.scene, self._chosen)
+        counts = Counter(link.type for link in result.graph.links) if result.graph is not None else Counter[LinkType]()
         self.query_one(TypeRow).show(counts, self._view.hidden)
-        self.bar.tell(f"{facts(sight)} ")
+        self.bar.tell(f"{facts(result)} ")
         self._tell()
 
     def _tell(self) -> None:
         """Say what there is to say of the chosen node."""
-        sight, zone = self._sight, self._desk.zone
+        result, zone = self._result, self._client.zone
         about = Content("")
-        if self._chosen is not None and sight.scene is not None and self._chosen in sight.scene.nodes:
-            if sight.graph is not None:
-                about = about_note(sight.graph, self._chosen, zone, self.size.width - 3)
-            elif sight.topics is not None:
-                about = about_topic(sight.topics, self._chosen, zone)
+        if self._chosen is not None and result.scene is not None and self._chosen in result.scene.nodes:
+            if result.graph is not None:
+                about = about_note(result.graph, self._chosen, zone, self.size.width - 3)
+            elif result.topics is not None:
+                about = about_topic(result.topics, self._chosen, zone)
         self.query_one("#about", Static).update(about)
         self.query_one("#about-box").scroll_home(animate=False)
         self.refresh_bindings()
@@ -227,7 +227,7 @@ class GraphScreen(NotesScreen):
     @on(events.Resize)
     def _resized(self) -> None:
         self._shape()
-        if self._asked_for != self._limits and self._sight.scene is not None:
+        if self._asked_for != self._limits and self._result.scene is not None:
             self.reload()
 
     def _shape(self) -> None:
@@ -286,8 +286,8 @@ class GraphScreen(NotesScreen):
             self._choose(order[(order.index(self._chosen) + by) % len(order)])
 
     def action_home(self) -> None:
-        if self._sight.scene is not None:
-            self._choose(self._sight.scene.centre)
+        if self._result.scene is not None:
+            self._choose(self._result.scene.centre)
 
     def action_scroll_about(self, pages: int) -> None:
         box = self.query_one("#about-box", VerticalScroll)
@@ -305,7 +305,7 @@ class GraphScreen(NotesScreen):
 
     def action_read(self) -> None:
         if self._chosen is not None:
-            self._desk.rooms.read_note(self._chosen)
+            self._client.app.read_note(self._chosen)
 
     def action_depth(self, hops: int) -> None:
         self._look(replace(self._view, depth=hops), chosen=self._chosen)
@@ -325,7 +325,7 @@ class GraphScreen(NotesScreen):
 
     def action_page(self) -> None:
         """Write what is in the middle and around it, or the whole collection, as a page for a web browser."""
-        view, depth = self._view, self._sight.depth
+        view, depth = self._view, self._result.depth
         about = None if view.topics else view.centre
         collection = self.memory.settings.collection
 
@@ -333,7 +333,7 @@ class GraphScreen(NotesScreen):
             return write_page(self.memory, collection, path, about, depth, replace=replace)
 
         name, then = f"{collection}-graph.html", ": open it in a web browser"
-        self.app.push_screen(PathPrompt(self._desk, "Write the graph as a page", name, write, then=then))
+        self.app.push_screen(PathPrompt(self._client, "Write the graph as a page", name, write, then=then))
 
     @property
     def _on_types(self) -> bool:
@@ -365,7 +365,7 @@ class GraphScreen(NotesScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered."""
-        view, seen_one = self._view, self._sight.scene is not None
+        view, seen_one = self._view, self._result.scene is not None
         at_centre = not view.topics and self._chosen == view.centre
         chosen = seen_one and self._chosen is not None and self._chosen != LOOSE
         match action:
@@ -378,7 +378,7 @@ class GraphScreen(NotesScreen):
             case "back":
                 return bool(self._trail)
             case "depth":
-                return seen_one and not view.topics and parameters != (self._sight.depth,)
+                return seen_one and not view.topics and parameters != (self._result.depth,)
             case "overview":
                 return not view.topics
             case "around":

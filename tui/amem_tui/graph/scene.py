@@ -172,7 +172,7 @@ o goes back to the note."""
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class GraphQuery:
     """What is looked at: the graph around `centre`, or all `topics`.
 
     A `depth` of 0 is one hop, and two where there is little to see within one.
@@ -185,7 +185,7 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class GraphResult:
     """What there is to see: a scene and what it was made of, or a sentence in its place."""
 
     scene: Scene | None = None
@@ -195,7 +195,7 @@ class Sight:
     depth: int = 1
 
 
-def seen(memory: AgenticMemorySystem, view: View, limit: int, most_topics: int) -> Sight:
+def read_graph(memory: AgenticMemorySystem, view: GraphQuery, limit: int, most_topics: int) -> GraphResult:
     """What a view shows of the collection as it is now, at most so many notes or topics. Takes as long as it takes."""
     if view.topics:
         topics = memory.topic_map(most_topics)
@@ -203,10 +203,10 @@ def seen(memory: AgenticMemorySystem, view: View, limit: int, most_topics: int) 
         if scene is None:
             commands = {"maintain": "maintain", "declare": 'topic "my garden" --declare'}
             named = {name: command(memory.settings, words) for name, words in commands.items()}
-            return Sight(hint=_NO_TOPICS.format(**named))
-        return Sight(scene, topics=topics)
+            return GraphResult(hint=_NO_TOPICS.format(**named))
+        return GraphResult(scene, topics=topics)
     if view.centre is None:
-        return Sight(hint=_NOTHING_OPEN)
+        return GraphResult(hint=_NOTHING_OPEN)
     try:
         types = [type for type in LinkType if type not in view.hidden]
         depth = view.depth or 1
@@ -216,17 +216,17 @@ def seen(memory: AgenticMemorySystem, view: View, limit: int, most_topics: int) 
             if len(further.cards) > len(graph.cards):
                 depth, graph = 2, further
     except NoteNotFound:
-        return Sight(hint=_GONE)
-    return Sight(scene_of(graph), graph=graph, depth=depth)
+        return GraphResult(hint=_GONE)
+    return GraphResult(scene_of(graph), graph=graph, depth=depth)
 
 
-def facts(sight: Sight) -> str:
+def facts(result: GraphResult) -> str:
     """How much of it is seen, in a few words."""
-    if sight.graph is not None:
-        shown, left = len(sight.graph.cards), sum(sight.graph.left_out.values())
+    if result.graph is not None:
+        shown, left = len(result.graph.cards), sum(result.graph.left_out.values())
         of = f"{shown} of {plural(shown + left, 'note')}" if left else plural(shown, "note")
-        return f"{of} · {plural(sight.depth, 'hop')}"
-    if sight.topics is not None:
-        shown, left = len(sight.topics.topics), sight.topics.more
+        return f"{of} · {plural(result.depth, 'hop')}"
+    if result.topics is not None:
+        shown, left = len(result.topics.topics), result.topics.more
         return f"{shown} of {plural(shown + left, 'topic')}" if left else plural(shown, "topic")
     return ""

@@ -18,10 +18,10 @@ from amem.errors import AmemError, Cancelled
 from amem.maintenance.cycle import CYCLES
 from amem.maintenance.health import Line, Mark
 from amem_tui import changes
-from amem_tui.desk import Lookout, apart
+from amem_tui.client import Refresher, in_own_thread
 from amem_tui.dialogs import Picker, Question
 from amem_tui.health.report import (
-    Sayings,
+    LabelledLines,
     State,
     done_words,
     finding_words,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from amem.maintenance.shift import MaintenanceReport
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
     from amem_tui.lists import Line as NoteLine
 
 
@@ -73,7 +73,7 @@ _BAR, _BLANK = "━", "─"
 
 
 @dataclass(slots=True)
-class Errand:
+class Job:
     """`title` says what is done; `phase`, `done` and `of` how far it is; `through` are the phases before this one.
 
     It hears of its progress in the thread that does it, and tells `changed` of it on the loop it was made on.
@@ -134,7 +134,7 @@ _STOPPED = "Stopped. What was done stays; the next maintenance goes on from ther
 
 
 class HealthScreen(PanedScreen):
-    """`_errand` is what is being done; it goes on when the room is left, and is called off when the app ends."""
+    """`_job` is what is being done; it goes on when the room is left, and is called off when the app ends."""
 
     ROOM = "health"
     BINDINGS: ClassVar[list[BindingType]] = [*HEALTH_KEYS]
@@ -145,22 +145,22 @@ class HealthScreen(PanedScreen):
     }
     TABS: ClassVar[Mapping[str, str]] = {"state": "State", "maintenance": "Maintenance"}
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
+    def __init__(self, client: CollectionClient) -> None:
+        super().__init__(client)
         self._state: State | None = None
         self._models: Sequence[tuple[str, str]] | None = None
         self._asked = float("-inf")
         self._below: list[Line | str] = []
         self._rehearsal: tuple[Content, list[NoteLine]] | None = None
-        self._errand: Errand | None = None
-        self._lookout = Lookout(self._look)
+        self._job: Job | None = None
+        self._refresher = Refresher(self._look)
 
     def furnish(self) -> ComposeResult:
         yield self.tabs()
-        yield Static(id="errand")
+        yield Static(id="job")
         with Horizontal(id="sides"):
             with VerticalScroll(id="state"):
-                yield Sayings(id="state-words")
+                yield LabelledLines(id="state-words")
             with Vertical(id="maintenance"):
                 yield Static(id="run-words")
                 yield LineList(rows=2, id="run-lines")
@@ -173,7 +173,7 @@ class HealthScreen(PanedScreen):
         self.query_one("#state").focus()
 
     def load(self) -> None:
-        if self._lookout.want():
+        if self._refresher.want():
             self._keep_looking()
         if monotonic() - self._asked > _FRESH:
             self._asked = monotonic()
@@ -181,17 +181,17 @@ class HealthScreen(PanedScreen):
 
     @work(group="state")
     async def _keep_looking(self) -> None:
-        await self._lookout.keep()
+        await self._refresher.keep()
 
     async def _look(self) -> None:
-        with self._desk.refusals(self._say_state):
+        with self._client.refusals(self._say_state):
             self._state = await self.ask(partial(read_state, self.memory))
             self._show()
 
     @work(exclusive=True, group="models")
     async def _ask_models(self) -> None:
         try:
-            self._models = await apart(self.memory.survey)
+            self._models = await in_own_thread(self.memory.survey)
         except AmemError as error:
             self._models = [("problem", str(error))]
         self._show()
@@ -200,11 +200,11 @@ class HealthScreen(PanedScreen):
         """Everything from what was read last."""
         if self._state is None or not self.is_attached:
             return
-        zone = self._desk.zone
+        zone = self._client.zone
         words = [*state_words(self._state, self._models, zone), *self._below]
-        self.query_one(Sayings).show(words)
+        self.query_one(LabelledLines).show(words)
         head, lines = self._rehearsal or (
-            run_words(self._state, zone, ours=self._errand is not None),
+            run_words(self._state, zone, ours=self._job is not None),
             run_lines(self._state),
         )
         self.query_one("#run-words", Static).update(head)
@@ -213,7 +213,7 @@ class HealthScreen(PanedScreen):
         shown.show(len(lines), lines, place=place, empty="")
         self._show_why()
         self.query_one("#maintenance").border_title = "Dry run" if self._rehearsal else "Maintenance"
-        self._show_errand()
+        self._show_job()
 
     def _show_why(self) -> None:
         """All of what the line under the cursor says below its title, which may be too long for one row."""
@@ -223,26 +223,26 @@ class HealthScreen(PanedScreen):
         self.query_one("#why").set_class(len(why) > max(12, shown.size.width - 12), "-long")
 
     def _say_state(self, words: str) -> None:
-        self.query_one(Sayings).show([Line("", words, Mark.WATCH)])
+        self.query_one(LabelledLines).show([Line("", words, Mark.WATCH)])
 
-    def _show_errand(self) -> None:
+    def _show_job(self) -> None:
         if not self.is_attached:
             return
-        shown = self.query_one("#errand", Static)
-        shown.set_class(self._errand is not None, "-on")
-        if self._errand is not None:
-            shown.update(self._errand.words(max(10, self.size.width - 2)))
+        shown = self.query_one("#job", Static)
+        shown.set_class(self._job is not None, "-on")
+        if self._job is not None:
+            shown.update(self._job.words(max(10, self.size.width - 2)))
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered; one thing is done at a time."""
-        state, busy = self._state, self._errand is not None
+        state, busy = self._state, self._job is not None
         writable = state is not None and not state.read_only and not busy
         last = None if state is None else state.health.last
         return {
             "maintain": writable,
             "rehearse": state is not None and not busy,
-            "stop": self._errand is not None and self._errand.stoppable and not self._errand.cancelled.is_set(),
+            "stop": self._job is not None and self._job.stoppable and not self._job.cancelled.is_set(),
             "retry": writable and state is not None and state.waiting > 0,
             "undo_run": writable and last is not None and last.operation is not None and not last.undone,
             "check": state is not None and not busy,
@@ -268,85 +268,83 @@ class HealthScreen(PanedScreen):
     def _due(self) -> str | None:
         return None if self._state is None else self._state.health.due
 
-    @work(group="errand")
+    @work(group="job")
     async def _maintain(self, cycle: str, *, dry_run: bool) -> None:
         title = f"{cycle} maintenance{', dry run' if dry_run else ''}"
-        errand = Errand(title, self._show_errand)
+        job = Job(title, self._show_job)
 
         def maintain() -> MaintenanceReport:
-            return self.memory.maintain(cycle, dry_run=dry_run, progress=errand.hear, cancelled=errand.cancelled)
+            return self.memory.maintain(cycle, dry_run=dry_run, progress=job.hear, cancelled=job.cancelled)
 
-        report = await self._carry_out(errand, maintain)
+        report = await self._carry_out(job, maintain)
         if report is None:
             return
         self._rehearsal = None
         if dry_run:
             lines = await self.ask(partial(rehearsal_lines, self.memory, report))
             self._rehearsal = rehearsal_words(report), lines
-        self._desk.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
+        self._client.say(f"Dry run, {done_words(report)}" if dry_run else done_words(report))
         await self._settle()
         self.go_to("maintenance")
 
-    @work(group="errand")
+    @work(group="job")
     async def action_retry(self) -> None:
-        errand = Errand("Analysing what waits", self._show_errand)
-        report = await self._carry_out(
-            errand, lambda: self.memory.enrich(progress=errand.count, cancelled=errand.cancelled)
-        )
+        job = Job("Analysing what waits", self._show_job)
+        report = await self._carry_out(job, lambda: self.memory.enrich(progress=job.count, cancelled=job.cancelled))
         if report is not None:
             self._below = retry_words(report)
-            self._desk.say(f"What waited: {retried(report)}")
+            self._client.say(f"What waited: {retried(report)}")
             await self._settle()
 
-    @work(group="errand")
+    @work(group="job")
     async def action_check(self) -> None:
         await self._check(repair=False)
 
-    @work(group="errand")
+    @work(group="job")
     async def action_repair(self) -> None:
         question = "Embed the notes that have no vector and rebuild the copies of the index? No note is changed."
         if await self.app.push_screen_wait(Question("Repair", question)):
             await self._check(repair=True)
 
     async def _check(self, *, repair: bool) -> None:
-        errand = Errand("Repairing" if repair else "Checking everything", self._show_errand, stoppable=False)
-        findings = await self._carry_out(errand, lambda: self.memory.doctor(repair=repair))
+        job = Job("Repairing" if repair else "Checking everything", self._show_job, stoppable=False)
+        findings = await self._carry_out(job, lambda: self.memory.doctor(repair=repair))
         if findings is not None:
             self._below = finding_words(findings)
             wrong = sum(1 for each in findings if each.level != "ok")
-            self._desk.say("Everything is well." if not wrong else f"{wrong} findings; see below “Full check”.")
+            self._client.say("Everything is well." if not wrong else f"{wrong} findings; see below “Full check”.")
             await self._settle()
             self.go_to("state")
             self.query_one("#state").scroll_end(animate=False)
 
-    async def _carry_out(self, errand: Errand, work: Callable[[], Answer]) -> Answer | None:
+    async def _carry_out(self, job: Job, work: Callable[[], Answer]) -> Answer | None:
         """Do something long beside everything else; None when it was called off or could not be done."""
-        self._errand = errand
-        self._show_errand()
+        self._job = job
+        self._show_job()
         try:
-            return await apart(work)
+            return await in_own_thread(work)
         except Cancelled:
-            self._desk.say(_STOPPED)
+            self._client.say(_STOPPED)
         except AmemError as error:
-            self._desk.refuse(error)
+            self._client.refuse(error)
         finally:
             # Where the app is closing, whoever does it in its thread hears of it here.
-            errand.cancelled.set()
-            self._errand = None
-            self._show_errand()
+            job.cancelled.set()
+            self._job = None
+            self._show_job()
         await self._settle()
         return None
 
     async def _settle(self) -> None:
         """Show what came of it."""
-        with self._desk.refusals():
-            await self._desk.look()
+        with self._client.refusals():
+            await self._client.look()
         self.reload()
 
     def action_stop(self) -> None:
-        if self._errand is not None:
-            self._errand.cancelled.set()
-            self._show_errand()
+        if self._job is not None:
+            self._job.cancelled.set()
+            self._show_job()
 
     def action_undo_run(self) -> None:
         last = None if self._state is None else self._state.health.last
@@ -357,7 +355,7 @@ class HealthScreen(PanedScreen):
     def action_open(self) -> None:
         shown = self.query_one(LineList)
         if shown.line is not None and shown.line.key:
-            self._desk.rooms.read_note(shown.line.key)
+            self._client.app.read_note(shown.line.key)
 
     @on(LineList.Opened)
     def _opened(self) -> None:
@@ -369,4 +367,4 @@ class HealthScreen(PanedScreen):
         self.refresh_bindings()
 
     def on_resize(self) -> None:
-        self._show_errand()
+        self._show_job()

@@ -266,10 +266,10 @@ _LABEL, _LEAST = 14, 12
 _LONGEST = 2_000
 
 
-class Sayings(Widget):
+class LabelledLines(Widget):
     """A line is a `Line`, whose `command` is the key to press, or a heading, which may be empty."""
 
-    DEFAULT_CSS = "Sayings { height: auto; }"
+    DEFAULT_CSS = "LabelledLines { height: auto; }"
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -80,8 +80,8 @@ class HistoryScreen(NotesScreen):
     @work(exclusive=True, group="history")
     async def load(self) -> None:
         """Read the versions anew; the cursor stays on its version, or goes to the newest after a change made here."""
-        id = self._asked or self._desk.note
-        with self._desk.refusals():
+        id = self._asked or self._client.note
+        with self._client.refusals():
             record = None if id is None else await self.ask(partial(read_record, self.memory, id))
             other = record is None or self._record is None or record.id != self._record.id
             self._record = record
@@ -93,7 +93,7 @@ class HistoryScreen(NotesScreen):
         self.refresh_bindings()
 
     def _line(self, record: Record, version: Version) -> Option:
-        line = version_line(version, record.causes[version.cause], self._desk.zone)
+        line = version_line(version, record.causes[version.cause], self._client.zone)
         return Option(line, id=str(version.version))
 
     def _head(self, record: Record | None) -> None:
@@ -120,12 +120,12 @@ class HistoryScreen(NotesScreen):
             self._view.border_title = None
             await self._view.say(_DESTROYED)
         else:
-            with self._desk.refusals():
+            with self._client.refusals():
                 read = partial(read_change, with_now=self._with_now, whole=self._whole)
-                found = await self.ask(partial(read, self.memory, record, version, self._desk.zone))
+                found = await self.ask(partial(read, self.memory, record, version, self._client.zone))
                 self._view.border_title = Content(self._sides(version))
                 fields = field_blocks(found, beside=self._with_now or version.version > 1)
-                head = change_head(version, record.causes[version.cause], self._desk.zone)
+                head = change_head(version, record.causes[version.cause], self._client.zone)
                 blocks = [said(head), *(fields or [said(Content.styled(self._nothing(), "$muted"))])]
                 await self._view.show(blocks, about=(record.id, version.version, self._with_now))
         self.refresh_bindings()
@@ -167,7 +167,7 @@ class HistoryScreen(NotesScreen):
 
     def action_read(self) -> None:
         if self._record is not None:
-            self._desk.rooms.read_note(self._record.id)
+            self._client.app.read_note(self._record.id)
 
     @on(OptionList.OptionSelected, "#version-list")
     def _read(self) -> None:
@@ -184,10 +184,10 @@ class HistoryScreen(NotesScreen):
         record, version = self._record, self._chosen
         if record is None or version is None:
             return
-        with self._desk.refusals():
+        with self._client.refusals():
             would = await self.ask(partial(self.memory.would_roll_back, record.id, version.version))
             if not would:
-                self._desk.say(f"Nothing would change: the note is as it was in version {version.version}.")
+                self._client.say(f"Nothing would change: the note is as it was in version {version.version}.")
                 return
             fields = ", ".join(name(field) for field in ordered(would))
             details = f"It sets back {fields}. That makes a new version, which u undoes."
@@ -195,5 +195,5 @@ class HistoryScreen(NotesScreen):
                 await self._carry_out(partial(changes.roll_back, self.memory, record.id, version.version))
 
     async def _carry_out(self, change: Callable[[], str]) -> None:
-        self._to_newest = await self._desk.carry_out(change)
+        self._to_newest = await self._client.carry_out(change)
         self.reload()

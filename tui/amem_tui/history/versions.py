@@ -28,7 +28,7 @@ _LONGEST = 50
 _REVERSAL = re.compile(r"(?:undo|redo) of operation (\d+)")
 
 
-def told(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[str, str]:
+def causes_in_words(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[str, str]:
     """Each cause in words for people: ``“Green tea at 80 …” arrived``; what names no note stays as it is.
 
     Of what was undone or redone it says what that had been: ``update, changed content (operation 18)``.
@@ -110,7 +110,7 @@ def read_record(memory: AgenticMemorySystem, id: str) -> Record:
     if id not in cards:
         return Record(id)
     titles = {each: title(card.text) for each, card in cards.items()}
-    causes = told(memory, (each.cause for each in versions))
+    causes = causes_in_words(memory, (each.cause for each in versions))
     return Record(id, titles[id], cards[id].status, tuple(reversed(versions)), titles, causes)
 
 

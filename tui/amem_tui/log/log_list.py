@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.message import Message
 
 from amem_tui.formatting import SIGNS, author, maker, one_line, plural, title
-from amem_tui.history.versions import told
+from amem_tui.history.versions import causes_in_words
 from amem_tui.lists import CursorList, Piece, fit
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def read_rows(memory: AgenticMemorySystem, ids: Sequence[int], zone: tzinfo) -> 
     parents = {each.id: each for each in memory.operations([each.parent for each in found if each.parent is not None])}
     about = {each.id: _first(each) or _first(parents.get(each.parent or 0)) for each in found}
     cards = memory.cards_of(list(dict.fromkeys(id for id in about.values() if id is not None)))
-    causes = told(memory, (each.cause for each in found if about[each.id] not in cards))
+    causes = causes_in_words(memory, (each.cause for each in found if about[each.id] not in cards))
     rows = {}
     for each in found:
         id = about[each.id]

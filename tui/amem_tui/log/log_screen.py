@@ -17,7 +17,7 @@ from amem_tui.dialogs import Picker
 from amem_tui.formatting import maker, moment, one_line, plural, title
 from amem_tui.history.field_changes import ChangesView, compared, field_blocks, said
 from amem_tui.history.history_screen import HistoryScreen
-from amem_tui.history.versions import told
+from amem_tui.history.versions import causes_in_words
 from amem_tui.keymap import LOG_KEYS
 from amem_tui.log.log_list import LogList, Outline, read_rows
 from amem_tui.rooms import NotesScreen
@@ -51,7 +51,7 @@ def read_doings(memory: AgenticMemorySystem, operation: int) -> tuple[Doings, di
     ids += [end for each in found.links for end in (each.source, each.target)]
     for each in found.changes.values():
         ids += [id for id in each.get("superseded_by", ()) if id is not None]
-    (cause,) = told(memory, [found.operation.cause]).values()
+    (cause,) = causes_in_words(memory, [found.operation.cause]).values()
     return found, memory.cards_of(list(dict.fromkeys(ids))), cause
 
 
@@ -158,7 +158,7 @@ class LogScreen(NotesScreen):
 
     @work(exclusive=True, group="log")
     async def load(self) -> None:
-        with self._desk.refusals():
+        with self._client.refusals():
             read = partial(_read, self.memory, self._since, self._actor, self._list.toggled)
             outline = await self.ask(read)
             self._list.show(outline)
@@ -177,8 +177,8 @@ class LogScreen(NotesScreen):
     @on(LogList.Wanted)
     @work(group="rows")
     async def _fetch(self, event: LogList.Wanted) -> None:
-        with self._desk.refusals():
-            self._list.fill(await self.ask(partial(read_rows, self.memory, event.ids, self._desk.zone)))
+        with self._client.refusals():
+            self._list.fill(await self.ask(partial(read_rows, self.memory, event.ids, self._client.zone)))
             self.refresh_bindings()
 
     @on(LogList.Moved)
@@ -194,10 +194,10 @@ class LogScreen(NotesScreen):
             who = "" if self._actor is None else f" by {maker(self._actor).plain}"
             await self._view.say(_NEVER if everything else _NOTHING.format(when=self._when(self._since), who=who))
             return
-        with self._desk.refusals():
+        with self._client.refusals():
             found, cards, cause = await self.ask(partial(read_doings, self.memory, line.id))
             self._view.border_title = Content(f"Operation {line.id}")
-            await self._view.show(detail_blocks(found, cards, cause, self._desk.zone), about=line.id)
+            await self._view.show(detail_blocks(found, cards, cause, self._client.zone), about=line.id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered; before anything is there, what needs nothing."""
@@ -234,7 +234,7 @@ class LogScreen(NotesScreen):
     async def action_undo_one(self) -> None:
         line = self._list.chosen
         if line is not None:
-            await self._desk.carry_out(partial(changes.undo, self.memory, line.id))
+            await self._client.carry_out(partial(changes.undo, self.memory, line.id))
             self.load()
 
     @on(LogList.Opened)
@@ -244,20 +244,20 @@ class LogScreen(NotesScreen):
         row = self._list.row
         if row is None or row.note is None:
             return
-        with self._desk.refusals():
+        with self._client.refusals():
             card = (await self.ask(partial(self.memory.cards_of, [row.note]))).get(row.note)
             if card is None:
-                self._desk.say("That note was destroyed for good.")
+                self._client.say("That note was destroyed for good.")
             elif card.status is Status.DELETED:
-                self._desk.rooms.visit("history")
+                self._client.app.visit("history")
                 if isinstance(self.app.screen, HistoryScreen):
                     self.app.screen.turn_to(row.note)
             else:
-                self._desk.rooms.read_note(row.note)
+                self._client.app.read_note(row.note)
 
     @work(exclusive=True, group="choose")
     async def action_choose_actor(self) -> None:
-        with self._desk.refusals():
+        with self._client.refusals():
             since = None if self._since == "all" else self._since
             found = await self.ask(partial(self.memory.actors, since))
             everybody = Content.assemble(f"{sum(found.values()):>8,}  ", "All authors")
@@ -275,7 +275,7 @@ class LogScreen(NotesScreen):
         chosen = await self.app.push_screen_wait(
             Picker("Since when", choices, chosen=self._since, prompt="or 2026-03-01, 12h, yesterday")
         )
-        with self._desk.refusals():
+        with self._client.refusals():
             if chosen is not None:
                 # Refused in words when it is no time, with the log as it was.
                 await self.ask(partial(self.memory.actors, None if chosen == "all" else chosen))

@@ -171,7 +171,7 @@ def dispute_head(dispute: Dispute) -> Content:
     if conflict is None:
         return Content.styled(
             "Decided: each took the place of the one before. A number changes that, and makes that note the one that"
-            " holds; = makes both hold.",
+            " is current; = makes both current.",
             "$muted",
         )
     verdict = conflict.verdict
@@ -196,7 +196,7 @@ def timeline(dispute: Dispute, zone: tzinfo) -> list[Option]:
 def _moment_of(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo) -> Content:
     began = day(since(note), zone)
     until = day(note.valid_to, zone) if note.valid_to is not None else "now" if note.status is Status.ACTIVE else ""
-    held = {Status.ACTIVE: ("● holds now", "$success"), Status.SUPERSEDED: ("○ superseded", "$muted")}
+    held = {Status.ACTIVE: ("● current", "$success"), Status.SUPERSEDED: ("○ superseded", "$muted")}
     state = held.get(note.status, (f"○ {note.status}", "$warning"))
     if dispute.conflict is not None and note.id in dispute.pair:
         state = ("? disputed", "$warning")

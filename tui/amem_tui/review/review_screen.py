@@ -96,7 +96,7 @@ class ReviewScreen(NotesScreen):
 
     @work(exclusive=True, group="review")
     async def load(self) -> None:
-        with self._desk.refusals():
+        with self._client.refusals():
             waiting = self._waiting = await self.ask(partial(read_waiting, self.memory))
             tabs = self.query_one("#sections", TabbedContent)
             for name, words in _SECTIONS.items():
@@ -120,7 +120,7 @@ class ReviewScreen(NotesScreen):
     @work(exclusive=True, group="shown")
     async def _show(self, rest: float = 0) -> None:
         await asyncio.sleep(rest)
-        with self._desk.refusals():
+        with self._client.refusals():
             if self._section == "conflicts":
                 await self._show_dispute()
             elif self._section == "rewrites":
@@ -135,10 +135,10 @@ class ReviewScreen(NotesScreen):
             await view.say(telling.MEANING["rewrites"])
             return
         around = None if self._whole else _AROUND
-        compare = partial(compared, review.changes, self._desk.zone, waiting.titles, around=around)
+        compare = partial(compared, review.changes, self._client.zone, waiting.titles, around=around)
         fields = await self.ask(compare)
         note = await self.ask(partial(self.memory.read, review.note))
-        head = said(telling.review_head(review, waiting, self._desk.zone))
+        head = said(telling.review_head(review, waiting, self._client.zone))
         text = [said("the note", "field-name"), said(telling.note_text(note))]
         await view.show([head, *field_blocks(fields), *text], about=review.id)
 
@@ -148,7 +148,7 @@ class ReviewScreen(NotesScreen):
             await view.say(telling.MEANING["flags"])
             return
         notes = await self.ask(lambda: [self.memory.read(id) for id in (flag.note, flag.because)])
-        head = said(telling.flag_head(flag, waiting, self._desk.zone))
+        head = said(telling.flag_head(flag, waiting, self._client.zone))
         blocks = [head, said("the note", "field-name"), said(telling.note_text(notes[0]))]
         if notes[1] is not None:
             blocks += [said("because of", "field-name"), said(telling.note_text(notes[1]))]
@@ -158,7 +158,7 @@ class ReviewScreen(NotesScreen):
         self._dispute = await self._read_dispute()
         words = Content(telling.NOTHING["conflicts"]) if self._dispute is None else telling.dispute_head(self._dispute)
         self.query_one("#dispute-head", Static).update(words)
-        self._chain.fill([] if self._dispute is None else telling.timeline(self._dispute, self._desk.zone))
+        self._chain.fill([] if self._dispute is None else telling.timeline(self._dispute, self._client.zone))
 
     async def _read_dispute(self) -> Dispute | None:
         sort, *ids = self._chosen or [""]
@@ -183,7 +183,7 @@ class ReviewScreen(NotesScreen):
         if action == "retract":
             return self._section == "flags" and self._flag is not None
         if action == "succession":
-            return self._desk.note is not None
+            return self._client.note is not None
         return bool(self._chosen) if action == "read" else True
 
     def action_section(self, by: int) -> None:
@@ -204,7 +204,7 @@ class ReviewScreen(NotesScreen):
 
     def action_succession(self) -> None:
         """Put the chain of the open note on top of the conflicts, with the cursor on it."""
-        self._chain_of, self._to_chain, self._arriving = self._desk.note, True, False
+        self._chain_of, self._to_chain, self._arriving = self._client.note, True, False
         self._go_to("conflicts")
         self.reload()
 
@@ -214,11 +214,11 @@ class ReviewScreen(NotesScreen):
             if self.focused is not self._chain:
                 self._chain.focus()
             elif self._chain.chosen is not None:
-                self._desk.rooms.read_note(self._chain.chosen)
+                self._client.app.read_note(self._chain.chosen)
             return
         found = self._review if self._section == "rewrites" else self._flag
         if found is not None:
-            self._desk.rooms.read_note(found.note)
+            self._client.app.read_note(found.note)
 
     @on(OptionList.OptionSelected)
     def _read(self) -> None:
@@ -242,7 +242,7 @@ class ReviewScreen(NotesScreen):
         if sort == "conflict":
             self._decide(partial(changes.keep_both, self.memory, *ids))
         else:
-            self._decide(lambda: f"Both hold: {changes.stand_again(self.memory, ids[0])}")
+            self._decide(lambda: f"Both are current: {changes.stand_again(self.memory, ids[0])}")
 
     def action_retract(self) -> None:
         if self._flag is not None:
@@ -251,7 +251,7 @@ class ReviewScreen(NotesScreen):
     @work(group="change")
     async def _decide(self, decision: Callable[[], str]) -> None:
         """Carry a decision out; whether or not that went well, show what waits now."""
-        await self._desk.carry_out(decision)
+        await self._client.carry_out(decision)
         self.load()
 
 

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from amem.errors import NoteNotFound
 from amem_tui import changes
-from amem_tui.desk import Lookout
+from amem_tui.client import Refresher
 from amem_tui.formatting import plural
 from amem_tui.keymap import TIMELINE_KEYS
 from amem_tui.lists import LineList
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.note_lists import Shelf
-    from amem_tui.desk import Desk
+    from amem_tui.client import CollectionClient
 
 
 #: A cursor that is held down passes days and notes that nobody wants to see; this short rest leaves them unread.
@@ -59,21 +59,21 @@ class TimelineScreen(PanedScreen):
     }
     TABS: ClassVar[Mapping[str, str]] = {"calendar": "Calendar", "forgetting": "Forgetting", "fading": "What fades"}
 
-    def __init__(self, desk: Desk) -> None:
-        super().__init__(desk)
+    def __init__(self, client: CollectionClient) -> None:
+        super().__init__(client)
         self._note: str | None = None
         self._opened: str | None = None
         self._shelf: Shelf | None = None
         self._day_shown: date | None = None
         self._ahead = 30
-        self._lookout = Lookout(self._look_ahead)
+        self._refresher = Refresher(self._look_ahead)
 
     def furnish(self) -> ComposeResult:
         yield self.tabs()
         yield HeatMap(id="heat")
         with Horizontal(id="below"):
             yield LineList(empty="No notes on this day.", id="day-notes")
-            yield Forgetting(self._desk.zone, id="forgetting")
+            yield Forgetting(self._client.zone, id="forgetting")
             with Vertical(id="fading"):
                 yield Input(placeholder="days ahead", type="integer", id="days-ahead", compact=True)
                 yield LineList(rows=2, id="fade-list")
@@ -91,13 +91,13 @@ class TimelineScreen(PanedScreen):
 
     @work(exclusive=True, group="days")
     async def _reload(self) -> None:
-        with self._desk.refusals():
-            here = self._desk.note if self._desk.note != self._opened else None
+        with self._client.refusals():
+            here = self._client.note if self._client.note != self._opened else None
             days, at = await self.ask(partial(_read_days, self.memory, here))
-            self._opened = self._desk.note
+            self._opened = self._client.note
             if here is not None:
                 self._note = here
-            self._heat.show(days, None if at is None else at.astimezone(self._desk.zone).date())
+            self._heat.show(days, None if at is None else at.astimezone(self._client.zone).date())
             self._heat.border_title = _spanned(days)
             self.bar.tell(_counted(days))
             await self._show_day()
@@ -107,7 +107,7 @@ class TimelineScreen(PanedScreen):
     @work(exclusive=True, group="days")
     async def _to_day(self) -> None:
         await asyncio.sleep(_REST)
-        with self._desk.refusals():
+        with self._client.refusals():
             await self._show_day()
             if self._of_day.line is not None:
                 self._choose(self._of_day.line.key)
@@ -115,7 +115,7 @@ class TimelineScreen(PanedScreen):
     async def _show_day(self) -> None:
         """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
         day, shown = self._heat.day, self._of_day
-        notes = await self.ask(partial(day_notes.read_day, self.memory, day, self._desk.zone))
+        notes = await self.ask(partial(day_notes.read_day, self.memory, day, self._client.zone))
         self._shelf = notes.shelf
         place = shown.cursor if day == self._day_shown else 0
         if day != self._day_shown and self._note is not None:
@@ -130,9 +130,9 @@ class TimelineScreen(PanedScreen):
     @work(group="page")
     async def _fetch(self, event: LineList.Wanted) -> None:
         try:
-            with self._desk.refusals():
+            with self._client.refusals():
                 while self._shelf is not None and (wanted := event.list.missing()) is not None:
-                    read = partial(day_notes.read_lines, self.memory, self._shelf, wanted.start, self._desk.zone)
+                    read = partial(day_notes.read_lines, self.memory, self._shelf, wanted.start, self._client.zone)
                     event.list.fill(wanted, await self.ask(read))
         finally:
             event.list.rest()
@@ -149,7 +149,7 @@ class TimelineScreen(PanedScreen):
     @work(exclusive=True, group="curve")
     async def _draw(self) -> None:
         await asyncio.sleep(_REST)
-        with self._desk.refusals():
+        with self._client.refusals():
             await self._show_forgetting()
 
     async def _show_forgetting(self) -> None:
@@ -164,18 +164,18 @@ class TimelineScreen(PanedScreen):
         self.refresh_bindings()
 
     def _want_ahead(self, *, now: bool = False) -> None:
-        if self._lookout.want(now=now):
+        if self._refresher.want(now=now):
             self._keep_looking()
 
     @work(group="ahead")
     async def _keep_looking(self) -> None:
-        await self._lookout.keep()
+        await self._refresher.keep()
 
     async def _look_ahead(self) -> None:
         days, pane, shown = self._ahead, self.query_one("#fading"), self._fade_list
         pane.border_title = fading.fading_heading(days)
         pane.border_subtitle = "looking ahead…"
-        with self._desk.refusals():
+        with self._client.refusals():
             preview = await self.ask(partial(self.memory.fade, days, most=fading.MOST))
             lines = fading.lines_of(preview)
             before = shown.line
@@ -216,7 +216,7 @@ class TimelineScreen(PanedScreen):
 
     def action_open(self) -> None:
         if self._under_cursor is not None:
-            self._desk.rooms.read_note(self._under_cursor)
+            self._client.app.read_note(self._under_cursor)
         elif self.pane == "heat":
             self.go_to("day-notes")
 
@@ -261,7 +261,7 @@ class TimelineScreen(PanedScreen):
     @on(LineList.Opened)
     def _line_opened(self, event: LineList.Opened) -> None:
         if event.line.key:
-            self._desk.rooms.read_note(event.line.key)
+            self._client.app.read_note(event.line.key)
 
     def go_to(self, pane: str) -> None:
         super().go_to(pane)

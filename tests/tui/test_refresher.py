@@ -6,7 +6,7 @@ import asyncio
 import threading
 
 import pytest
-from amem_tui.desk import Lookout, apart
+from amem_tui.client import Refresher, in_own_thread
 
 
 async def test_what_is_wanted_during_a_look_is_looked_at_after_it_and_only_once() -> None:
@@ -17,38 +17,38 @@ async def test_what_is_wanted_during_a_look_is_looked_at_after_it_and_only_once(
         looks.append(len(looks))
         await going.wait()
 
-    lookout = Lookout(look)
-    assert lookout.want()
-    keeping = asyncio.create_task(lookout.keep())
+    refresher = Refresher(look)
+    assert refresher.want()
+    keeping = asyncio.create_task(refresher.keep())
     await asyncio.sleep(0)
     assert looks == [0]
-    assert not lookout.want()
-    assert not lookout.want(now=True)
+    assert not refresher.want()
+    assert not refresher.want(now=True)
     going.set()
     await keeping
     assert looks == [0, 1]
-    assert lookout.want()
+    assert refresher.want()
 
 
 async def test_a_look_that_fails_leaves_the_next_one_free() -> None:
     async def look() -> None:
         raise ValueError("out of paper")
 
-    lookout = Lookout(look)
-    lookout.want()
+    refresher = Refresher(look)
+    refresher.want()
     with pytest.raises(ValueError, match="paper"):
-        await lookout.keep()
-    assert lookout.want()
+        await refresher.keep()
+    assert refresher.want()
 
 
 async def test_work_apart_answers_or_fails_as_it_would_here() -> None:
-    assert await apart(lambda: threading.current_thread().daemon)
+    assert await in_own_thread(lambda: threading.current_thread().daemon)
 
     def fail() -> None:
         raise ValueError("out of paper")
 
     with pytest.raises(ValueError, match="paper"):
-        await apart(fail)
+        await in_own_thread(fail)
 
 
 def test_the_loop_ends_without_waiting_for_work_apart() -> None:
@@ -60,7 +60,7 @@ def test_the_loop_ends_without_waiting_for_work_apart() -> None:
 
     async def begin() -> None:
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(apart(work), 0.01)
+            await asyncio.wait_for(in_own_thread(work), 0.01)
 
     asyncio.run(begin())
     assert not ended.is_set()

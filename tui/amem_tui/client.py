@@ -29,7 +29,7 @@ Answer = TypeVar("Answer")
 _LONG, _LONGEST_REST = 0.3, 10.0
 
 
-async def apart(work: Callable[[], Answer]) -> Answer:
+async def in_own_thread(work: Callable[[], Answer]) -> Answer:
     """Do the work in a thread of its own that nobody waits for when the program ends."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[Answer] = loop.create_future()
@@ -57,8 +57,8 @@ async def apart(work: Callable[[], Answer]) -> Answer:
     return await answer
 
 
-class Lookout:
-    """Looks as often as somebody wants to know, one look at a time, and rests as long as a slow look took.
+class Refresher:
+    """ThemedApp as often as somebody wants to know, one look at a time, and rests as long as a slow look took.
 
     `want` says that what was seen may be old, and whether a worker has to `keep` looking; that ends when nothing more
     was wanted. What a person wants to know `now` cuts the rest short.
@@ -97,14 +97,14 @@ class CollectionChanged(Message):
     """Somebody wrote to the collection: this browser, or another process."""
 
 
-class Desk:
+class CollectionClient:
     """One open collection, shared by the app's rooms; `note` is the id of the note that is open, if one is.
 
     Once it is `left` for another collection, its rooms are about to be gone and need show nothing more.
     """
 
-    def __init__(self, rooms: NotesApp, memory: AgenticMemorySystem) -> None:
-        self.rooms = rooms
+    def __init__(self, app: NotesApp, memory: AgenticMemorySystem) -> None:
+        self.app = app
         self.memory = memory
         self.zone = zone(memory.settings.timezone)
         self.note: str | None = None
@@ -128,7 +128,7 @@ class Desk:
         """Compare the collection with what was seen last, and tell every open screen when it changed."""
         seen, self._pulse = self._pulse, await self.ask(self.memory.pulse)
         if seen is not None and seen != self._pulse:
-            self.rooms.announce()
+            self.app.announce()
 
     async def follow(self, every: float) -> None:
         """Look again and again, whatever happens. A store that fails is said once, and once more when it is back."""
@@ -140,28 +140,28 @@ class Desk:
                 pass  # somebody writes much; the next look will do
             except AmemError as error:
                 self._failing = True
-                self.rooms.unreadable(error, for_now=True)
+                self.app.unreadable(error, for_now=True)
             except Exception as error:
                 if told is not type(error):
-                    self.rooms.mishap(error)
+                    self.app.report_error(error)
                 told = type(error)
             else:
                 told = None
                 if self._failing:
                     self._failing = False
-                    self.rooms.readable()
+                    self.app.readable()
             await asyncio.sleep(every)
 
     def say(self, message: str) -> None:
         """Tell the person, in a corner of the screen."""
-        self.rooms.toast(clean(message))
+        self.app.toast(clean(message))
 
     def refuse(self, error: AmemError) -> None:
         """Say what went wrong and what to do next; where the store itself fails, on a screen of its own."""
         if _store_fails(error) and not (isinstance(error, StorageReadOnly) and self.memory.read_only):
-            self.rooms.unreadable(error, for_now=self._failing)
+            self.app.unreadable(error, for_now=self._failing)
         else:
-            self.rooms.toast(words(error), error=True)
+            self.app.toast(words(error), error=True)
 
     @contextmanager
     def refusals(self, show: Callable[[str], None] | None = None) -> Iterator[None]:
