@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from amem_tui.serving import desktop, launcher, window
+from amem_tui.serving import desktop, launcher
 from typer.testing import CliRunner
 
 from amem.cli.app import app
@@ -130,7 +130,7 @@ def test_a_window_closes_with_one_line_when_the_browser_behind_it_fails(
 
 def test_a_browser_that_does_not_answer_does_not_keep_the_window_open(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(window, "_PATIENCE", 0.05)
+    monkeypatch.setattr(desktop, "_QUIT_PATIENCE", 0.05)
     windows = Windows()
 
     def choose(what: str) -> bool:
@@ -138,7 +138,7 @@ def test_a_browser_that_does_not_answer_does_not_keep_the_window_open(monkeypatc
         return True
 
     with TemporaryDirectory() as home:
-        shown = window.NoteWindow(windows, Path(home), {"app.quit": "f10"})
+        shown = desktop.NoteWindow(windows, Path(home), {"app.quit": "f10"})
         monkeypatch.setattr(Windows, "start", lambda self, **_: (self.destroy(), self.closed.wait(30)))
         shown.show("amem", "", choose)
     assert asked == ["quit"]

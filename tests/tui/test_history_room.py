@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.dialogs import Lines, Question
-from amem_tui.history import versions as record
+from amem_tui.history import history_screen as record
 from amem_tui.history.field_changes import ChangesView
 from amem_tui.history.history_screen import HistoryScreen
 from conftest import KETTLE, TEA

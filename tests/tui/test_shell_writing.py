@@ -147,7 +147,7 @@ async def test_a_duplicate_leads_to_the_note_that_says_the_same(memory: AgenticM
         text(pilot).text = TEA
         await pilot.press("ctrl+s")
         await wait_until(pilot, lambda: opened(pilot) == TEA)
-        assert "Known already" in toasts(pilot)
+        assert "Already saved" in toasts(pilot)
         assert memory.count() == 3
 
 

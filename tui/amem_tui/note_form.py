@@ -92,7 +92,7 @@ def labels(typed: str) -> list[str]:
 def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
     if not receipt.stored:
         extra = f" ({', '.join(fields)} of yours were not added to it)" if fields else ""
-        return f"Known already: here is the note that says the same{extra}"
+        return f"Already saved: here is the note that says the same{extra}"
     parts = ["Stored"]
     if receipt.links:
         parts.append(plural(len(receipt.links), "link"))

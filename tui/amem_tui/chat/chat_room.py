@@ -52,7 +52,7 @@ class ByHandScreen(ConversingScreen):
         with self._client.refusals():
             receipt = await self.ask(partial(self.conversation.remember, text))
             self.clear_selection()
-            self._client.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is known already")
+            self._client.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is already saved")
             await self._client.look()
             self._show_aside()
 

@@ -12,7 +12,7 @@ from textual.geometry import Region
 from textual.message import Message
 
 from amem_tui.formatting import SIGNS, author, maker, one_line, plural, title
-from amem_tui.history.versions import causes_in_words
+from amem_tui.history.history_screen import causes_in_words
 from amem_tui.lists import CursorList, Piece, fit
 
 if TYPE_CHECKING:

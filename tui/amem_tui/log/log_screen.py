@@ -16,8 +16,7 @@ from amem_tui import changes
 from amem_tui.dialogs import Picker
 from amem_tui.formatting import maker, moment, one_line, plural, title
 from amem_tui.history.field_changes import ChangesView, compared, field_blocks, said
-from amem_tui.history.history_screen import HistoryScreen
-from amem_tui.history.versions import causes_in_words
+from amem_tui.history.history_screen import HistoryScreen, causes_in_words
 from amem_tui.keymap import LOG_KEYS
 from amem_tui.log.log_list import LogList, Outline, read_rows
 from amem_tui.rooms import NotesScreen

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,27 +14,137 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input
 
 from amem.errors import NoteNotFound
+from amem.query import Filter
 from amem_tui import changes
 from amem_tui.client import Refresher
-from amem_tui.formatting import plural
+from amem_tui.formatting import GLYPHS, SIGNS, author, plural, title
 from amem_tui.keymap import TIMELINE_KEYS
-from amem_tui.lists import LineList
+from amem_tui.lists import PAGE, Line, LineList
 from amem_tui.rooms import PanedScreen
-from amem_tui.timeline import note_lines as day_notes
-from amem_tui.timeline import note_lines as fading
 from amem_tui.timeline.calendar import Days, HeatMap, days_of, legend, streak
 from amem_tui.timeline.retention import Forgetting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import date, datetime
+    from datetime import tzinfo
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
 
+    from amem.maintenance.forgetting_preview import FadePreview, Foreseen
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.note_lists import Shelf
+    from amem.storage.note_lists import Card, Shelf
     from amem_tui.client import CollectionClient
+
+
+# Notes of a day, and notes that will fade, as lines of a list.
+
+# The notes that speak of one day, in the collection's time zone, as lines of a list.
+
+
+@dataclass(frozen=True, slots=True)
+class DayNotes:
+    """A day's notes, earliest last; `lines` are the first of them."""
+
+    day: date
+    shelf: Shelf
+    lines: list[Line]
+
+
+def filter_of(day: date, zone: tzinfo) -> Filter:
+    """The notes of a day from its midnight to the next one, however many hours lie between them."""
+    since = datetime.combine(day, time.min, tzinfo=zone)
+    until = None if day == date.max else datetime.combine(day + timedelta(days=1), time.min, tzinfo=zone)
+    return Filter(since=since, until=until)
+
+
+def read_day(memory: AgenticMemorySystem, day: date, zone: tzinfo) -> DayNotes:
+    """The order of a day's notes, and the first page of them."""
+    shelf = memory.shelf(filter_of(day, zone))
+    return DayNotes(day, shelf, read_lines(memory, shelf, 0, zone))
+
+
+def read_lines(memory: AgenticMemorySystem, shelf: Shelf, start: int, zone: tzinfo) -> list[Line]:
+    """A page of lines from a place of the shelf on."""
+    return [_day_line(card, zone) for card in memory.cards(shelf, start, start + PAGE)]
+
+
+def day_heading(day: date, count: int) -> str:
+    """``Sun 22 Nov 2026: 5 notes``."""
+    return f"{day:%a} {day.day} {day:%b} {day.year}: {plural(count, 'note')}"
+
+
+def _day_line(card: Card, zone: tzinfo) -> Line:
+    sign, look = SIGNS[author(card.author)]
+    pin = (("▪", "$accent"),) if card.pinned else ()
+    at = card.at.astimezone(zone)
+    return Line(
+        key=card.id,
+        title=f"{GLYPHS[card.kind]} {title(card.text)}",
+        head=((f" {at:%H:%M} ", "$muted"), (f"{sign} ", look)),
+        tail=(*pin, (f" {card.strength:.2f} ", "$muted")),
+    )
+
+
+# What will fade or change layer within so many days, as lines of a list.
+
+#: Days that one looks ahead, in the order of the keys.
+STEPS = (7, 30, 90, 365)
+FARTHEST = 36_500
+#: So many notes of each sort are named; all are counted.
+MOST = 500
+
+_SIGNS = {"faded": ("▾ ", "$warning"), "demoted": ("↓ ", "$primary"), "promoted": ("↑ ", "$success")}
+_WORDS = {"faded": "fade", "demoted": "fall back", "promoted": "rise"}
+
+
+def farther(days: int) -> int:
+    """The next larger step, or the largest."""
+    return next((each for each in STEPS if each > days), max(days, STEPS[-1]))
+
+
+def nearer(days: int) -> int:
+    """The next smaller step, or the smallest."""
+    return next((each for each in reversed(STEPS) if each < days), min(days, STEPS[0]))
+
+
+def counted(preview: FadePreview) -> str:
+    """``3 fade, 1 rises``."""
+    said = [f"{number:,} {_WORDS[what]}" for what, number in preview.counts.items() if number]
+    return ", ".join(sorted(said, key=lambda words: not words.endswith("fade"))) or "nothing"
+
+
+def fading_heading(days: int) -> str:
+    """What stands above the list."""
+    return f"What fades within {plural(days, 'day')}"
+
+
+def lines_of(preview: FadePreview) -> list[Line]:
+    """A line for each note that is named, with why below it."""
+    lines = [_fading_line(note) for note in preview.notes]
+    left = sum(preview.counts.values()) - len(lines)
+    if left > 0:
+        lines.append(Line("", f"and {left:,} more", look="$muted"))
+    return lines
+
+
+def _fading_line(note: Foreseen) -> Line:
+    return Line(
+        key=note.id,
+        title=f"{GLYPHS[note.kind]} {title(note.content)}",
+        head=((" ", ""), _SIGNS[note.what]),
+        tail=((f" {note.now.value:.2f}→{note.then.value:.2f} ", "$muted"),),
+        below=_why(note),
+    )
+
+
+def _why(note: Foreseen) -> str:
+    """What makes it so strong then, in a few words; the curve beside the list has all of it."""
+    then = note.then
+    used = "never recalled" if not then.recalls else f"recalled {then.recalls}x"
+    if math.isinf(then.stability_days):
+        return f"does not decay, {used}"
+    return f"{then.retention:.0%} kept after {plural(round(then.age_days), 'day')}, {used}"
 
 
 #: A cursor that is held down passes days and notes that nobody wants to see; this short rest leaves them unread.
@@ -115,14 +228,14 @@ class TimelineScreen(PanedScreen):
     async def _show_day(self) -> None:
         """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
         day, shown = self._heat.day, self._of_day
-        notes = await self.ask(partial(day_notes.read_day, self.memory, day, self._client.zone))
+        notes = await self.ask(partial(read_day, self.memory, day, self._client.zone))
         self._shelf = notes.shelf
         place = shown.cursor if day == self._day_shown else 0
         if day != self._day_shown and self._note is not None:
             place = next((at for at, line in enumerate(notes.lines) if line.key == self._note), 0)
         self._day_shown = day
         shown.show(len(notes.shelf), notes.lines, place=place)
-        shown.border_title = day_notes.day_heading(day, len(notes.shelf))
+        shown.border_title = day_heading(day, len(notes.shelf))
         if self._note is None and shown.line is not None:
             self._choose(shown.line.key)
 
@@ -132,7 +245,7 @@ class TimelineScreen(PanedScreen):
         try:
             with self._client.refusals():
                 while self._shelf is not None and (wanted := event.list.missing()) is not None:
-                    read = partial(day_notes.read_lines, self.memory, self._shelf, wanted.start, self._client.zone)
+                    read = partial(read_lines, self.memory, self._shelf, wanted.start, self._client.zone)
                     event.list.fill(wanted, await self.ask(read))
         finally:
             event.list.rest()
@@ -173,23 +286,23 @@ class TimelineScreen(PanedScreen):
 
     async def _look_ahead(self) -> None:
         days, pane, shown = self._ahead, self.query_one("#fading"), self._fade_list
-        pane.border_title = fading.fading_heading(days)
+        pane.border_title = fading_heading(days)
         pane.border_subtitle = "looking ahead…"
         with self._client.refusals():
-            preview = await self.ask(partial(self.memory.fade, days, most=fading.MOST))
-            lines = fading.lines_of(preview)
+            preview = await self.ask(partial(self.memory.fade, days, most=MOST))
+            lines = lines_of(preview)
             before = shown.line
             at = next(
                 (place for place, line in enumerate(lines) if before is not None and line.key == before.key), None
             )
             shown.show(len(lines), lines, place=shown.cursor if at is None else at, empty="Nothing fades or moves.")
-            pane.border_subtitle = fading.counted(preview)
+            pane.border_subtitle = counted(preview)
             return
         pane.border_subtitle = "cannot be told"
 
     def _set_ahead(self, days: int) -> None:
         self._ahead = days
-        self.query_one("#fading").border_title = fading.fading_heading(days)
+        self.query_one("#fading").border_title = fading_heading(days)
         self._want_ahead(now=True)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -232,7 +345,7 @@ class TimelineScreen(PanedScreen):
         self._heat.action_page(by)
 
     def action_ahead(self, by: int) -> None:
-        self._set_ahead(fading.farther(self._ahead) if by > 0 else fading.nearer(self._ahead))
+        self._set_ahead(farther(self._ahead) if by > 0 else nearer(self._ahead))
 
     def action_ask_days(self) -> None:
         self.show_tab("fading")
@@ -244,7 +357,7 @@ class TimelineScreen(PanedScreen):
     @on(Input.Submitted, "#days-ahead")
     def _days_given(self, event: Input.Submitted) -> None:
         if event.value.isdigit():
-            self._set_ahead(min(int(event.value), fading.FARTHEST))
+            self._set_ahead(min(int(event.value), FARTHEST))
         self.go_to("fading")
 
     def action_leave(self) -> None:
