@@ -28,7 +28,7 @@ HEAVY = ("chromadb", "torch", "litellm", "sentence_transformers", "onnxruntime",
 
 
 def help_text(pilot: Pilot[None]) -> str:
-    groups = pilot.app.screen.query(".help-group")
+    groups = pilot.app.screen.query(".help-column")
     return "\n".join(str(group.visual) for group in groups)
 
 
