@@ -7,9 +7,9 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 
 import pytest
-from amem_tui.browse import pages as note_tab
+from amem_tui.browse import note_pages as note_tab
+from amem_tui.browse.note_pages import Asked, open_dossier
 from amem_tui.browse.page_blocks import Block
-from amem_tui.browse.pages import Asked, open_dossier
 from amem_tui.history.field_changes import compared
 
 from amem import Filter

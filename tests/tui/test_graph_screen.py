@@ -9,7 +9,7 @@ from amem_tui.browse.browse_screen import BrowseScreen
 from amem_tui.dialogs import PathPrompt
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.graph_screen import GraphScreen
-from amem_tui.graph.types import TypeRow
+from amem_tui.graph.link_types import TypeRow
 from driving import said, screen_text, wait_until
 from linked_notes import TEXTS, collection, hub, in_the_graph, move, press, rested
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from amem_tui.browse.note_pages import NAMES
 from amem_tui.browse.page_blocks import ToNote
-from amem_tui.browse.pages import NAMES
 from amem_tui.history.history_screen import HistoryScreen
 from amem_tui.tabs import placed
 from conftest import CAT, KETTLE, TEA

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.cells import cell_len
@@ -165,25 +164,17 @@ def _lines(app: App[Any], bindings: Iterable[Binding]) -> list[KeyLine]:
 _HELP = "keys"
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """A key that does something now; `last` stands at the right."""
-
-    key: str
-    shown: str
-    what: str
-    last: bool = False
+#: A key that does something now, how it is shown, what it does, and whether it stands at the right.
+Hint: TypeAlias = tuple[str, str, str, bool]
 
 
 class KeyHint(Static):
     """A key and what it does; a click presses it."""
 
     def __init__(self, hint: Hint) -> None:
-        super().__init__(
-            Content.assemble((hint.shown, "bold $footer-key-foreground"), " ", Content(hint.what)),
-            classes="-last" if hint.last else "",
-        )
-        self._key = hint.key
+        self._key, shown, what, last = hint
+        words = Content.assemble((shown, "bold $footer-key-foreground"), " ", Content(what))
+        super().__init__(words, classes="-last" if last else "")
 
     @on(events.Click)
     def _press(self) -> None:
@@ -234,7 +225,7 @@ class KeyFooter(Footer):
         return (*hints, *(() if help_key is None else (self._hint(help_key, last=True),)))
 
     def _hint(self, binding: Binding, *, last: bool = False) -> Hint:
-        return Hint(binding.key, display(self.app, binding), binding.description, last)
+        return binding.key, display(self.app, binding), binding.description, last
 
     @on(events.Resize)
     def _fit(self) -> None:

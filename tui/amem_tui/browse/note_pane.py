@@ -17,11 +17,11 @@ from textual.widgets import Input, Static
 from amem.errors import AmemError, StorageError
 from amem.note import LinkType
 from amem_tui import changes
-from amem_tui.browse import pages as note_tab
+from amem_tui.browse import note_pages as note_tab
 from amem_tui.browse.note_markdown import beginning
+from amem_tui.browse.note_pages import NAMES, READERS, PageRequest, say
 from amem_tui.browse.page_blocks import Address, Destination, Named, ToNote, ToVersion, Unfold
 from amem_tui.browse.page_view import Page
-from amem_tui.browse.pages import NAMES, READERS, PageRequest, say
 from amem_tui.client import words
 from amem_tui.dialogs import NotePicker
 from amem_tui.formatting import one_line, title
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from amem.note import Link, MemoryNote
     from amem.query import Query
+    from amem_tui.browse.note_pages import OpenedNote, Reader
     from amem_tui.browse.page_blocks import Part
-    from amem_tui.browse.pages import OpenedNote, Reader
     from amem_tui.client import CollectionClient
 
 

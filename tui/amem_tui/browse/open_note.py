@@ -12,8 +12,8 @@ from amem.interop.exporting import export_chosen
 from amem_tui import changes
 from amem_tui.browse.news import deletion_words
 from amem_tui.browse.note_list import NoteList
+from amem_tui.browse.note_pages import load_note
 from amem_tui.browse.note_pane import FIRST_PAGE, NotePane, ReadingScreen
-from amem_tui.browse.pages import load_note
 from amem_tui.dialogs import PathPrompt, Question
 from amem_tui.formatting import one_line, plural, title
 

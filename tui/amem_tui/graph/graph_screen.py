@@ -20,8 +20,8 @@ from amem_tui.dialogs import PathPrompt
 from amem_tui.formatting import GLYPHS, day, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import COLOURS, GraphTree
+from amem_tui.graph.link_types import TypeRow, called
 from amem_tui.graph.scene import LOOSE, GraphQuery, GraphResult, facts, read_graph
-from amem_tui.graph.types import TypeRow, called
 from amem_tui.keymap import GRAPH_KEYS
 from amem_tui.lists import fit
 from amem_tui.rooms import NotesScreen

@@ -20,7 +20,7 @@ from amem.maintenance.health import Line, Mark
 from amem_tui import changes
 from amem_tui.client import Refresher, in_own_thread
 from amem_tui.dialogs import Picker, Question
-from amem_tui.health.report import (
+from amem_tui.health.health_report import (
     LabelledLines,
     State,
     done_words,

@@ -8,7 +8,6 @@ than the part of it that changed, and a text that was written anew is shown as t
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
@@ -28,9 +27,6 @@ _BARE_WORDS = re.compile(rf"{_WORD}|\s+")
 _SENTENCES = re.compile(r"[^.!?。！？；;]*[.!?。！？；;]*\s*")
 _LINES = re.compile(r"[^\n]*\n?")
 _GRAINS = (_LINES, _SENTENCES, _WORDS)
-#: Pairs of equal parts above which comparing takes longer than a person waits: then the commonest parts, as blanks
-#: always, are no reason to see two places as the same.
-_MOST_PAIRS = 100_000
 #: Two stretches that share less of their words than this say something else.
 _ALIKE = 0.25
 #: What is left out is longer than the words that say so.
@@ -110,9 +106,8 @@ def _matched(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
     if head:
         yield Fate.SAME, old[:head], new[:head]
     left, right = old[head : len(old) - tail], new[head : len(new) - tail]
-    common = _too_common(left, right)
-    compared = SequenceMatcher(lambda part: part in common, left, right, autojunk=False)
-    for what, start, end, other_start, other_end in compared.get_opcodes():
+    # Of long texts difflib leaves out the commonest parts by itself: comparing them takes longer than a person waits.
+    for what, start, end, other_start, other_end in SequenceMatcher(str.isspace, left, right).get_opcodes():
         if what == "equal":
             yield Fate.SAME, left[start:end], right[other_start:other_end]
             continue
@@ -126,21 +121,6 @@ def _matched(old: Sequence[str], new: Sequence[str]) -> Iterator[_Stretch]:
 
 def _parts(text: str, grain: int) -> list[str]:
     return [part for part in _GRAINS[grain].findall(text) if part]
-
-
-def _too_common(old: Sequence[str], new: Sequence[str]) -> set[str]:
-    """Blanks, and as many of the commonest parts as comparing has to do without."""
-    counted = Counter(new)
-    pairs = {part: number * counted[part] for part, number in Counter(old).items() if counted[part]}
-    found = {part for part in counted if part.isspace()}
-    left = sum(number for part, number in pairs.items() if part not in found)
-    for part in sorted(pairs, key=lambda part: -pairs[part]):
-        if left <= _MOST_PAIRS:
-            break
-        if part not in found:
-            found.add(part)
-            left -= pairs[part]
-    return found
 
 
 def _alike(matched: Sequence[_Stretch]) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from textual import events
 
+
 #: A piece of the line, and the type's name where there is less room, and least.
 SHORT: Mapping[LinkType, tuple[str, str, str]] = {
     LinkType.RELATED: ("⠤⠤⠤", "relate", "rel"),
