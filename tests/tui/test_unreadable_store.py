@@ -53,7 +53,7 @@ async def test_a_collection_that_is_moved_away_is_said_on_a_screen_that_goes_whe
         await wait_until(pilot, lambda: failing(pilot) and "The collection is gone" in screen_text(pilot))
         assert "memories" in screen_text(pilot)
         if size[0] > 100:
-            assert "moved, removed or replaced" in said(pilot, "#failure")
+            assert "moved, removed or replaced" in said(pilot, "#unreadable-what")
             assert "doctor" in screen_text(pilot)
         assert not folder.exists()
         folder.with_name("elsewhere").rename(folder)

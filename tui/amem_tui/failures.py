@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, TextIO
 from rich.text import Text
 from textual import events, on, work
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.screen import ModalScreen
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem_tui.client import CollectionClient
 
-
-# What the app does when something fails, foreseen or not.
 
 # What nobody foresaw: written down in a file of the home, so that the terminal needs to show no traceback.
 
@@ -114,6 +112,7 @@ _HEADINGS = {
     StorageReadOnly: "It cannot be opened",
     StorageBusy: "The collection is busy",
 }
+_FIELDS = {"which": "Collection", "what": "What", "do": "What to do", "doctor": "Look at it"}
 
 
 class Retry(Message):
@@ -149,7 +148,11 @@ class UnreadableScreen(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="unreadable"):
-            yield Static(id="failure")
+            for field, label in _FIELDS.items():
+                with Horizontal(classes="line"):
+                    yield Static(label, classes="label")
+                    yield Static(id=f"unreadable-{field}", classes="value")
+            yield Static(id="unreadable-safe")
         yield KeyFooter()
 
     def on_mount(self) -> None:
@@ -159,13 +162,16 @@ class UnreadableScreen(ModalScreen[None]):
         """Tell of this failure now, which may be another than before."""
         self._error = error
         self.query_one("#unreadable").border_title = Content(_heading(error))
-        doctor = shlex.join(["amem", "--home", str(self._home), "--collection", self._collection, "doctor"])
-        said = (("Collection", self._collection), ("What", str(error)), ("What to do", error.hint or "try it again"))
-        lines = [Content.assemble((f"{label}: ", "$muted"), clean(text)) for label, text in said]
-        lines.append(Content.assemble(("Look at it: ", "$muted"), (clean(doctor), "$accent")))
+        said = {
+            "which": self._collection,
+            "what": str(error),
+            "do": error.hint or "try it again",
+            "doctor": shlex.join(["amem", "--home", str(self._home), "--collection", self._collection, "doctor"]),
+        }
+        for field, text in said.items():
+            self.query_one(f"#unreadable-{field}", Static).update(Content(clean(text)))
         waiting = " It is tried again every moment; this goes by itself when it answers." if self.for_now else ""
-        lines.append(Content.styled(f"What was saved before is safe.{waiting}", "$muted"))
-        self.query_one("#failure", Static).update(Content("\n\n").join(lines))
+        self.query_one("#unreadable-safe", Static).update(Content(f"What was saved before is safe.{waiting}"))
         self.refresh_bindings()
 
     def end(self) -> None:

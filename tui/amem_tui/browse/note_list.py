@@ -300,4 +300,7 @@ class NoteList(PagedList[Row | None]):
         if row is None:
             self.want()
             return [("   …" if part == 0 else "", "$muted")]
-        return laid_out(row, width, marked=row.id in self.marked, year=self.year) if part == 0 else below(row, width)
+        if part:
+            return below(row, width)
+        # A scrollbar stands where a row would end with a blank.
+        return laid_out(row, width + self.show_vertical_scrollbar, marked=row.id in self.marked, year=self.year)

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from amem_tui.browse.page_blocks import Destination, Part
 
 
-# The pages of the open note: its words, links, similar notes, history and sources.
-
 # What a page of the pane is made from: the note, and what the person asked for.
 
 
@@ -280,7 +278,7 @@ def _fact(fact: Fact, note: MemoryNote, zone: tzinfo) -> Content:
     since, until = fact.valid_from or note.valid_from, fact.valid_to or note.valid_to
     times = [f"since {moment(since, zone)[:10]}"] if since else []
     times += [f"until {moment(until, zone)[:10]}"] if until else []
-    head = Content("") if fact.holds else Content.styled("not so: ", "$warning")
+    head = Content("") if fact.holds else Content.styled("no longer true: ", "$warning")
     return Content.assemble(head, one_line(words, 300), (f"  {', '.join(times)}" if times else "", "$muted"))
 
 
@@ -471,7 +469,7 @@ def _tree(
         link, each, hop = waiting.pop()
         other = ground(link)
         head = Content.assemble((f"{READS[link.type]} ", "$secondary"), card_title(cards.get(other), other))
-        told = Content.styled("told above or below", "$muted italic") if each is None else _because(link)
+        told = Content.styled("shown above or below", "$muted italic") if each is None else _because(link)
         yield entry(head, ToNote(other), told, indent=2 * hop)
         if each is not None:
             waiting += [(link, under, hop + 1) for link, under in reversed(below.get(other, ()))]

@@ -235,8 +235,6 @@ def _whereto(destination: Destination | None) -> str:
             return ""
 
 
-# Actions of the open note: its pages by key, links made and taken away.
-
 # Link the open note to another: to which, as what, and why.
 
 _TYPES = tuple(

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
 
 
-# What there is to narrow the list by, and the conditions that were chosen.
-
 # What narrows the list: conditions chosen one by one, all of which a note must meet, and what they are called.
 
 Facet = Literal["kind", "tag", "topic", "period", "layer", "status"]
@@ -188,8 +186,6 @@ def _collections(memory: AgenticMemorySystem, known: Mapping[str, int | None]) -
     }
     return dict(sorted((counts | {here: memory.count()}).items()))
 
-
-# The sidebar: collections, kinds, tags, topics, time, memory and status, to narrow the list by.
 
 # The lines of the sidebar: sections that open and close, and in them what the list can be narrowed by.
 

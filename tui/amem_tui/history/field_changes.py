@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 
-# Changes of fields as people read them, struck in red and new in green.
-
 # A change of text as people see it: what is gone struck in red, what is new in green.
 
 _STYLES = {Fate.SAME: "", Fate.REMOVED: "strike $error", Fate.ADDED: "$success", Fate.SKIPPED: "$muted"}

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from amem.storage.records import Version
 
 
-# The versions of a note, and what one operation did, in words.
-
 # Why something was done, with the titles of notes in place of the beginnings of their ids.
 
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f-]{27})?\b")

@@ -283,7 +283,7 @@ class LogList(CursorList):
             ("undone " if operation.undone else "", "$warning"),
         ]
         more = (f"  {row.extent}" if row.extent and roomy else "") + (f" +{line.steps:,}" if line.folded else "")
-        room = width - sum(cell_len(text) for text, _ in pieces) - cell_len(more) - 1
+        room = width - sum(cell_len(text) for text, _ in pieces) - cell_len(more) - (not self.show_vertical_scrollbar)
         about = fit(row.about, room).rstrip() if room > 3 else ""
         return [*pieces, (about, action if operation.undone else ""), (more, "$muted")]
 

@@ -117,7 +117,7 @@ def read_waiting(memory: AgenticMemorySystem) -> Waiting:
 NOTHING = {
     "rewrites": "No rewrite waits for you.",
     "conflicts": "No notes disagree.",
-    "flags": "No note leans on what is no longer so.",
+    "flags": "No note is out of date by what was replaced.",
 }
 #: What would stand beside the list, where there is nothing in it.
 MEANING = {

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from amem_tui.client import CollectionClient
 
 
-# Notes of a day, and notes that will fade, as lines of a list.
-
 # The notes that speak of one day, in the collection's time zone, as lines of a list.
 
 
