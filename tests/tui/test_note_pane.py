@@ -48,7 +48,7 @@ async def test_a_note_says_what_it_is_and_whose_words_are_whose(memory: AgenticM
             "since 2026-03-03",
             "valid from 2026-01-05 00:00",
             "trust ▰",
-            "read by ◆ scripted",
+            "analysed by ◆ scripted",
             "written by ▲ helper, recorded 2026-03-04 09:00, version 1",
             "▲ in an agent's",
             "◆ concluded by a model or a rule",
