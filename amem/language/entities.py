@@ -70,7 +70,7 @@ def spelled(found: Iterable[Name]) -> tuple[str, ...]:
 def names(reading: Reading) -> list[Name]:
     """Every name in a text already taken apart, in order."""
     found = [Name(match[0], match.start(), match.end(), date=True) for match in _DATE.finditer(reading.text)]
-    titles = list(_titles(reading.text))
+    titles = list(titles_in(reading.text))
     inside = [*_latin(reading), *_chinese(reading)]
     found += titles
     found += [name for name in inside if not any(title.start <= name.start < title.end for title in titles)]
@@ -78,7 +78,8 @@ def names(reading: Reading) -> list[Name]:
     return found
 
 
-def _titles(text: str) -> Iterator[Name]:
+def titles_in(text: str) -> Iterator[Name]:
+    """Titles of works in quotation marks."""
     for match in _TITLE.finditer(text):
         at = match.lastindex or 1
         title = match[at].strip()
@@ -121,6 +122,8 @@ def _run_start(reading: Reading, at: int) -> int:
     words = reading.words
     while at and reading.text[words[at - 1].end : words[at].start] in (". ", " "):
         before = words[at - 1].text
+        if before in _JOINERS and at > 1 and words[at - 2].text.casefold() in _HONORIFICS:
+            return words[at - 2].start
         initial = len(before) == 1 and before.isupper() and reading.text[words[at - 1].end] == "."
         if not initial and before.casefold() not in _HONORIFICS:
             break
@@ -159,7 +162,7 @@ def _run_end(reading: Reading, marked: list[bool], at: int) -> int:
 
 
 def _strong(word: Word) -> bool:
-    return any(weight == 2 for _, weight in lexicon().cues.get(word.key, ()))
+    return lexicon().cues.get(word.key) == 2
 
 
 def _shouted(reading: Reading) -> list[bool]:
@@ -238,7 +241,8 @@ def _chinese(reading: Reading) -> Iterator[Name]:
         own = word.text in _SUFFIXES or (
             word.text in _SUFFIX_CHARACTERS and before is not None and len(before.text) > 1
         )
-        if own and before is not None and before.sort is Sort.CONTENT and (not before.known or before.place):
+        named = before is not None and len(before.text) > 1 and (not before.known or before.place)
+        if own and named and before is not None and before.sort is Sort.CONTENT:
             yield Name(reading.text[before.start : word.end], before.start, word.end)
         if (
             word.person

@@ -58,8 +58,10 @@ class Lexicon:
     """All word lists. English keys are stems (`stem`), phrases are stems joined by spaces."""
 
     themes: tuple[Theme, ...]
-    cues: Mapping[str, tuple[tuple[int, int], ...]]
-    """Cue -> (theme's position, weight 1 or 2)."""
+    triggers: Mapping[str, tuple[tuple[int, int], ...]]
+    """Word or phrase as written, "=" before one that counts as a noun only -> (theme's position, weight 1 or 2)."""
+    cues: Mapping[str, int]
+    """Stem of a trigger, or a Chinese one -> its greatest weight: how telling a word is by itself."""
     phrases: frozenset[str]
     verbs: frozenset[str]
     adjectives: frozenset[str]
@@ -71,12 +73,18 @@ class Lexicon:
     places: frozenset[str]
     chinese: Mapping[str, Sort]
     chinese_places: frozenset[str]
+    chinese_general: frozenset[str]
+    """Nouns too general to say what a note is about."""
     chinese_reactions: frozenset[str]
     longest_chinese: int
 
     def cue_sort(self, cue: str) -> Sort:
         """How telling a theme's cue is as a word of its own."""
         return _cue_sort(self.cues[cue])
+
+    def is_noun_trigger(self, folded: str) -> bool:
+        """Whether the word triggers a theme where it is a noun."""
+        return f"={folded}" in self.triggers
 
 
 @lru_cache(maxsize=1 << 16)
@@ -108,10 +116,15 @@ def lexicon() -> Lexicon:
     """The one lexicon, read on first use."""
     english = _sections("english.txt")
     chinese = _sections("chinese.txt")
-    themes, cues, chinese_cues = _themes()
+    themes, triggers = _themes()
+    cues: dict[str, int] = {}
+    for trigger, weights in triggers.items():
+        cue = trigger if is_cjk(trigger) or trigger.startswith("=") else _phrase(trigger)
+        cues[cue] = max(cues.get(cue, 0), *(weight for _, weight in weights))
+    chinese_cues = {*filter(is_cjk, triggers), *(theme.chinese for theme in themes)}
     stems = {name: frozenset(stem(word) for word in words if "_" not in word) for name, words in english.items()}
     # Weaker readings come last and win: a word that is also a particle or a verb seldom makes a keyword.
-    sorts: dict[str, Sort] = {word: _cue_sort(cues.get(word, ())) for word in chinese_cues}
+    sorts: dict[str, Sort] = {word: _cue_sort(cues.get(word, 2)) for word in chinese_cues}
     for section, sort in (
         ("noun", Sort.COMMON),
         ("place", Sort.CONTENT),
@@ -134,6 +147,7 @@ def lexicon() -> Lexicon:
     common = stems["verb"] | stems["adjective"] | stems["adverb"] | stems["time"] | stems["reaction"] | stems["noun"]
     return Lexicon(
         themes=themes,
+        triggers=triggers,
         cues=cues,
         phrases=phrases,
         verbs=stems["verb"],
@@ -150,17 +164,18 @@ def lexicon() -> Lexicon:
         places=frozenset(english["place"]),
         chinese=sorts,
         chinese_places=frozenset(chinese["place"]),
+        chinese_general=frozenset(chinese["general"]),
         chinese_reactions=frozenset(chinese["reaction"]),
         longest_chinese=max(map(len, sorts)),
     )
 
 
-def _cue_sort(weights: tuple[tuple[int, int], ...]) -> Sort:
-    return Sort.COMMON if weights and all(weight == 1 for _, weight in weights) else Sort.CONTENT
+def _cue_sort(weight: int) -> Sort:
+    return Sort.COMMON if weight == 1 else Sort.CONTENT
 
 
 def _phrase(joined: str) -> str:
-    return " ".join(stem(word) for word in joined.split("_"))
+    return " ".join(stem(word) for word in joined.replace("_", " ").split())
 
 
 def _lines(name: str) -> Iterator[str]:
@@ -181,24 +196,19 @@ def _sections(name: str) -> dict[str, list[str]]:
     return sections
 
 
-def _themes() -> tuple[tuple[Theme, ...], dict[str, tuple[tuple[int, int], ...]], set[str]]:
+def _themes() -> tuple[tuple[Theme, ...], dict[str, tuple[tuple[int, int], ...]]]:
     themes: list[Theme] = []
-    cues: dict[str, dict[int, int]] = {}
-    chinese: set[str] = set()
+    triggers: dict[str, dict[int, int]] = {}
     for line in _lines("themes.txt"):
         if line.startswith("["):
             english, own, aliases, *said = (part.strip() for part in line.strip("[]").split("|"))
             themes.append(Theme(english, own, tuple(aliases.split()), said[0] if said else english.replace("-", " ")))
-            chinese.add(own)
             continue
         strength, _, words = line.partition(":")
         for word in words.split():
-            if is_cjk(word):
-                chinese.add(word)
-            key = word if is_cjk(word) or word.startswith("=") else _phrase(word)
-            weights = cues.setdefault(key, {})
+            weights = triggers.setdefault(word.replace("_", " "), {})
             weights[len(themes) - 1] = max(weights.get(len(themes) - 1, 0), 2 if strength == "strong" else 1)
-    return tuple(themes), {cue: tuple(weights.items()) for cue, weights in cues.items()}, chinese
+    return tuple(themes), {trigger: tuple(weights.items()) for trigger, weights in triggers.items()}
 
 
 # The turns of phrase by which a note shows its kind, in English and Chinese, strongest kind first.

@@ -143,6 +143,8 @@ _NUMERALS = words(
 )
 #: They say what sort of sentence follows, not what it is about.
 _FRAMES = words("decision question reminder update idea reason cause fix topic note notes")
+#: Short forms of chats that stand for function words.
+_CHAT = words("bc cuz coz tho thru u ur r tbh idk imo imho asap wanna kinda sorta lemme dunno abt rn w/ w/o irl")
 #: What code is made of says nothing about it.
 _SYNTAX = words(
     "def return import elif else none true false self const let var func int str bool void print args kwargs"
@@ -282,7 +284,7 @@ def _look_up(token: str) -> tuple[str, str, Sort, bool, bool, bool, bool, bool]:
     if folded in _NUMERALS:
         return key, bare, Sort.NUMBER, True, False, False, False, False
     inflected = key in ENGLISH and folded.endswith(("s", "ed", "ing"))
-    if folded in ENGLISH or inflected or folded in _SYNTAX or (len(folded) == 1 and not shaped):
+    if folded in ENGLISH or inflected or folded in _SYNTAX or folded in _CHAT or (len(folded) == 1 and not shaped):
         return key, bare, Sort.STOP, True, False, False, False, False
     if shaped and not (bare.isupper() and key in lists.known and key not in lists.cues):
         return key, bare, Sort.CONTENT, key in lists.known, True, False, *named
@@ -296,13 +298,13 @@ def _sort(folded: str, key: str) -> Sort:
     if key in lists.times:
         return Sort.TIME
     cue = key in lists.cues
-    if f"={folded}" in lists.cues:
+    if lists.is_noun_trigger(folded):
         return Sort.CONTENT
     if folded in _FRAMES:
         return Sort.WEAK
     if key in lists.verbs:
-        return lists.cue_sort(key) if cue and folded.endswith("ing") else Sort.WEAK
-    if key in lists.reactions or (key in lists.adjectives and not cue):
+        return lists.cue_sort(key) if folded in lists.triggers and folded.endswith("ing") else Sort.WEAK
+    if key in lists.reactions or (key in lists.adjectives and lists.cues.get(key) != 2):
         return Sort.WEAK
     if cue:
         return lists.cue_sort(key)

@@ -175,8 +175,7 @@ class Purges:
 
 
 def _is_common(word: str) -> bool:
-    """Whether a word is one of those that the rules file notes under: it quotes no note that happens to have it."""
-    # Here, so that opening a collection to read it does not load the rules.
-    from amem.analysts.rules.tags import is_kind_tag, theme_named
+    # Imported here, so that opening a collection to read it does not load the rules.
+    from amem.analysts.rules.tags import is_common_tag
 
-    return is_kind_tag(word) or theme_named(word) is not None
+    return is_common_tag(word)

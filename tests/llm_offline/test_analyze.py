@@ -59,13 +59,14 @@ def test_it_is_an_analyst_that_needs_no_model(analyst: OfflineAnalyst) -> None:
 @pytest.mark.parametrize("content", NOTES)
 def test_every_ordinary_note_gets_keywords_tags_and_a_context(analyst: OfflineAnalyst, empty, content: str) -> None:
     made = analyst.analyze(Draft(content, at=SAID), empty)
-    assert 3 <= len(made.keywords) <= 7
+    assert 1 <= len(made.keywords) <= 6
     assert all(keyword.casefold() in content.casefold() for keyword in made.keywords)
     assert len({keyword.casefold() for keyword in made.keywords}) == len(made.keywords)
-    assert 2 <= len(made.tags) <= 5
+    assert len(made.tags) <= 5
+    assert made.tags or made.keywords
     assert all(tag == tag.lower() for tag in made.tags)
-    assert len(made.context) > 20
-    assert made.context != content
+    assert len(made.context) > 10
+    assert content not in made.context
     assert (cjk_share(made.context) > 0.3) == (cjk_share(content) > 0.3)
 
 
@@ -121,6 +122,52 @@ def test_a_long_notes_recurring_pair_is_one_keyword(analyst: OfflineAnalyst, emp
 )
 def test_tags_are_themes_in_the_notes_language(analyst: OfflineAnalyst, empty, content: str, tag: str) -> None:
     assert tag in analyst.analyze(Draft(content), empty).tags
+
+
+@pytest.mark.parametrize(
+    ("content", "tag"),
+    [
+        ("Leaving for Glasgow on the 7:15.", "garden"),
+        ("She cried for ten minutes.", "meeting"),
+        ("The port authority pays for the ticket machines.", "reading"),
+        ("Sales of self-serve plans were flat.", "home"),
+        ("Prices rose again in spring.", "garden"),
+        ("Of course I will be there.", "learning"),
+        ("淘了一台二手海鸥相机。", "观鸟"),
+        ("五月份演《黄河大合唱》。", "自然"),
+    ],
+)
+def test_a_word_of_another_sense_brings_no_tag(analyst: OfflineAnalyst, empty, content: str, tag: str) -> None:
+    assert tag not in analyst.analyze(Draft(content), empty).tags
+
+
+@pytest.mark.parametrize(
+    ("content", "keyword"),
+    [
+        ("办签证要在职证明。", "签证"),
+        ("哪家银行取现不收手续费？", "手续费"),
+        ("合唱团改到周二排练。", "合唱团"),
+        ("Mr de Vries takes parcels.", "Mr de Vries"),
+    ],
+)
+def test_keywords_are_whole_words(analyst: OfflineAnalyst, empty, content: str, keyword: str) -> None:
+    found = analyst.analyze(Draft(content), empty).keywords
+    assert keyword in found
+    assert not {"职证明", "家银行", "续费", "Mr de", "Vries"} & set(found)
+
+
+def test_words_that_only_connect_are_no_keywords(analyst: OfflineAnalyst, empty) -> None:
+    found = analyst.analyze(
+        Draft("I stayed home bc the postman rang twice and another parcel expires."), empty
+    ).keywords
+    assert not {"bc", "another", "expires", "parcel expires", "twice"} & set(found)
+    assert "postman" in found
+
+
+def test_small_talk_gets_no_tags_and_no_keywords(analyst: OfflineAnalyst, empty) -> None:
+    for content in ("Wow, I didn't see that coming!", "ok thanks, talk tomorrow!", "哈哈好的，明天见！"):
+        made = analyst.analyze(Draft(content), empty)
+        assert (made.tags, made.keywords) == ((), ())
 
 
 def test_the_collections_own_tags_are_reused(analyst: OfflineAnalyst, vocabulary) -> None:
@@ -244,7 +291,6 @@ def test_any_text_is_analysed_into_valid_values(text: str) -> None:
 def test_odd_notes_are_analysed_too(analyst: OfflineAnalyst, empty, content: str) -> None:
     made = analyst.analyze(Draft(content, at=SAID), empty)
     assert made.context
-    assert made.tags
     assert len(made.context) < 600
     assert all(len(keyword) <= 200 for keyword in made.keywords)
 

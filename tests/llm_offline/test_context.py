@@ -22,17 +22,17 @@ def context(analyst: OfflineAnalyst, vocabulary, content: str, **fields) -> str:
 
 def test_it_says_who_decided_what_when_and_about_what(analyst: OfflineAnalyst, empty) -> None:
     said = context(analyst, empty, "We decided to move the catalogue from PostgreSQL to MySQL.", speaker="Ana")
-    assert said == "Ana's decision of 2026-03-04 about databases: move the catalogue from PostgreSQL to MySQL."
+    assert said == "Ana's decision of 2026-03-04 about databases."
 
 
 def test_it_speaks_chinese_of_a_chinese_note(analyst: OfflineAnalyst, empty) -> None:
     said = context(analyst, empty, "我们决定把数据库从 PostgreSQL 换成 MySQL。", speaker="小王")
-    assert said == "小王2026年3月4日关于数据库的决定：把数据库从 PostgreSQL 换成 MySQL。"
+    assert said == "小王2026年3月4日关于数据库的决定。"
 
 
 def test_yesterday_gets_its_date(analyst: OfflineAnalyst, empty) -> None:
     said = context(analyst, empty, "I went to a pottery class yesterday.", speaker="Bea")
-    assert said == "Bea on 2026-03-04, about art: I went to a pottery class yesterday (2026-03-03)."
+    assert said == "Bea's account of 2026-03-04 about art; yesterday: 2026-03-03."
 
 
 def test_without_a_date_it_invents_none(analyst: OfflineAnalyst, empty) -> None:
@@ -60,8 +60,7 @@ def test_an_answer_carries_its_question(analyst: OfflineAnalyst, empty) -> None:
     before = ("Bea: Hi!", "Livia: How long have you been keeping bees?")
     said = context(analyst, empty, "Three years now!", speaker="Bea", previous=before)
     expected = "Bea's answer of 2026-03-04 to Livia's question \"How long have you been keeping bees?\""
-    assert said.startswith(expected)
-    assert "three years now" in said.casefold()
+    assert said == f"{expected}."
 
 
 def test_a_chinese_answer_carries_its_question(analyst: OfflineAnalyst, empty) -> None:
@@ -69,21 +68,28 @@ def test_a_chinese_answer_carries_its_question(analyst: OfflineAnalyst, empty) -
     assert "李雷的问题“你学陶艺多久了？”" in said
 
 
-def test_greetings_before_the_news_are_left_out(analyst: OfflineAnalyst, empty) -> None:
-    said = context(analyst, empty, "Hey Bea! Good to see you! We are planning a camping trip to the mountains.")
-    assert "we are planning a camping trip" in said
-    assert "Good to see you" not in said
-
-
-def test_a_long_note_also_names_its_other_subjects(analyst: OfflineAnalyst, empty) -> None:
-    said = context(
-        analyst,
-        empty,
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Hey Bea! We are planning a camping trip to the mountains with the scouts next week.",
         "The gateway drops buoys behind the cape when the keepalive is shorter than 120 seconds. "
         "The port authority pays for the hosting. A dolphin emoji broke the import last week.",
-    )
-    assert "also:" in said
-    assert len(said) < 320
+        "昨天下午和李雷在里斯本老城区的一家小餐馆吃了葡式蛋挞。",
+    ],
+)
+def test_the_note_is_not_repeated(analyst: OfflineAnalyst, empty, content: str) -> None:
+    said = context(analyst, empty, content, speaker="Bea")
+    words, size = (list(content), 8) if ord(content[0]) > 0x2000 else (content.split(), 5)
+    joint = "" if size == 8 else " "
+    assert not any(joint.join(words[at : at + size]) in said for at in range(len(words) - size + 1))
+    assert "Bea" in said
+    assert "2026" in said
+
+
+def test_words_of_time_get_the_days_they_mean(analyst: OfflineAnalyst, empty) -> None:
+    assert "上周五：2026年2月27日" in context(analyst, empty, "上周五去了博物馆。")
+    said = context(analyst, empty, "She arrived last Friday and leaves next month.")
+    assert said.endswith("; last Friday: 2026-02-27, next month: 2026-04.")
 
 
 @pytest.mark.parametrize(

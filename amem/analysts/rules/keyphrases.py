@@ -1,4 +1,4 @@
-"""What a note is about, in 3 to 7 of its own words."""
+"""What a note is about, in up to six of its own words and phrases; none where it names nothing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from amem.language.lexicon import Sort, lexicon, terms_of
+from amem.note import Kind
+from amem.language import is_cjk
 from amem.language.scripts import CHINESE_SINGLE_WORDS, words
 
 if TYPE_CHECKING:
@@ -17,61 +19,108 @@ if TYPE_CHECKING:
     from amem.protocols import Vocabulary
 
 
-# The phrases of a note that could become keywords: what stands between function words, fixed phrases kept whole.
+# The phrases of a note that could become keywords: names, English words between function words, Chinese nouns.
 
 #: From this many words on, how often two words stand side by side says something (and importing nltk pays).
 _LONG = 150
 #: Words that take the number behind them into the phrase ("port 8443", "room 12").
 _NUMBERED = words("port room line chapter version floor gate bus issue ticket page route platform terminal")
-#: The single characters that may close a Chinese compound ("退火法", "配置表").
-_TAILS = frozenset(
-    "机器员师家店馆院室厅桥路街区市省县国语文学法术性率度量值表库网站版型式费额卡票证单书本图画片车船酒饭面汤肉鱼果汁课班队组会展节赛剧歌曲琴棋"
-)
-#: Where so many words follow each other that may all be nouns, nobody wrote a phrase.
+#: A run of more words is no phrase.
 _LONGEST_RUN = 24
-_LONGEST_CHINESE = 8
+#: Endings of English words that are seldom nouns: no keyword by themselves, and none that a phrase ends in.
+_VERBAL = ("ed", "ing")
+_MODIFIERS = (*_VERBAL, "ly", "ful", "ous", "less", "able", "ible")
+#: Jieba's marks of Chinese words that a keyword may be made of: nouns, names, idioms, abbreviations.
+_NOUNS = words("n nz ns nt nr nrt nrfg vn an j i")
 
 
 @dataclass(slots=True)
 class Phrase:
-    """Words side by side, the text they make, and where each occurrence begins."""
+    """Words side by side: the text they make, their keys and greatest sort, and where each occurrence begins."""
 
-    words: tuple[Word, ...]
     text: str
-    fixed: bool
-    name: bool
+    keys: tuple[str, ...]
+    sort: Sort
+    fixed: bool = False
+    name: bool = False
     starts: list[int] = field(default_factory=list)
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """What makes two phrases the same."""
-        return tuple(word.key for word in self.words)
 
-
-def candidates_of(reading: Reading, names: Sequence[Name]) -> list[Phrase]:
-    """Every phrase once, with all its occurrences."""
+def candidates_of(reading: Reading, names: Sequence[Name], kind: Kind) -> list[Phrase]:
+    """Every phrase once, with all its occurrences. Of code, only what it names with a compound identifier."""
     bound = _bound(reading)
     found: dict[tuple[str, ...], Phrase] = {}
     for run, is_name in _runs(reading, names):
         for part in [run] if is_name else _cut(run, bound):
             keys = tuple(word.key for word in part)
-            text = " ".join(reading.text[part[0].start : part[-1].end].split())
-            found.setdefault(keys, Phrase(part, text, keys in bound, is_name)).starts.append(part[0].start)
+            if not (is_name or keys in bound or _names_something(part)):
+                continue
+            if kind is Kind.CODE and not (len(part) == 1 and part[0].shaped and "_" in part[0].text[1:]):
+                continue
+            text, sort = _spelled(reading, part, is_name), max(word.sort for word in part)
+            phrase = Phrase(text, keys, sort, keys in bound, is_name)
+            found.setdefault(keys, phrase).starts.append(part[0].start)
+    if kind is not Kind.CODE:
+        covered = [(name.start, name.end) for name in names]
+        for start, text in _chinese_nouns(reading):
+            if not any(first < start + len(text) and start < last for first, last in covered):
+                sort = lexicon().chinese.get(text, Sort.CONTENT)
+                found.setdefault((text,), Phrase(text, (text,), sort)).starts.append(start)
     return list(found.values())
 
 
-def single_words(reading: Reading) -> list[Phrase]:
-    """The words that stand in reserve for a note with few phrases: parts of phrases, verbs, times, numbers."""
-    return [
-        Phrase((word,), word.text, False, False, [word.start])
-        for word in reading.words
-        if word.sort is not Sort.STOP and (not word.cjk or len(word.text) > 1 or word.text in CHINESE_SINGLE_WORDS)
-    ]
+def _names_something(part: Sequence[Word]) -> bool:
+    """Whether English words that no list joins may be a keyword: the last a noun, one alone not an everyday one."""
+    last, lists = part[-1], lexicon()
+    folded = last.text.casefold()
+    if last.sort is Sort.NUMBER or last.shaped:
+        return True
+    if folded not in lists.triggers:
+        verbal = folded.endswith(_VERBAL) and len(folded) > 4
+        if verbal or (not (last.known or last.capital) and (folded.endswith(_MODIFIERS) or len(folded) < 4)):
+            return False
+    return len(part) > 1 or last.sort is Sort.CONTENT or (last.key in lists.cues and last.key not in lists.nouns)
+
+
+def _chinese_nouns(reading: Reading) -> Iterator[tuple[int, str]]:
+    """Nouns of the Chinese stretches, two side by side joined; (start, text). Only words of a dictionary are taken."""
+    if not any(word.cjk for word in reading.words):
+        return
+    lists = lexicon()
+    run: list[str] = []
+    at = start = 0
+    before = ""
+    for token, mark in [*_chinese_words(reading.text), ("", "x")]:
+        one = token in CHINESE_SINGLE_WORDS and before != "m"
+        noun = mark in _NOUNS and token not in lists.chinese_general and not token.endswith("月份")
+        noun = is_cjk(token) and (len(token) > 1 or one) and (noun or lists.cues.get(token) == 2)
+        noun = noun and lists.chinese.get(token, Sort.CONTENT) >= Sort.COMMON
+        tail = len(run) == 1 and len(token) == 1 and (mark == "ng" or one)
+        if run and (len(run) > 1 or not (noun or tail)):
+            yield start, "".join(run)
+            run = []
+        if noun or (run and tail):
+            start = start if run else at
+            run.append(token)
+        at, before = at + len(token), mark
+
+
+def _chinese_words(text: str) -> Iterator[tuple[str, str]]:
+    """The text cut into words of Jieba's dictionary with their marks; compounds that name a theme stay whole."""
+    import rjieba
+
+    cues = lexicon().cues
+    tokens = rjieba.tag(text, hmm=False)
+    at = 0
+    while at < len(tokens):
+        size = next((size for size in (3, 2) if cues.get("".join(token for token, _ in tokens[at : at + size]))), 1)
+        yield "".join(token for token, _ in tokens[at : at + size]), tokens[at][1]
+        at += size
 
 
 def _runs(reading: Reading, names: Sequence[Name]) -> Iterator[tuple[tuple[Word, ...], bool]]:
-    """Stretches of content words that nothing interrupts; a name is a stretch of its own."""
-    spans = {name.start: name.end for name in sorted(names, key=lambda name: name.end)}
+    """Stretches of English content words that nothing interrupts; a name in any script is a stretch of its own."""
+    spans = {name.start: name.end for name in sorted(names, key=lambda name: name.end) if not name.date}
     run: list[Word] = []
     covered = -1
     for at, word in enumerate(reading.words):
@@ -89,7 +138,7 @@ def _runs(reading: Reading, names: Sequence[Name]) -> Iterator[tuple[tuple[Word,
             if any(part.sort >= Sort.COMMON for part in named) or len(named) > 1:
                 yield named, True
             continue
-        if run and (word.gap or not _continues(run, word)):
+        if run and (word.gap or word.cjk or (run[-1].person and not word.capital)):
             yield tuple(run), False
             run = []
         if _belongs(reading.words, at, run):
@@ -104,12 +153,12 @@ def _runs(reading: Reading, names: Sequence[Name]) -> Iterator[tuple[tuple[Word,
 
 
 def _belongs(words: Sequence[Word], at: int, run: list[Word]) -> bool:
-    """Whether the word may stand in a phrase, after the words already in `run`."""
+    """Whether the word may stand in an English phrase, after the words already in `run`."""
     word = words[at]
-    if word.sort >= Sort.COMMON:
-        return True
     if word.cjk:
         return False
+    if word.sort >= Sort.COMMON:
+        return word.known or word.capital or word.shaped or not word.text.endswith("ed")
     if word.sort is Sort.NUMBER:
         named = (
             bool(run) and run[-1].sort is Sort.CONTENT and (run[-1].capital or run[-1].shaped) and not run[-1].person
@@ -122,26 +171,10 @@ def _belongs(words: Sequence[Word], at: int, run: list[Word]) -> bool:
     return opens or (bool(run) and f"{run[-1].key} {word.key}" in phrases)
 
 
-def _continues(run: list[Word], word: Word) -> bool:
-    last = run[-1]
-    if last.cjk != word.cjk:
-        return False
-    if not word.cjk:
-        return not (last.person and not word.capital)
-    if last.person or last.place or word.person or word.place or len(run) >= 2:
-        return False
-    if len(last.text) == 1 and last.known:
-        return False
-    if len(word.text) == 1:
-        return word.text in _TAILS
-    # What follows a word of the lexicon and is unknown is as likely a verb as part of the noun.
-    return (word.known or not last.known) and len(last.text) + len(word.text) <= _LONGEST_CHINESE
-
-
 def _cut(run: tuple[Word, ...], bound: frozenset[tuple[str, ...]]) -> list[tuple[Word, ...]]:
     """A run of up to three words whole (unless a fixed phrase stands in it), a longer one in pairs."""
-    if run[0].cjk:
-        return [run] if len(run) > 1 or len(run[0].text) > 1 or run[0].text in CHINESE_SINGLE_WORDS else []
+    if len({word.key for word in run}) == 1:
+        return [run[:1]]
     if len(run) <= 2:
         return [run]
     if len(run) > _LONGEST_RUN:
@@ -186,63 +219,43 @@ def _collocations(reading: Reading) -> set[tuple[str, ...]]:
     return {pair for pair, ratio in finder.score_ngrams(BigramAssocMeasures.likelihood_ratio) if ratio > 10.83}
 
 
-# What a note is about, in 3 to 7 of its own words, weighed against how common they are in the collection.
+# Which of the phrases become keywords, weighed against how common their words are in the collection.
 
-_LEAST, _MOST = 3, 7
-#: A phrase worth less than this share of the best one is left out, unless there would be too few.
+_MOST = 6
+#: A phrase worth less than this share of the best one is left out.
 _WORTH = 0.4
-_WEIGHT = {Sort.CONTENT: 1.0, Sort.COMMON: 0.72, Sort.WEAK: 0.3, Sort.TIME: 0.2, Sort.NUMBER: 0.15, Sort.STOP: 0.05}
+_WEIGHT = {Sort.CONTENT: 1.0, Sort.COMMON: 0.72}
 
 
-def keyphrases(reading: Reading, names: Sequence[Name], vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The 3-7 phrases that tell most about the note, best first; fewer where it holds fewer words of content."""
-    phrases = candidates_of(reading, names)
-    reserve = single_words(reading) if len(phrases) < _LEAST else []
-    rarity = _rarities([*phrases, *reserve], vocabulary)
-    content = sum(1 for word in reading.words if word.sort >= Sort.COMMON)
-    chosen = _choose(_ranked(reading, phrases, rarity), min(_MOST, max(_LEAST, 2 + content * 2 // 3)))
-    known = {phrase.text.casefold() for phrase in chosen}
-    for phrase in _ranked(reading, reserve, rarity):
-        if len(chosen) < _LEAST and phrase.text.casefold() not in known:
-            chosen.append(phrase)
-            known.add(phrase.text.casefold())
-    return tuple(_spelled(phrase) for phrase in chosen)
+def keyphrases(reading: Reading, names: Sequence[Name], kind: Kind, vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Up to six phrases that tell most about the note, best first; none of small talk."""
+    if kind is Kind.CHITCHAT:
+        return ()
+    phrases = candidates_of(reading, names, kind)
+    rarity = _rarities(phrases, vocabulary)
+    scores = {id(phrase): _score(phrase, rarity, len(reading.text)) for phrase in phrases}
+    least = _WORTH * max(scores.values(), default=0.0)
+    ranked = sorted(phrases, key=lambda phrase: (-scores[id(phrase)], phrase.starts[0]))
+    return tuple(phrase.text for phrase in _distinct(each for each in ranked if scores[id(each)] >= least))
 
 
-def _ranked(reading: Reading, phrases: Iterable[Phrase], rarity: Mapping[str, float]) -> list[Phrase]:
-    scored = [(_score(phrase, rarity, len(reading.text)), phrase) for phrase in phrases]
-    best = max((score for score, _ in scored), default=0.0)
-    scored.sort(key=lambda item: (-item[0], item[1].starts[0]))
-    worthy = [phrase for score, phrase in scored if score >= _WORTH * best]
-    return worthy if len(worthy) >= _LEAST else [phrase for _, phrase in scored]
-
-
-def _choose(ranked: Iterable[Phrase], wanted: int) -> list[Phrase]:
+def _distinct(ranked: Iterable[Phrase]) -> list[Phrase]:
     chosen: list[Phrase] = []
     for phrase in ranked:
         mine = set(phrase.keys)
-        nested = any(mine <= set(other.keys) or set(other.keys) <= mine for other in chosen)
-        if len(chosen) < wanted and not nested and phrase.text.casefold() not in {p.text.casefold() for p in chosen}:
+        nested = any(mine <= set(each.keys) or set(each.keys) <= mine for each in chosen)
+        same = any(phrase.text.casefold() in each.text.casefold() for each in chosen)
+        if len(chosen) < _MOST and not nested and not same:
             chosen.append(phrase)
     return chosen
 
 
 def _score(phrase: Phrase, rarity: Mapping[str, float], length: int) -> float:
-    """Rarity of the words, the first counting whole and the others in part, times what form and place add."""
-    weights = sorted((_WEIGHT[word.sort] * rarity[word.key] for word in phrase.words), reverse=True)
-    value = weights[0] + 0.25 * sum(weights[1:3])
+    """Rarity of the rarest word, times what the sort of word, repetition, place and form add."""
+    value = _WEIGHT.get(phrase.sort, 0.5) * max(rarity[key] for key in phrase.keys)
     value *= 1 + 0.35 * math.log(len(phrase.starts))
     value *= 1.1 - 0.1 * phrase.starts[0] / max(length, 1)
-    if phrase.fixed:
-        value *= 1.2
-    if phrase.name or any(word.shaped for word in phrase.words):
-        value *= 1.1
-    if all(word.person for word in phrase.words):
-        value *= 0.75
-    cues = lexicon().cues
-    if any(weight == 2 for word in phrase.words for _, weight in cues.get(word.key, ())):
-        value *= 1.08
-    return value
+    return value * (1.2 if phrase.fixed or phrase.name or len(phrase.keys) > 1 else 1.0)
 
 
 def _rarities(phrases: Sequence[Phrase], vocabulary: Vocabulary) -> dict[str, float]:
@@ -261,14 +274,9 @@ def _rarities(phrases: Sequence[Phrase], vocabulary: Vocabulary) -> dict[str, fl
     return rarities
 
 
-def _spelled(phrase: Phrase) -> str:
+def _spelled(reading: Reading, part: Sequence[Word], is_name: bool) -> str:
     """The phrase as written, without the capital that a sentence's beginning gave it."""
-    first = phrase.words[0]
-    if (
-        first.first
-        and first.capital
-        and first.known
-        and not (phrase.name or first.shaped or first.person or first.place)
-    ):
-        return phrase.text[0].lower() + phrase.text[1:]
-    return phrase.text
+    text = " ".join(reading.text[part[0].start : part[-1].end].split())
+    first = part[0]
+    kept = is_name or first.shaped or first.person or first.place or not first.known
+    return text[0].lower() + text[1:] if first.first and first.capital and not kept else text

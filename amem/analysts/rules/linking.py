@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from amem.protocols import Vocabulary
 
 _MOST = 4
-#: Cosine that is enough by itself. The default embedder knows little Chinese and finds any two Chinese texts alike.
-_ALONE, _ALONE_CHINESE = 0.6, 0.88
-#: Cosine that is enough when many specific names or phrases are shared, two, one word, one of several words; small
-#: talk and questions need more.
-_WITH_MANY, _WITH_TWO, _WITH_ONE, _WITH_PHRASE, _TALK = 0.1, 0.32, 0.42, 0.24, 0.55
+#: Cosine that is enough by itself; small talk and questions need something shared besides.
+_ALONE, _TALK = 0.6, 0.55
+#: Cosine that is enough with three specific phrases or more shared, with two, with a name of both notes, with one
+#: phrase of several words, with one word that is a keyword of both.
+_WITH_MANY, _WITH_TWO, _WITH_NAME, _WITH_PHRASE, _WITH_ONE = 0.1, 0.32, 0.25, 0.24, 0.42
+#: The default embedder knows little Chinese: it finds any two Chinese texts so much more alike.
+_CHINESE = 0.25
 _RESTATES = 0.86
 #: One shared phrase in the cause a note gives means that neighbour only if they are this close.
 _CAUSAL = 0.6
@@ -67,7 +69,11 @@ def propose_links(
     if not neighbours:
         return []
     reading = read(draft.content)
-    phrases = _phrases(draft, analysis, reading)
+    phrases = {
+        phrase: terms
+        for phrase in (*analysis.entities, *analysis.keywords)
+        if (terms := terms_of(phrase)) and not _speaks(draft.speaker, phrase)
+    }
     mine = frozenset(index_terms(reading.text))
     shared_by = {neighbour.handle: _shared(phrases, reading.text, mine, neighbour) for neighbour in neighbours}
     specific = _specific({phrase for shared in shared_by.values() for phrase in shared}, vocabulary)
@@ -80,16 +86,6 @@ def propose_links(
     return grounds[:_MOST]
 
 
-def _phrases(draft: Draft, analysis: Analysis, reading: Reading) -> dict[str, frozenset[str]]:
-    """What the new note could share, with its terms: names and keywords, without speakers, dates and empty words."""
-    telling = {term for word in reading.words if word.sort is Sort.CONTENT for term in terms_of(word.text)}
-    return {
-        phrase: terms
-        for phrase in (*analysis.entities, *analysis.keywords)
-        if (terms := terms_of(phrase)) & telling and not _speaks(draft.speaker, phrase)
-    }
-
-
 def _speaks(speaker: str | None, phrase: str) -> bool:
     return speaker is not None and phrase.casefold() in speaker.casefold()
 
@@ -97,18 +93,11 @@ def _speaks(speaker: str | None, phrase: str) -> bool:
 def _shared(phrases: dict[str, frozenset[str]], text: str, mine: frozenset[str], neighbour: Neighbour) -> list[str]:
     """The phrases of either note that the other holds too; of two, one within the other, the longer."""
     theirs = set(index_terms(neighbour.content))
-    telling = frozenset().union(*phrases.values()) if phrases else frozenset()
     their_text, my_text = neighbour.content.casefold(), text.casefold()
     held = {phrase: terms for phrase, terms in phrases.items() if terms <= theirs and _literal(phrase, their_text)}
     for phrase in (*neighbour.entities, *neighbour.keywords):
         terms = terms_of(phrase)
-        if (
-            terms
-            and terms <= mine
-            and terms & telling
-            and _literal(phrase, my_text)
-            and not _speaks(neighbour.speaker, phrase)
-        ):
+        if terms and terms <= mine and _literal(phrase, my_text) and not _speaks(neighbour.speaker, phrase):
             held.setdefault(phrase, terms)
     kept: list[str] = []
     for phrase, terms in sorted(held.items(), key=lambda item: -len(item[1])):
@@ -136,16 +125,25 @@ def _supported(analysis: Analysis, neighbour: Neighbour, shared: tuple[str, ...]
     talk = Kind.CHITCHAT in (analysis.kind, neighbour.kind) or neighbour.kind is Kind.QUESTION
     # Between an English and a Chinese note cosine says little, a shared name or version much.
     translated = chinese != written_in_cjk(neighbour.content)
+    cosine = neighbour.similarity - (_CHINESE if chinese and not translated else 0)
     if not shared:
-        return not talk and neighbour.similarity >= (_ALONE_CHINESE if chinese and not translated else _ALONE)
+        return not talk and cosine >= _ALONE
     if talk:
         return neighbour.similarity >= _TALK
     phrase = any(len(terms_of(phrase)) > 2 or " " in phrase for phrase in shared)
     if len(shared) > 2 or (translated and (phrase or len(shared) > 1)):
-        return neighbour.similarity >= _WITH_MANY
-    if phrase:
-        return neighbour.similarity >= _WITH_PHRASE
-    return neighbour.similarity >= (_WITH_TWO if len(shared) > 1 or translated else _WITH_ONE)
+        return cosine >= _WITH_MANY
+    if len(shared) > 1 or phrase or translated:
+        return cosine >= (_WITH_PHRASE if phrase else _WITH_TWO)
+    if _of_both(shared[0], analysis.entities, neighbour.entities):
+        return cosine >= _WITH_NAME
+    return cosine >= _WITH_ONE and _of_both(shared[0], analysis.keywords, neighbour.keywords)
+
+
+def _of_both(phrase: str, mine: Iterable[str], theirs: Iterable[str]) -> bool:
+    """Whether each of the two holds the phrase, or a longer name for it ("Ana", "Ana Moreno")."""
+    terms = terms_of(phrase)
+    return all(any(terms <= terms_of(each) for each in one) for one in (mine, theirs))
 
 
 def _ground(draft: Draft, reading: Reading, neighbour: Neighbour, shared: tuple[str, ...]) -> Ground:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import TYPE_CHECKING
 
 from amem.analysis import Rewrite
-from amem.analysts.rules.keyphrases import keyphrases
-from amem.analysts.rules.kinds import is_greeting
-from amem.analysts.rules.tags import is_kind_tag, theme_named, themes_of
-from amem.language import cjk_share, index_terms, written_in_cjk
 from amem.language.entities import names
+from amem.analysts.rules.keyphrases import keyphrases
+from amem.analysts.rules.kinds import is_greeting, kind_of
 from amem.language.lexicon import Sort, cue_in, is_person, is_place, lexicon, stem, terms_of
-from amem.language.terms import contract
-from amem.language.times import iso, with_dates
+from amem.analysts.rules.tags import hints_at, theme_named, themes_of
 from amem.language.word_reading import read
 from amem.note import Kind, LinkType
+from amem.language import cjk_share, written_in_cjk
+from amem.language.terms import contract
+from amem.language.times import iso
+from amem.language.times.relative import relative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from amem.analysis import Analysis, Draft, Neighbour
-    from amem.analysts.rules.linking import Ground
     from amem.language.entities import Name
+    from amem.analysts.rules.linking import Ground
     from amem.language.word_reading import Reading
     from amem.protocols import Vocabulary
 
@@ -61,11 +61,6 @@ def gist_of(reading: Reading, kind: Kind, keywords: Sequence[str], longest: int)
     if kind is Kind.DECISION:
         text = _DECIDED.sub("", text, count=1) or text
     return shorten(_bare(text), longest)
-
-
-def whole(reading: Reading, longest: int) -> str:
-    """The note as it stands, on one line, for notes too slight to have a gist."""
-    return shorten(_bare(reading.text), longest)
 
 
 def without_lead_in(text: str) -> str:
@@ -172,7 +167,7 @@ def reply_lead(draft: Draft, reading: Reading, kind: Kind, day: str, vocabulary:
 def _topic(before: Reading, chinese: bool, vocabulary: Vocabulary) -> str:
     topics = [theme.phrase(chinese) for theme in themes_of(before)[:1]]
     telling = {word.text.casefold() for word in before.words if word.sort >= Sort.COMMON and not word.person}
-    for phrase in keyphrases(before, (), vocabulary)[:4]:
+    for phrase in keyphrases(before, names(before), kind_of(before), vocabulary)[:4]:
         words = {phrase.casefold(), *phrase.casefold().split()}
         if words & telling and phrase.casefold() not in topics:
             topics.append(phrase)
@@ -201,9 +196,9 @@ def _chinese(draft: Draft, kind: Kind, day: str, other: str | None, topic: str, 
     return f"{head}{other or ''}{about}" if other or topic else head
 
 
-# One sentence around a note: who said it, when, what sort of thing it is, about what, and its gist.
+# One sentence around a note, which says what the note does not: who, when, what sort of thing, on which topic, and
+# which days its words of time mean. The note itself is never repeated.
 
-_GIST = 160
 _NOUNS = {
     Kind.EPISODE: ("account", "经历"),
     Kind.FACT: ("note", "记录"),
@@ -221,44 +216,41 @@ _NOUNS = {
 #: Kinds of which the person named first is the one who decided, likes, or did.
 _PERSONAL = (Kind.DECISION, Kind.PREFERENCE, Kind.CONSTRAINT)
 _UNCOUNTED = (Kind.CODE, Kind.CHITCHAT)
+_MOST_TIMES = 3
 
 
-def context_of(
-    draft: Draft,
-    reading: Reading,
-    kind: Kind,
-    keywords: Sequence[str],
-    named: Sequence[Name],
-    vocabulary: Vocabulary,
-) -> str:
+def context_of(draft: Draft, reading: Reading, kind: Kind, vocabulary: Vocabulary) -> str:
     """The sentence, in the note's language. Dates are given only as far as the draft and its words give them."""
-    day = iso(draft.at.date(), reading.chinese) if draft.at else ""
+    chinese = reading.chinese
+    day = iso(draft.at.date(), chinese) if draft.at else ""
     who = draft.speaker or (_subject(reading) if kind in _PERSONAL else None)
     if draft.previous and leans(reading, kind):
         lead = reply_lead(draft, reading, kind, day, vocabulary)
-        return _sentence(lead, draft, named, reading.chinese, whole(reading, _GIST))
-    small = kind is Kind.CHITCHAT
-    gist = whole(reading, _GIST) if small else gist_of(reading, kind, keywords, _GIST)
-    about = _about(reading, gist)
-    lead = (_chinese_lead if reading.chinese else _english_lead)(who, day, kind, about)
-    rest = "" if small or kind is Kind.CODE else _rest(reading, gist, keywords)
-    return _sentence(lead, draft, named, reading.chinese, gist, rest)
+    else:
+        about = [theme.phrase(chinese) for theme in themes_of(reading)[:2]]
+        lead = (_chinese_lead if chinese else _english_lead)(who, day, kind, about)
+    times = _times(draft)
+    if chinese:
+        return f"{lead}{'；' if times else ''}{'，'.join(times)}。"
+    return f"{lead}{'; ' if times else ''}{', '.join(times)}."
 
 
-def _sentence(lead: str, draft: Draft, named: Sequence[Name], chinese: bool, gist: str, rest: str = "") -> str:
-    body = with_dates(gist, draft.at.date() if draft.at else None)
-    stop = "。" if chinese else "."
-    closed = not rest and body.endswith(("?", "？", "!", "！", "…"))
-    colon, body = ("：", body) if chinese else (": ", lowered(body, named))
-    return f"{lead}{colon if body else ''}{body}{rest}{'' if closed else stop}"
+def _times(draft: Draft) -> list[str]:
+    """The first relative words of time with the days they mean: "yesterday: 2026-03-03"."""
+    if draft.at is None:
+        return []
+    meant: dict[str, str] = {}
+    for named in relative(draft.content, draft.at.date()):
+        if named.span is not None:
+            words = draft.content[named.start : named.end]
+            chinese = written_in_cjk(words)
+            meant.setdefault(words.casefold(), f"{words}{'：' if chinese else ': '}{named.span.written(chinese)}")
+    return list(meant.values())[:_MOST_TIMES]
 
 
 def _english_lead(who: str | None, day: str, kind: Kind, about: Sequence[str]) -> str:
     noun = _NOUNS[kind][0]
     subject = f"about {' and '.join(about)}" if about else ""
-    if kind is Kind.EPISODE and (who or day):
-        lead = f"{who} on {day}" if who and day else who or f"On {day}"
-        return f"{lead}, {subject}" if subject else lead
     of = f" of {day}" if day else ""
     subject = f" {subject}" if subject else ""
     if who:
@@ -273,25 +265,6 @@ def _chinese_lead(who: str | None, day: str, kind: Kind, about: Sequence[str]) -
     subject = f"关于{'和'.join(about)}" if about else ""
     head = f"{who or ''}{space}{day}{subject}"
     return f"{head}的{_NOUNS[kind][1]}" if head else _NOUNS[kind][1]
-
-
-def _about(reading: Reading, gist: str) -> list[str]:
-    """Up to two themes; those that the gist does not name itself come first."""
-    themes = [theme.phrase(reading.chinese) for theme in themes_of(reading)[:3]]
-    folded = gist.casefold()
-    fresh = [theme for theme in themes if theme.casefold() not in folded]
-    return fresh[:2] or themes[:1]
-
-
-def _rest(reading: Reading, gist: str, keywords: Sequence[str]) -> str:
-    """What a note of several sentences speaks of beside its gist."""
-    if len(reading.sentences) < 2 and len(reading.text) <= _GIST:
-        return ""
-    folded = gist.casefold()
-    others = [keyword for keyword in keywords if keyword.casefold() not in folded][:3]
-    if not others:
-        return ""
-    return f"（还提到{'、'.join(others)}）" if reading.chinese else f" (also: {', '.join(others)})"
 
 
 def _subject(reading: Reading) -> str | None:
@@ -365,34 +338,18 @@ def _rewrite(draft: Draft, analysis: Analysis, ground: Ground) -> Rewrite | None
 def _new_tags(analysis: Analysis, neighbour: Neighbour, chinese: bool) -> list[str]:
     """Themes of the new note that the old one belongs to as well, without having been tagged so."""
     own = {tag.casefold() for tag in neighbour.tags}
-    text = neighbour.content.casefold()
-    terms = set(index_terms(neighbour.content))
     added: list[str] = []
     for tag in analysis.tags:
         theme = theme_named(tag)
-        if theme is None or is_kind_tag(tag):
+        if theme is None:
             continue
         spelled = tag if (cjk_share(tag) > 0) == chinese else lexicon().themes[theme].tag(chinese)
         names = {spelled, lexicon().themes[theme].english, lexicon().themes[theme].chinese}
         if own & names or len(neighbour.tags) + len(added) >= _MOST_TAGS or len(added) >= _MOST_NEW_TAGS:
             continue
-        if _touches(theme, terms, text, chinese):
+        if hints_at(read(neighbour.content), theme):
             added.append(spelled)
     return added
-
-
-def _touches(theme: int, terms: set[str], text: str, chinese: bool) -> bool:
-    """Whether the old note holds a cue of that theme, be it a weak one."""
-    return any(cue in text if chinese else cue in terms for cue in _cues_by_theme().get(theme, ()))
-
-
-@cache
-def _cues_by_theme() -> dict[int, list[str]]:
-    cues: dict[int, list[str]] = {}
-    for cue, weights in lexicon().cues.items():
-        for theme, _ in weights:
-            cues.setdefault(theme, []).append(cue)
-    return cues
 
 
 def _topics(ground: Ground, analysis: Analysis) -> list[str]:

@@ -50,11 +50,11 @@ class OfflineAnalyst:
         """Keywords, context, tags, kind, importance, entities and facts of a new note (A-Mem's Ps1)."""
         reading = read(draft.content)
         found = names(reading)
-        keywords = keyphrases(reading, found, vocabulary)
         kind = kind_of(reading)
+        keywords = keyphrases(reading, found, kind, vocabulary)
         return Analysis(
             keywords=keywords,
-            context=context_of(draft, reading, kind, keywords, found, vocabulary),
+            context=context_of(draft, reading, kind, vocabulary),
             tags=tags_for(reading, kind, keywords, vocabulary, _leaned_on(draft, reading, kind)),
             kind=kind,
             importance=importance_of(reading, kind, found),

@@ -1,13 +1,15 @@
-"""Two to five broad tags: the collection's own where they fit, then themes of the lexicon, then what is left."""
+"""Up to five broad tags: themes that whole words and phrases name, and the collection's own tags among the keywords."""
 
 from __future__ import annotations
 
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import Sort, is_person, lexicon, stem
+from amem.language.entities import titles_in
+from amem.language.lexicon import Sort, is_person, lexicon
 from amem.language.word_reading import read
 from amem.note import Kind
+from amem.language.scripts import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,87 +18,88 @@ if TYPE_CHECKING:
     from amem.language.word_reading import Reading
     from amem.protocols import Vocabulary
 
-_LEAST, _MOST = 2, 5
-_THEMES = 3
-#: Weight of cues (2 for a strong one, 1 for a weak one, half a point for length) from which a theme counts, and from
-#: which it is still a better second tag than an invented one.
-_ENOUGH, _HINT = 1.5, 1.3
-_KIND_TAGS = {
-    Kind.DECISION: ("decision", "决定"),
-    Kind.CONSTRAINT: ("rule", "规则"),
-    Kind.PREFERENCE: ("preference", "偏好"),
-    Kind.PROCEDURE: ("how-to", "方法"),
-    Kind.CONFIG: ("settings", "配置"),
-    Kind.CODE: ("code", "代码"),
-    Kind.ERROR: ("bug", "故障"),
-    Kind.QUESTION: ("question", "提问"),
-    Kind.CHITCHAT: ("small-talk", "闲聊"),
-    Kind.EPISODE: ("diary", "日记"),
-    Kind.FACT: ("note", "笔记"),
-    Kind.TOPIC: ("topic", "主题"),
-}
+_MOST, _THEMES = 5, 3
+#: Weight of triggers from which a theme counts: a strong one weighs 2, a weak one 1. A theme with less than this share
+#: of the strongest one's weight is left out.
+_ENOUGH, _SHARE = 2, 0.4
+#: A note of more sentences names things in passing: there a theme needs one more trigger.
+_LONG = 4
+#: Tags that earlier versions gave a note for its kind.
+_FORMER = words(
+    "decision rule preference how-to settings code bug question small-talk diary note topic"
+    " 决定 规则 偏好 方法 配置 代码 故障 提问 闲聊 日记 笔记 主题"
+)
 
 
 def tags_for(
     reading: Reading, kind: Kind, keywords: Sequence[str], vocabulary: Vocabulary, before: Reading | None = None
 ) -> tuple[str, ...]:
-    """2-5 lower-case tags in the note's language, the most telling first; `before` is what a short reply leans on."""
+    """0-5 lower-case tags in the note's language, strongest first; `before` is what a short reply answers."""
+    if kind is Kind.CHITCHAT and before is None:
+        return ()
     existing = vocabulary.tags()
-    chosen: dict[str, None] = {}
-    for theme in (themes_of(reading) or (themes_of(before) if before else []))[:_THEMES]:
-        chosen[_spelled(theme, reading.chinese, existing)] = None
-    reused = sorted(
-        {tag for keyword in keywords for tag in _variants(keyword) if tag in existing and not is_person(keyword)},
-        key=lambda tag: (-existing[tag], tag),
-    )
-    for tag in reused[: _MOST - len(chosen)]:
-        chosen.setdefault(tag)
-    for theme in _themes(reading.text, _HINT):
-        if len(chosen) < _LEAST:
-            chosen.setdefault(_spelled(theme, reading.chinese, existing))
-    for tag in _fillers(reading, kind, keywords):
-        if len(chosen) >= _LEAST:
-            break
-        chosen.setdefault(tag)
+    found = themes_of(reading) or (themes_of(before) if before else [])
+    chosen = dict.fromkeys(_spelled(theme, reading.chinese, existing) for theme in found[:_THEMES])
+    own = {tag for keyword in keywords if not is_person(keyword) for tag in _variants(keyword) if tag in existing}
+    reused = [tag for tag in own if not is_common_tag(tag)]
+    chosen |= dict.fromkeys(sorted(reused, key=lambda tag: (-existing[tag], tag)))
     return tuple(chosen)[:_MOST]
 
 
 def themes_of(reading: Reading) -> list[Theme]:
-    """The themes that the note's words speak of, strongest first."""
-    return list(_themes(reading.text, _ENOUGH))
+    """The themes that the note's words name, strongest first."""
+    return list(_themes(reading.text))
 
 
 @lru_cache(maxsize=512)
-def _themes(text: str, least: float) -> tuple[Theme, ...]:
+def _themes(text: str) -> tuple[Theme, ...]:
+    lists = lexicon()
     reading = read(text)
-    words = lexicon()
+    enough = _ENOUGH + (len(reading.sentences) > _LONG)
     weights: dict[int, float] = {}
-    seen: set[str] = set()
-    for cue, acts in _cues(reading):
-        if cue in seen:
+    for trigger in dict.fromkeys(_triggers(reading)):
+        for theme, weight in lists.triggers.get(trigger, ()):
+            weights[theme] = weights.get(theme, 0) + weight
+    ranked = sorted(((weight, -theme) for theme, weight in weights.items() if weight >= enough), reverse=True)
+    return tuple(lists.themes[-place] for weight, place in ranked if weight >= _SHARE * ranked[0][0])
+
+
+def _triggers(reading: Reading) -> Iterator[str]:
+    """The words and phrases of up to three words as written and in the singular; "=" marks a word used as a noun.
+
+    The title of a book or song says nothing of the note's own subject.
+    """
+    titles = list(titles_in(reading.text))
+    found = [word for word in reading.words if not any(title.start <= word.start < title.end for title in titles)]
+    for at, word in enumerate(found):
+        if word.cjk:
+            for size in (1, 2, 3):
+                yield "".join(each.text for each in found[at : at + size])
             continue
-        seen.add(cue)
-        for theme, weight in words.cues.get(cue, ()):
-            # A phrase or long word says more than a short one, an early one a little more than a late one, and a weak
-            # cue used as a verb ("listens on", "most recent call") next to nothing.
-            worth = weight * (0.5 if acts and weight == 1 else 1) + (0.5 if len(cue) > 3 and not acts else 0)
-            weights[theme] = weights.get(theme, 0) + worth - 0.01 * len(seen)
-    ranked = sorted((weight, -theme) for theme, weight in weights.items() if weight >= least)
-    strongest = ranked[-1][0] if ranked else 0
-    return tuple(words.themes[-place] for weight, place in reversed(ranked) if weight >= 0.4 * strongest)
-
-
-def _cues(reading: Reading) -> Iterator[tuple[str, bool]]:
-    """The words and phrases that could be cues, and whether each is used as a verb."""
-    keys = [word.key for word in reading.words]
-    for at, key in enumerate(keys):
-        word = reading.words[at]
-        yield key, word.sort is Sort.WEAK
+        forms = list(_singular(word.text.casefold()))
+        yield from forms
         if word.sort >= Sort.COMMON:
-            yield f"={word.text.casefold()}", False
+            yield from (f"={form}" for form in forms)
         for size in (2, 3):
-            if at + size <= len(keys):
-                yield ("" if word.cjk else " ").join(keys[at : at + size]), False
+            if at + size <= len(found):
+                *first, last = (each.text.casefold() for each in found[at : at + size])
+                yield from (" ".join((*first, form)) for form in _singular(last))
+
+
+def _singular(form: str) -> Iterator[str]:
+    yield form
+    if len(form) > 3 and form.endswith("s") and not form.endswith("ss"):
+        yield form[:-1]
+        if form.endswith("ies"):
+            yield form[:-3] + "y"
+        elif form.endswith("es"):
+            yield form[:-2]
+
+
+def hints_at(reading: Reading, theme: int) -> bool:
+    """Whether one of the theme's triggers, be it a weak one, stands in the note."""
+    triggers = lexicon().triggers
+    return any(theme == place for trigger in _triggers(reading) for place, _ in triggers.get(trigger, ()))
 
 
 def theme_named(tag: str) -> int | None:
@@ -113,14 +116,9 @@ def _theme_names() -> dict[str, int]:
     return named
 
 
-def kind_tag(kind: Kind, chinese: bool) -> str:
-    """The tag a note gets from its kind when its words give none."""
-    return _KIND_TAGS[kind][chinese]
-
-
-def is_kind_tag(tag: str) -> bool:
-    """Whether `tag` says what sort of note it is rather than what it is about."""
-    return any(tag in pair for pair in _KIND_TAGS.values())
+def is_common_tag(tag: str) -> bool:
+    """Whether the rules file notes under this tag, so that it quotes no note that has it."""
+    return tag in _FORMER or theme_named(tag) is not None
 
 
 def _spelled(theme: Theme, chinese: bool, existing: Mapping[str, int]) -> str:
@@ -133,27 +131,9 @@ def _spelled(theme: Theme, chinese: bool, existing: Mapping[str, int]) -> str:
 
 def _variants(keyword: str) -> Iterator[str]:
     """How a keyword may be spelled as a tag."""
-    low = keyword.casefold()
-    yield low
-    if " " in low:
-        yield low.replace(" ", "-")
-        yield low.replace(" ", "_")
-    elif low.isascii():
-        yield low + "s"
-        if low.endswith("s"):
-            yield low[:-1]
-        root = stem(low)
-        if root != low:
-            yield root
-
-
-def _fillers(reading: Reading, kind: Kind, keywords: Sequence[str]) -> Iterator[str]:
-    if kind not in (Kind.FACT, Kind.EPISODE) or not keywords:
-        yield kind_tag(kind, reading.chinese)
-    telling = {word.text.casefold() for word in reading.words if word.sort >= Sort.COMMON and not word.person}
-    for keyword in keywords:
-        low = keyword.casefold()
-        slight = low not in telling and not any(part in telling for part in low.split()) and low.isascii()
-        if len(low) <= 24 and not slight and not is_person(low) and not any(character.isdigit() for character in low):
-            yield "-".join(low.replace(".", "").split())
-    yield kind_tag(kind, reading.chinese)
+    for form in _singular(keyword.casefold()):
+        yield form
+        yield form + "s"
+        if " " in form:
+            yield form.replace(" ", "-")
+            yield form.replace(" ", "_")
