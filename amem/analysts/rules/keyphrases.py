@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import Sort, lexicon, terms_of
-from amem.note import Kind
 from amem.language import is_cjk
+from amem.language.lexicon import Sort, lexicon, terms_of
 from amem.language.scripts import CHINESE_SINGLE_WORDS, words
+from amem.note import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

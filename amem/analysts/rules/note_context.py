@@ -6,24 +6,24 @@ import re
 from typing import TYPE_CHECKING
 
 from amem.analysis import Rewrite
-from amem.language.entities import names
 from amem.analysts.rules.keyphrases import keyphrases
 from amem.analysts.rules.kinds import is_greeting, kind_of
-from amem.language.lexicon import Sort, cue_in, is_person, is_place, lexicon, stem, terms_of
 from amem.analysts.rules.tags import hints_at, theme_named, themes_of
-from amem.language.word_reading import read
-from amem.note import Kind, LinkType
 from amem.language import cjk_share, written_in_cjk
+from amem.language.entities import names
+from amem.language.lexicon import Sort, cue_in, is_person, is_place, lexicon, stem, terms_of
 from amem.language.terms import contract
 from amem.language.times import iso
 from amem.language.times.relative import relative
+from amem.language.word_reading import read
+from amem.note import Kind, LinkType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from amem.analysis import Analysis, Draft, Neighbour
-    from amem.language.entities import Name
     from amem.analysts.rules.linking import Ground
+    from amem.language.entities import Name
     from amem.language.word_reading import Reading
     from amem.protocols import Vocabulary
 

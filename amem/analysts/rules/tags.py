@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from amem.language.entities import titles_in
 from amem.language.lexicon import Sort, is_person, lexicon
+from amem.language.scripts import words
 from amem.language.word_reading import read
 from amem.note import Kind
-from amem.language.scripts import words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
