@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import index_terms, query_terms, sentences, written_in_cjk
 from amem.language.entities import names
+from amem.language.numerals import CARDINALS, SPELLED, value_of
 from amem.language.scripts import ENGLISH
 from amem.language.sentences import DENIAL, Stance, clauses, stances, without_idioms
 from amem.language.times import with_dates
@@ -204,25 +205,16 @@ def _is_fragment(clause: Clause, *, chinese: bool) -> bool:
 # the inventions that do most harm: a name, a date or an amount that nobody gave.
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_IN_WORDS = {
-    word: str(number)
-    for row in (
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-        " seventeen eighteen nineteen twenty",
-        "零 一 二 三 四 五 六 七 八 九 十",
-    )
-    for number, word in enumerate(row.split())
-} | {"两": "2", "a": "1", "an": "1", "once": "1", "twice": "2", "dozen": "12", "half": "30", "半": "30"}
+_IN_WORDS = {word: str(value) for word, value in (CARDINALS | SPELLED).items() if value <= 20} | {
+    **{"零": "0", "a": "1", "an": "1", "once": "1", "twice": "2", "dozen": "12", "half": "30", "半": "30"}
+}
 _ENGLISH_NUMBER = re.compile(r"\b(?:" + "|".join(word for word in _IN_WORDS if word.isascii()) + r")\b", re.IGNORECASE)
 _THOUSANDS = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "k": 1_000}
 _ENGLISH_ROUND = re.compile(
     r"\b(\d+|" + "|".join(word for word in _IN_WORDS if word.isascii()) + r")[ -]?(hundred|thousand|million|k)\b",
     re.IGNORECASE,
 )
-_TENS = {
-    word: 10 * ten
-    for ten, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
-}
+_TENS = {word: value for word, value in CARDINALS.items() if value >= 20}
 _ENGLISH_TENS = re.compile(
     rf"\b({'|'.join(_TENS)})(?:[ -](one|two|three|four|five|six|seven|eight|nine))?\b", re.IGNORECASE
 )
@@ -234,7 +226,6 @@ _LONGEST_NUMBER = 30
 _CHINESE_AMOUNT = re.compile(
     rf"(?:[\d一二三四五六七八九两]{{1,{_LONGEST_NUMBER}}}+[十百千万]|十[一二三四五六七八九])[\d零一二三四五六七八九十百千万两]*"
 )
-_UNITS = {"十": 10, "百": 100, "千": 1_000, "万": 10_000}
 _AFTERNOON = re.compile(r"(\d{1,2})(?:[:：.](\d{2}))?\s*(?:p\.?m\b)|(?:下午|晚上|傍晚)\s*(\d{1,2})", re.IGNORECASE)
 #: A short answer takes what it means from the question before it.
 _ANSWER_WORDS, _ANSWER_CHARACTERS = 6, 14
@@ -430,7 +421,7 @@ def _claimed(text: str) -> set[str]:
     """The numbers that a claim makes, in digits and in words that can mean nothing but an amount."""
     found = _numbers(text) | _amounts(text)
     amounts = (match[0] for match in _CHINESE_AMOUNT.finditer(text))
-    return found | {str(_chinese(amount)) for amount in amounts if len(amount) <= _LONGEST_NUMBER}
+    return found | _values(amounts)
 
 
 def _amounts(text: str) -> set[str]:
@@ -454,24 +445,17 @@ def _numbers(text: str, *, spelled: bool = False) -> set[str]:
         found |= {_IN_WORDS[match[0]] for match in _CHINESE_NUMBER.finditer(text)}
         found |= _amounts(text)
         rounded = (match[0] for match in _CHINESE_ROUND.finditer(text))
-        found |= {str(_chinese(number)) for number in rounded if len(number) <= _LONGEST_NUMBER}
+        found |= _values(rounded)
         found |= {str(int(match[1] or match[3]) % 12 + 12) for match in _AFTERNOON.finditer(text)}
         # "At seven" may be written 7:00.
         found |= {"0"}
     return found
 
 
-def _chinese(number: str) -> int:
-    """三千二百 -> 3200, 二十五 -> 25, 3万 -> 30000."""
-    total, section, digit = 0, 0, 0
-    for character in number:
-        if character == "万":
-            total, section, digit = (total + section + digit or 1) * 10_000, 0, 0
-        elif character in _UNITS:
-            section, digit = section + (digit or 1) * _UNITS[character], 0
-        else:
-            digit = digit * 10 + int(_IN_WORDS.get(character, character))
-    return total + section + digit
+def _values(numbers: Iterable[str]) -> set[str]:
+    """What these numbers come to that hold Chinese characters, in digits."""
+    values = (value_of(number) for number in numbers if len(number) <= _LONGEST_NUMBER)
+    return {str(value) for value in values if value is not None}
 
 
 def _parts(number: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from amem.errors import InvalidInput
 from amem.interop.decoding import decode
 from amem.interop.items import Incoming, Read, Refused, source_id
+from amem.language.calendar import month_number
 from amem.note import Source
 from amem.writing.intake import NewNote
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 _SESSION = re.compile(r"session_(\d+)")
 _TIME = re.compile(r"(\d{1,2}):(\d{2})\s*(am|pm)\s+on\s+(\d{1,2})\s+([a-z]+),?\s+(\d{4})", re.IGNORECASE)
 # Not strptime: its month names and "pm" follow the machine's language.
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 def read_locomo(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
@@ -45,13 +45,12 @@ def read_locomo(stream: BinaryIO, name: str, zone: tzinfo) -> Iterator[Read]:
 def session_time(text: str) -> datetime:
     """``1:56 pm on 8 May, 2023`` as a time without a zone. Raises InvalidInput."""
     match = _TIME.search(text)
-    if match is None or match[5][:3].lower() not in _MONTHS:
+    if match is None:
         raise InvalidInput(f"cannot read {text!r} as a session's time")
     hour = int(match[1]) % 12 + (12 if match[3].lower() == "pm" else 0)
-    month = _MONTHS.index(match[5][:3].lower()) + 1
     try:
-        return datetime(int(match[6]), month, int(match[4]), hour, int(match[2]))
-    except ValueError as error:
+        return datetime(int(match[6]), month_number(match[5]), int(match[4]), hour, int(match[2]))
+    except (KeyError, ValueError) as error:
         raise InvalidInput(f"cannot read {text!r} as a session's time: {error}") from error
 
 

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from amem.language.calendar import MONTHS, WEEKDAYS
 from amem.language.lexicon import Sort, lexicon
 from amem.language.scripts import words
 from amem.language.word_reading import read
@@ -33,10 +34,7 @@ _SUFFIX_CHARACTERS = frozenset("市省区县镇村路街山湖河岛寺桥海江
 _HONORIFICS = words("dr mr mrs ms prof st sr sra")
 #: Words that end so are seldom names.
 _NOUN_ENDINGS = ("tion", "ness", "ment", "ity", "ing", "ism", "ogy", "ine", "s")
-_CALENDAR = words(
-    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august "
-    "september october november december"
-)
+_CALENDAR = frozenset((*WEEKDAYS, *MONTHS))
 _APPOSITION = words("my our his her their the a an who whose")
 
 

@@ -10,12 +10,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-# Numbers that a question writes in digits and a note in Chinese characters, or the other way round.
+# The words that numbers are written in. Every other table of numbers is made of these.
 
+_SMALL = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+)
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_NTH = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
+    "twelfth",
+)
+#: English cardinals below a hundred, those from twenty on by the ten, and their values.
+CARDINALS = {word: value for value, word in enumerate(_SMALL)} | {word: 10 * ten for ten, word in enumerate(_TENS, 2)}
+#: English ordinals up to twelve.
+ORDINALS = {word: value for value, word in enumerate(_NTH, 1)}
 _DIGITS = {character: value for value, character in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _UNITS = {"十": 10, "百": 100, "千": 1_000}
 _MYRIADS = {"万": 10_000, "亿": 100_000_000}
-_CHINESE = re.compile(r"[零〇一二两三四五六七八九十百千万亿]{2,20}")
+#: Every character of a Chinese number.
+CHINESE = "".join([*_DIGITS, *_UNITS, *_MYRIADS])
+#: From one to twelve, in English and Chinese, as far as people count days and months.
+SPELLED = (
+    {word: value for word, value in CARDINALS.items() if 1 <= value <= 12}
+    | {character: value for character, value in _DIGITS.items() if value}
+    | {"十": 10, "十一": 11, "十二": 12}
+)
+
+# Numbers that a question writes in digits and a note in Chinese characters, or the other way round.
+
+_CHINESE = re.compile(rf"[{CHINESE}]{{2,20}}")
 #: Digits before a Chinese character, but no version, telephone number or the like.
 _ARABIC = re.compile(r"(?<![\w.\-])(\d{1,8})\s?([\u4e00-\u9fff])")
 #: Behind these words a number says how many or which; 两 is two of something.
@@ -47,28 +71,31 @@ def otherwise_written(question: str) -> Iterator[str]:
 
 
 def value_of(text: str) -> int | None:
-    """The number that these Chinese numerals write (三百零五万, 三千八, 二零二五); None where they write none."""
-    if len(text) > 1 and all(each in _DIGITS for each in text):
-        return int("".join(str(_DIGITS[each]) for each in text))
-    total = section = digit = 0
-    unit = 1
-    for place, each in enumerate(text):
-        if each in _DIGITS:
-            if digit:
-                return None
-            digit = _DIGITS[each]
+    """The number that Chinese numerals write (三百零五万, 三千八, 二零二五), digits among them (3万, 12万5千) or not.
+
+    None where they write none. This is the one reader of such numbers.
+    """
+    total = myriads = section = digit = 0
+    unit, digits = 1, False
+    for each in text:
+        if each in _DIGITS or each.isdecimal():
+            digit, digits = digit * 10 + (_DIGITS[each] if each in _DIGITS else int(each)), True
         elif each in _UNITS:
             unit = _UNITS[each]
-            section, digit = section + (digit or 1) * unit, 0
-        elif place:
+            section, digit, digits = section + (digit or 1) * unit, 0, True
+        elif each in _MYRIADS and digits:
             unit = _MYRIADS[each]
-            total, section, digit = (total + section + digit) * unit, 0, 0
+            if each == "万":
+                myriads += (section + digit) * unit
+            else:
+                total, myriads = total + (myriads + section + digit) * unit, 0
+            section = digit = 0
         else:
             return None
     # "三千八" leaves out the unit that follows; "三千零八" does not.
-    if digit and unit > 10 and text[-2] not in "零〇":
+    if 0 < digit < 10 and unit > 10 and text[-2] not in "零〇":
         digit *= unit // 10
-    return total + section + digit
+    return total + myriads + section + digit if digits else None
 
 
 def in_characters(number: int) -> str:
@@ -90,12 +117,3 @@ def _below_10_000(number: int) -> str:
         elif written and number and not written.endswith("零"):
             written += "零"
     return written
-
-
-# Numbers that are written as words, as far as people count days and months.
-
-_ENGLISH = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_CHINESE_COUNTED = ("一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
-
-#: From one to twelve, in English and Chinese.
-SPELLED = {word: at for words in (_ENGLISH, _CHINESE_COUNTED) for at, word in enumerate(words, 1)} | {"两": 2}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from amem.language import is_cjk, written_in_cjk
 from amem.language.lexicon import Sort, is_person, lexicon, stem
+from amem.language.numerals import CARDINALS, ORDINALS
 from amem.language.scripts import CJK, ENGLISH, words
 from amem.language.sentences import sentence_ends
 from amem.language.terms import contract
@@ -135,10 +136,8 @@ _BEFORE_NOUN = words(
     "the a an my our your his her their its this that these those of for in on with some any no every each about from "
     "by at new old"
 )
-_NUMERALS = words(
-    "first second third fourth fifth sixth seventh eighth ninth tenth one two three four five six seven eight "
-    "nine ten eleven twelve thirteen fourteen fifteen sixteen twenty thirty forty fifty sixty seventy eighty "
-    "ninety hundred hundreds thousand thousands million half quarter dozen km kg g mg ml cl cm mm lb lbs oz ft mb "
+_NUMERALS = frozenset((*CARDINALS, *ORDINALS)) | words(
+    "hundred hundreds thousand thousands million half quarter dozen km kg g mg ml cl cm mm lb lbs oz ft mb "
     "gb tb kb hz khz ghz eur usd gbp pct min mins hrs sec secs "
 )
 #: They say what sort of sentence follows, not what it is about.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from amem.errors import InvalidInput
 from amem.language import is_cjk, written_in_cjk
+from amem.language.calendar import WEEKDAYS_CHINESE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -211,7 +212,7 @@ def when(moment: datetime | None, language: str = "") -> str:
     """A time as a model reads it best."""
     if moment is None:
         return "未知" if language == CHINESE else "unknown"
-    day = f"周{'一二三四五六日'[moment.weekday()]}" if language == CHINESE else f"{moment:%A}"
+    day = f"周{WEEKDAYS_CHINESE[moment.weekday()]}" if language == CHINESE else f"{moment:%A}"
     return f"{day} {moment:%Y-%m-%d %H:%M}"
 
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from amem.clock import local_time
 from amem.language import index_terms, normalize, sentences, written_in_cjk
+from amem.language.calendar import month_number, weekday_number
 from amem.language.lexicon import lexicon
+from amem.language.numerals import CARDINALS, CHINESE, value_of
 from amem.language.scripts import CJK, is_cjk, words
 from amem.language.subjects import subject_key
 from amem.note import Enrichment, Kind, MemoryType, Scope, Status
@@ -24,16 +26,8 @@ if TYPE_CHECKING:
 
 # Numbers written in words, as digits: 三点 and 3点, "three" and "3" are the same.
 
-_DIGITS = {**{char: value for value, char in enumerate("零一二三四五六七八九")}, "〇": 0, "两": 2}
-_UNITS = {"十": 10, "百": 100, "千": 1000}
-_LARGE = {"万": 10_000, "亿": 100_000_000}
-_RUN = re.compile(rf"[{''.join({**_DIGITS, **_UNITS, **_LARGE})}]+")
-_ENGLISH = {
-    word: str(value)
-    for value, word in enumerate(
-        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-    )
-} | {"fifteen": "15", "twenty": "20", "thirty": "30", "forty": "40", "fifty": "50", "once": "1", "twice": "2"}
+_RUN = re.compile(rf"[{CHINESE}]+")
+_ENGLISH = {word: str(value) for word, value in CARDINALS.items()} | {"once": "1", "twice": "2"}
 
 
 def digits(text: str) -> str:
@@ -52,26 +46,13 @@ def number_word(word: str) -> str:
 
 
 def _value(run: str) -> str:
-    if not any(char in _UNITS or char in _LARGE for char in run):
-        return "".join(str(_DIGITS[char]) for char in run)
-    total, section, digit = 0, 0, -1
-    for char in run:
-        if char in _DIGITS:
-            digit = _DIGITS[char]
-        elif char in _UNITS:
-            section += (1 if digit < 0 else digit) * _UNITS[char]
-            digit = -1
-        else:
-            total += max(1, section + max(0, digit)) * _LARGE[char]
-            section, digit = 0, -1
-    return str(total + section + max(0, digit))
+    value = value_of(run)
+    return run if value is None else str(value)
 
 
 # When something is, taken out of a text in one form: it may stand at either end of a sentence and mean the same.
 
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH = r"(?P<{0}>jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|ember|ober|tember)?"
-_DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 _PATTERN = re.compile(
     r"(?:\b(?:on|at|in)\s+)?(?:"
     r"\b(?P<iso>\d{4}-\d{2}-\d{2})\b"
@@ -121,12 +102,12 @@ def _time(match: re.Match[str]) -> tuple[str, str]:
         return "date", f"{year}-{int(month)}-{int(day)}"
     if month := part["month1"] or part["month2"]:
         day, year = part["day1"] or part["day2"], part["year1"] or part["year2"] or ""
-        return "date", f"{year}-{_MONTHS.index(month[:3]) + 1}-{int(day)}"
+        return "date", f"{year}-{month_number(month)}-{int(day)}"
     if part["month3"]:
-        return "date", f"{part['year3'] or ''}-{_MONTHS.index(part['month3'][:3]) + 1}"
+        return "date", f"{part['year3'] or ''}-{month_number(part['month3'])}"
     if part["weekday"]:
         which = "every" if part["many"] or part["which"] in ("every", "each") else part["which"] or ""
-        return "weekday", f"{which} {_DAYS.index(part['weekday'][:3]) + 1}".strip()
+        return "weekday", f"{which} {weekday_number(part['weekday']) + 1}".strip()
     if part["hour"]:
         hour = int(part["hour"]) % 12 + (12 if part["half"].startswith("p") else 0)
         return "clock", f"{hour}:{part['minute'] or '00'}"

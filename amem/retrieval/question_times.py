@@ -12,6 +12,7 @@ import numpy as np
 
 from amem.clock import start_of_day
 from amem.language.intervals import intervals
+from amem.language.numerals import SPELLED
 from amem.language.terms import content_terms
 from amem.language.times import Named, Span, named
 from amem.note import Kind
@@ -64,12 +65,7 @@ _SHIFT = re.compile(
     re.IGNORECASE,
 )
 _SHIFT_ZH = re.compile(r"的?(?P<side>[前后])(?P<count>\d{1,3}|[一两二三四五六七八九十])个?(?P<unit>天|周|星期|月|年)")
-_NUMBERS = {
-    **{word: at for at, word in enumerate("one two three four five six seven eight nine ten".split(), 1)},  # noqa: SIM905
-    **{word: at for at, word in enumerate("一二三四五六七八九十", 1)},
-    **dict.fromkeys(("a", "an", "the", "last"), 1),
-    "两": 2,
-}
+_NUMBERS = SPELLED | dict.fromkeys(("a", "an", "the", "last"), 1)
 _UNITS = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _ON_A_WEEKEND = re.compile(r"last weekend", re.IGNORECASE)

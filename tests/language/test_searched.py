@@ -72,8 +72,15 @@ def test_what_is_asked_can_be_indexed(text: str) -> None:
         ("三千零八", 3_008),
         ("一万二", 12_000),
         ("三百零五万", 3_050_000),
+        ("三千二百万", 32_000_000),
+        ("一亿三千万", 130_000_000),
+        ("一万亿", 1_000_000_000_000),
+        ("3万", 30_000),
+        ("12万5千", 125_000),
         ("二零二五", 2_025),
         ("万", None),
+        ("", None),
+        ("点", None),
     ],
 )
 def test_numbers_are_read_as_people_write_them(written: str, number: int | None) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from amem.language.calendar import MONTHS
 from amem.language.scripts import words
 from amem.language.statements.objects import led_by_scope, name_in, organisation, phrase_in, school_in, scope_alone
 from amem.language.statements.relations import apposed, changed, cut, favourite, forbidden, relation, tool_name
@@ -13,7 +14,6 @@ from amem.language.statements.shapes import Aspect, Form, english
 from amem.language.statements.succession import replacement, takeover
 from amem.language.statements.tense import Group, Tense, times, told
 from amem.language.subjects import WE
-from amem.language.times import MONTHS
 from amem.note import Fact
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from amem.language.times.dates import MONTH, MONTHS, bare, mentions, stretches
+from amem.language.times.dates import MONTH, bare, mentions, stretches
 from amem.language.times.relative import festivals, with_dates
 from amem.language.times.seasons import seasons
 from amem.language.times.spans import Named, Span, before, iso, longest, month_of, weekday_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MONTH",
-    "MONTHS",
     "Named",
     "Span",
     "bare",

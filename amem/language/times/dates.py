@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from amem.language.calendar import MONTHS, month_number, weekday_number
 from amem.language.numerals import SPELLED, value_of
 from amem.language.times.relative import relative
 from amem.language.times.spans import Named, Span, longest, month_of, months_from, weekday_of
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 
 # Dates that a text names whole ("3 May 2024", "2024年5月", "in 2019"), and all times it names beyond doubt.
 
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
-)
 #: In a regular expression: the month, by its name or the first three letters of it.
 MONTH = rf"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' if name != 'may' else 'may' for name in MONTHS)})\b\.?"
 _DAY = r"(?P<{}>\d{{1,2}})(?:st|nd|rd|th)?"
@@ -57,7 +54,7 @@ def _date(parts: dict[str, str | None]) -> Span | None:
     """The span these digits name; None when the calendar has none such."""
     name, month, day = parts.get("name"), parts.get("month"), parts.get("day")
     if name is not None:
-        month = str(next(at for at, full in enumerate(MONTHS, 1) if full.startswith(name[:3].casefold())))
+        month = str(month_number(name))
     try:
         first = date(int(parts["year"] or 0), int(month or 1), int(day or 1))
     except ValueError:
@@ -94,7 +91,6 @@ _SHARED = (
         re.IGNORECASE,
     ),
 )
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 def bare(text: str, today: date) -> Iterator[Named]:
@@ -117,7 +113,7 @@ def bare(text: str, today: date) -> Iterator[Named]:
 def _sharing(text: str, today: date) -> Iterator[Named]:
     """Days whose month stands at another day."""
     for match in chain.from_iterable(pattern.finditer(text) for pattern in _SHARED):
-        month, year = 1 + MONTHS.index(match["month"].casefold()), match["year"]
+        month, year = month_number(match["month"]), match["year"]
         try:
             day = int(match["day"])
             span = Span(date(int(year), month, day), "day") if year else month_of(today, month, day, None)
@@ -129,17 +125,15 @@ def _sharing(text: str, today: date) -> Iterator[Named]:
 def _span(match: re.Match[str], name: str, today: date) -> Span:
     if name == "bare_year":
         return Span(today.replace(year=int(match[name]), month=1, day=1), "year")
-    if name == "weekday":
-        return weekday_of(today, _WEEKDAYS.index(match[name][:3].casefold()))
-    if name == "zh_weekday":
-        return weekday_of(today, min("一二三四五六日天".index(match[name]), 6))
+    if name in ("weekday", "zh_weekday"):
+        return weekday_of(today, weekday_number(match[name]))
     if name == "zh":
         number = SPELLED.get(match["zh"]) or int(match["zh"])
         named_day = match["zh_day"] or "0"
         day = int(named_day) if named_day.isdecimal() else value_of(named_day) or 0
         back = {"今年": 0, "去年": 1, "前年": 2}.get(match["year"] or "")
         return month_of(today, number, day, back)
-    number = 1 + [month[:3] for month in MONTHS].index(match[name][:3].casefold())
+    number = month_number(match[name])
     day = int(match["day"] or 0) if name == "of" else int(match["its_day"] or 0) if name == "of_day" else 0
     found = month_of(today, number, day, None)
     if match["last"] and found.first.year == today.year and found.first.month == today.month:

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from amem.language.calendar import WEEKDAYS, weekday_number
 from amem.language.numerals import SPELLED
 from amem.language.times.spans import Named, Span, before, months_from, years_from
 
@@ -130,14 +131,12 @@ def _chinese_calendar() -> Mapping[int, tuple[date, ...]]:
 # Relative words of time ("yesterday", "上周五") resolved against the day they were said; never a guess.
 
 _NUMBERS = SPELLED | {str(number): number for number in range(1, 100)} | {"a": 1, "an": 1, "a couple of": 2}
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_DAYS_ZH = {**{day: at for at, day in enumerate("一二三四五六日")}, "天": 6}
 _NUMBER = r"\d{1,2}|an?|a couple of|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _ENGLISH = re.compile(
     r"\b(?:(?P<day>the day before yesterday|the day after tomorrow|yesterday|tomorrow|last night)"
     rf"|(?P<count>{_NUMBER}) (?P<unit>day|week|month|year)s? (?P<ago>ago)"
     r"|(?<!the )(?P<which>last|this|next) (?P<span>week|month|year|weekend)"
-    rf"|last (?P<weekday>{'|'.join(_DAYS)}))\b",
+    rf"|last (?P<weekday>{'|'.join(WEEKDAYS)}))\b",
     re.IGNORECASE,
 )
 _COUNT_ZH = r"\d{1,2}|十[一二]|[一二两三四五六七八九十]"
@@ -207,7 +206,7 @@ def _english(match: re.Match[str], said: date) -> Span | None:
     if match["day"]:
         return Span(said + timedelta(days=_OFFSETS[match["day"].casefold()]), "day")
     if match["weekday"]:
-        back = (said.weekday() - _DAYS.index(match["weekday"].casefold())) % 7 or 7
+        back = (said.weekday() - weekday_number(match["weekday"])) % 7 or 7
         return Span(said - timedelta(days=back), "day")
     if match["span"]:
         return _whole(said, {"last": -1, "this": 0, "next": 1}[match["which"].casefold()], match["span"].casefold())
@@ -238,7 +237,7 @@ def _chinese(match: re.Match[str], said: date) -> Span | None:
         if match["weekday"] == "末":
             return Span(monday + timedelta(days=5), "weekend")
         if match["weekday"]:
-            return Span(monday + timedelta(days=_DAYS_ZH[match["weekday"]]), "day")
+            return Span(monday + timedelta(days=weekday_number(match["weekday"])), "day")
         return Span(monday, "week")
     unit = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}[match["unit"]]
     return before(said, _NUMBERS[match["count"]], unit)

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from amem.language.times.dates import MONTHS
+from amem.language.calendar import MONTHS, WEEKDAYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _UNITS = _words("day days week weeks weekend weekends month months year years night morning evening")
-_WEEKDAYS = _words("monday tuesday wednesday thursday friday saturday sunday")
+_WEEKDAYS = frozenset(WEEKDAYS)
 _SEASONS = _words("spring summer autumn fall winter")
 #: Two months are words of their own as well, and need another beside them.
 _MONTHS = frozenset(MONTHS)

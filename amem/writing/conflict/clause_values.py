@@ -5,26 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from amem.language.calendar import month_number, weekday_number
 from amem.language.lexicon import stem
+from amem.language.numerals import CARDINALS, ORDINALS, value_of
 from amem.language.scripts import words
 from amem.writing.conflict.cues import concepts
 
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_CARDINALS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("thirteen", "fourteen", "fifteen", "sixteen"),
-)
-_ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
-    "twelfth",
-)
-_WORDS = (
-    {word: number for number, word in enumerate(_CARDINALS)}
-    | {word: number for number, word in enumerate(_ORDINALS, 1)}
-    | {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100}
-)
-_DIGITS = {digit: number for number, digit in enumerate("零一二三四五六七八九")} | {"两": 2}
+_WORDS = CARDINALS | ORDINALS | {"hundred": 100}
+#: What may stand behind digits.
 _SCALES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "k": 1_000}
 _HAN = "零一二三四五六七八九十百千万两"
 #: Characters of a number in Chinese: a longer run of them is none.
@@ -109,11 +97,11 @@ def _value(match: re.Match[str]) -> Value:
     if match["today"]:
         return Value("day", _DAYS.get(match["today"].casefold()[:3], _DAYS.get(match["today"][0], "today")))
     if match["weekday"]:
-        return Value("weekday", str(_WEEKDAYS.index(match["weekday"][:3].casefold()) + 1))
+        return Value("weekday", str(weekday_number(match["weekday"]) + 1))
     if match["month"]:
-        return Value("month", str(_MONTHS.index(match["month"][:3].casefold()) + 1))
+        return Value("month", str(month_number(match["month"])))
     if match["day"]:
-        return Value("weekday", "7" if match["day"] == "天" else str("一二三四五六日".index(match["day"]) + 1))
+        return Value("weekday", str(weekday_number(match["day"]) + 1))
     number, units = _number(match)
     if "月" in units:
         return Value("month", number)
@@ -125,10 +113,10 @@ def _value(match: re.Match[str]) -> Value:
 def _number(match: re.Match[str]) -> tuple[str, list[str]]:
     """A number in digits, and the words beside it."""
     if match["han"]:
-        number, unit = str(_han(match["han"])), match["hans"]
+        number, unit = _han(match["han"]), match["hans"]
         return (f"{number}:30", ["点"]) if unit == "点半" else (number, [unit])
     if match["large"]:
-        return str(_han(match["large"])), []
+        return _han(match["large"]), []
     if match["word"]:
         return str(_WORDS[match["word"].casefold()]), [match["counted"] or "", match["of"] or ""]
     if match["number"]:
@@ -158,12 +146,6 @@ def _scaled(number: str, scale: str | None) -> str:
         return number + scale
 
 
-def _han(text: str) -> int:
-    total, digit = 0, 0
-    for character in text:
-        if character in _SCALES:
-            total += (digit or 1) * _SCALES[character]
-            digit = 0
-        else:
-            digit = _DIGITS[character]
-    return total + digit
+def _han(text: str) -> str:
+    value = value_of(text)
+    return text if value is None else str(value)
