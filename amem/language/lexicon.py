@@ -68,6 +68,8 @@ class Lexicon:
     times: frozenset[str]
     reactions: frozenset[str]
     nouns: frozenset[str]
+    general: frozenset[str]
+    """Those of the nouns that are too general to say by themselves what a note is about."""
     known: frozenset[str]
     persons: frozenset[str]
     places: frozenset[str]
@@ -144,7 +146,15 @@ def lexicon() -> Lexicon:
                 sorts.setdefault(verb + ending, Sort.WEAK)
     nouns = frozenset(stem(cue[1:]) for cue in cues if cue.startswith("="))
     phrases = frozenset(_phrase(word) for word in english["collocation"]) | frozenset(cue for cue in cues if " " in cue)
-    common = stems["verb"] | stems["adjective"] | stems["adverb"] | stems["time"] | stems["reaction"] | stems["noun"]
+    common = (
+        stems["verb"]
+        | stems["adjective"]
+        | stems["adverb"]
+        | stems["time"]
+        | stems["reaction"]
+        | stems["noun"]
+        | stems["general"]
+    )
     return Lexicon(
         themes=themes,
         triggers=triggers,
@@ -154,7 +164,8 @@ def lexicon() -> Lexicon:
         adjectives=stems["adjective"] | stems["adverb"],
         times=stems["time"],
         reactions=stems["reaction"],
-        nouns=stems["noun"] | nouns,
+        nouns=stems["noun"] | stems["general"] | nouns,
+        general=stems["general"],
         known=common
         | nouns
         | frozenset(cues)

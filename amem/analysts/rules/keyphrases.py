@@ -79,7 +79,7 @@ def _names_something(part: Sequence[Word]) -> bool:
         verbal = folded.endswith(_VERBAL) and len(folded) > 4
         if verbal or (not (last.known or last.capital) and (folded.endswith(_MODIFIERS) or len(folded) < 4)):
             return False
-    return len(part) > 1 or last.sort is Sort.CONTENT or (last.key in lists.cues and last.key not in lists.nouns)
+    return len(part) > 1 or last.sort is Sort.CONTENT or last.key not in lists.general
 
 
 def _chinese_nouns(reading: Reading) -> Iterator[tuple[int, str]]:
