@@ -160,6 +160,8 @@ def _belongs(words: Sequence[Word], at: int, run: list[Word]) -> bool:
     if word.sort >= Sort.COMMON:
         return word.known or word.capital or word.shaped or not word.text.endswith("ed")
     if word.sort is Sort.NUMBER:
+        if not word.text[0].isdigit():
+            return False
         named = (
             bool(run) and run[-1].sort is Sort.CONTENT and (run[-1].capital or run[-1].shaped) and not run[-1].person
         )

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from amem.protocols import Vocabulary
 
 _MOST = 4
-#: Cosine that is enough by itself; small talk and questions need something shared besides.
-_ALONE, _TALK = 0.6, 0.55
-#: Cosine that is enough with three specific phrases or more shared, with two, with a name of both notes, with one
-#: phrase of several words, with one word that is a keyword of both.
-_WITH_MANY, _WITH_TWO, _WITH_NAME, _WITH_PHRASE, _WITH_ONE = 0.1, 0.32, 0.25, 0.24, 0.42
+#: Cosine that is enough by itself, between two Chinese notes as well; small talk needs something shared besides.
+_ALONE, _ALONE_CHINESE, _TALK = 0.6, 0.88, 0.55
+#: Cosine that is enough with three specific phrases or more shared, with two, with one phrase of several words, with
+#: one word that is a keyword of both, with nothing but a name of both: two notes on one person are not on one thing.
+_WITH_MANY, _WITH_TWO, _WITH_PHRASE, _WITH_ONE, _WITH_NAME = 0.1, 0.32, 0.24, 0.42, 0.5
 #: The default embedder knows little Chinese: it finds any two Chinese texts so much more alike.
 _CHINESE = 0.25
 _RESTATES = 0.86
@@ -125,9 +125,10 @@ def _supported(analysis: Analysis, neighbour: Neighbour, shared: tuple[str, ...]
     talk = Kind.CHITCHAT in (analysis.kind, neighbour.kind) or neighbour.kind is Kind.QUESTION
     # Between an English and a Chinese note cosine says little, a shared name or version much.
     translated = chinese != written_in_cjk(neighbour.content)
-    cosine = neighbour.similarity - (_CHINESE if chinese and not translated else 0)
+    both = chinese and not translated
     if not shared:
-        return not talk and cosine >= _ALONE
+        return not talk and neighbour.similarity >= (_ALONE_CHINESE if both else _ALONE)
+    cosine = neighbour.similarity - (_CHINESE if both else 0)
     if talk:
         return neighbour.similarity >= _TALK
     phrase = any(len(terms_of(phrase)) > 2 or " " in phrase for phrase in shared)
@@ -135,9 +136,9 @@ def _supported(analysis: Analysis, neighbour: Neighbour, shared: tuple[str, ...]
         return cosine >= _WITH_MANY
     if len(shared) > 1 or phrase or translated:
         return cosine >= (_WITH_PHRASE if phrase else _WITH_TWO)
-    if _of_both(shared[0], analysis.entities, neighbour.entities):
-        return cosine >= _WITH_NAME
-    return cosine >= _WITH_ONE and _of_both(shared[0], analysis.keywords, neighbour.keywords)
+    named = _of_both(shared[0], analysis.entities, neighbour.entities)
+    known = named or _of_both(shared[0], analysis.keywords, neighbour.keywords)
+    return known and cosine >= (_WITH_NAME if named else _WITH_ONE)
 
 
 def _of_both(phrase: str, mine: Iterable[str], theirs: Iterable[str]) -> bool:
