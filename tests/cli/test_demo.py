@@ -38,7 +38,7 @@ def test_every_note_is_analysed_and_most_are_linked(demo: Cli) -> None:
     notes = demo.json("-c", "demo", "list", "--all", "-n", "100")
     lines = (demo_folder() / "year.jsonl").read_text(encoding="utf-8").splitlines()
     assert {note["content"] for note in notes} == {json.loads(line)["content"] for line in lines}
-    assert all(len(note["keywords"]) >= 3 and len(note["tags"]) >= 2 and note["context"] for note in notes)
+    assert all(note["keywords"] and note["context"] for note in notes)
     linked = {end for note in demo.json("-c", "demo", "show", *(n["id"] for n in notes)) for end in _ends(note)}
     assert len(linked) >= 0.6 * len(notes)
 
