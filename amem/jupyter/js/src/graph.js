@@ -332,9 +332,8 @@ export function mountGraph(root, state, { tell = () => {}, expand = null } = {})
       drawing = 0;
       if (stale) light();
       stale = false;
-      const labelled = ordered.slice(0, Math.round(LABELS * Math.max(1, transform.k)));
       renderer?.draw({
-        nodes: present, edges: lines, labelled, transform, width: width(), height: height(),
+        nodes: present, edges: lines, ordered, most: Math.round(LABELS * Math.max(1, transform.k)), transform, width: width(), height: height(),
         label: `A graph of ${present.length} notes and ${lines.length} links`,
       });
     });

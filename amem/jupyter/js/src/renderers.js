@@ -21,7 +21,7 @@ const directed = (edge) => edge.type !== "related";
 
 const FONT = "11px system-ui, sans-serif";
 const LABEL_HEIGHT = 14;
-const LEAST_DISC = 3; // pixels; a label may lie on a smaller one
+const LEAST_DISC = 4; // pixels; a label may lie on a smaller one
 let ruler;
 
 /** Return how many pixels wide a label is. */
@@ -57,7 +57,7 @@ class Taken {
 }
 
 /**
- * Place labels in order of importance below, above or beside their discs, leaving out those that would lie on another
+ * Place labels, at most `scene.most`, in order of importance below, above or beside their discs, leaving out those that would lie on another
  * label, on a disc or outside; zooming in makes room for more. A marked note always has its label.
  */
 function labels(scene) {
@@ -69,7 +69,8 @@ function labels(scene) {
     taken.add([left - r, top - r, left + r, top + r]);
   }
   const shown = [];
-  for (const node of scene.labelled) {
+  for (const node of scene.ordered) {
+    if (shown.length >= scene.most) break;
     const cx = node.x * k + x, cy = node.y * k + y, r = node.r * k, width = node.labelWidth;
     if (cx < 0 || cx > scene.width || cy < 0 || cy > scene.height) continue;
     const places = [
