@@ -58,7 +58,7 @@ class Database:
 
     def __init__(self, folder: Path | None, *, busy_seconds: float = BUSY_SECONDS, read_only: bool = False) -> None:
         self.path = None if folder is None else folder / FILE_NAME
-        self._busy_seconds = busy_seconds
+        self.busy_seconds = busy_seconds
         self._write_lock = threading.RLock()
         self._closed = False
         self._file: tuple[int, int] | None = None
@@ -68,13 +68,13 @@ class Database:
         if folder is not None:
             with explained(self.path):
                 self._prepare(folder, read_only=read_only)
-        self._engine = create_engine(
+        self.engine = create_engine(
             "sqlite://",
             creator=self._connect,
             poolclass=StaticPool if self.path is None else QueuePool,
             **({} if self.path is None else {"pool_size": 4, "max_overflow": -1}),
         )
-        event.listen(self._engine, "begin", _begin)
+        event.listen(self.engine, "begin", _begin)
         try:
             self._open()
         except BaseException:
@@ -118,7 +118,7 @@ class Database:
         A thread that comes late is refused: its connection would be one that nobody closes.
         """
         self._closed = True
-        self._engine.dispose()
+        self.engine.dispose()
         if self._aside is not None:
             self._aside.cleanup()
 
@@ -202,7 +202,7 @@ class Database:
         It would keep damaged pages in its cache when the file is well again. Its transaction is rolled back before: one
         that is closed while an error still holds its statements keeps the write lock until they are gone.
         """
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             try:
                 yield connection
             except (DBAPIError, sqlite3.Error) as error:
@@ -234,7 +234,7 @@ class Database:
         try:
             yield
         finally:
-            raw.execute(f"PRAGMA busy_timeout={int(self._busy_seconds * 1000)}")
+            raw.execute(f"PRAGMA busy_timeout={int(self.busy_seconds * 1000)}")
 
     @contextmanager
     def _in_memory_lock(self) -> Iterator[None]:
@@ -262,7 +262,7 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         options: dict[str, Any] = {
-            "timeout": self._busy_seconds,
+            "timeout": self.busy_seconds,
             "isolation_level": None,
             "check_same_thread": False,
             "cached_statements": 256,
@@ -317,7 +317,7 @@ class Database:
             with explained(self.path):
                 self._upgrade()
         except StorageFull as error:
-            self._engine.dispose()
+            self.engine.dispose()
             self.read_only = self._frozen = True
             self._full = error
             try:
@@ -328,7 +328,7 @@ class Database:
 
     def _upgrade(self) -> None:
         with self._write_lock:
-            connection = self._engine.raw_connection()
+            connection = self.engine.raw_connection()
             try:
                 raw = connection.dbapi_connection
                 assert isinstance(raw, sqlite3.Connection)

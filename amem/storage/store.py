@@ -236,7 +236,7 @@ class Store:
     ) -> None:
         self.folder = folder
         self._clock = clock
-        self._database = Database(folder, busy_seconds=busy_seconds, read_only=read_only)
+        self.database = Database(folder, busy_seconds=busy_seconds, read_only=read_only)
         self._begun: deque[int] = deque(maxlen=_BEGUN)
         self._operation: ContextVar[int | None] = ContextVar("operation", default=None)
         #: Rows that lists left out since they cannot be read, and why.
@@ -245,7 +245,7 @@ class Store:
     @property
     def read_only(self) -> bool:
         """True when the collection can be read but not changed."""
-        return self._database.read_only
+        return self.database.read_only
 
     @property
     def begun(self) -> tuple[int, ...]:
@@ -255,7 +255,7 @@ class Store:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """A consistent snapshot."""
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             session = Session(connection, self._clock.now())
             yield session
         self.passed_over |= session.passed_over
@@ -266,7 +266,7 @@ class Store:
 
         `wait` bounds the seconds until StorageBusy when others are writing; None waits long.
         """
-        with self._database.write(wait=wait) as connection:
+        with self.database.write(wait=wait) as connection:
             session = Session(connection, self._clock.now(), parent=self._operation.get())
             yield session
         self._begun.extend(session.begun)
@@ -287,7 +287,7 @@ class Store:
         Raises CollectionExists when there is such a folder.
         """
         try:
-            with self._database.snapshot() as raw, new_folder(folder) as aside:
+            with self.database.snapshot() as raw, new_folder(folder) as aside:
                 write_copy(raw, aside / FILE_NAME)
         except OSError as error:
             raise explain_folder(error, folder) from error
@@ -298,7 +298,7 @@ class Store:
         Raises InvalidInput for a file that is there, unless to `replace`.
         """
         try:
-            with self._database.snapshot() as raw:
+            with self.database.snapshot() as raw:
                 return write_backup(raw, path, replace=replace)
         except OSError as error:
             raise explain_folder(error, path) from error
@@ -316,18 +316,18 @@ class Store:
                 raise StorageError(
                     f"a backup in {self.folder} cannot be removed: {error.strerror}", hint="check its permissions"
                 ) from error
-        self._database.shrink()
+        self.database.shrink()
 
     def tidy(self, stop: Callable[[], bool]) -> None:
         """Keep queries quick, a few milliseconds at a time, until done or told to `stop`."""
-        self._database.tidy(stop)
+        self.database.tidy(stop)
 
     def check(self) -> list[str]:
         """What SQLite, the links between tables and the rows themselves complain about; empty when all is well.
 
         Reads everything.
         """
-        with self._database.read() as connection:
+        with self.database.read() as connection:
             problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
             problems += [f"foreign key: {tuple(row)}" for row in connection.exec_driver_sql("PRAGMA foreign_key_check")]
         found = [problem for problem in problems if problem != "ok"]
@@ -338,4 +338,4 @@ class Store:
 
     def close(self) -> None:
         """Close every connection."""
-        self._database.close()
+        self.database.close()

@@ -30,7 +30,7 @@ def open_memory(home: Path | None, clock: FrozenClock | None = None, **options: 
 
 
 def assistant(memory: AgenticMemorySystem, chat: Any, **options: Any) -> Assistant:
-    return Assistant(memory, memory._store, memory._clock, chat=chat, **options)
+    return Assistant(memory, memory.parts.store, memory.parts.clock, chat=chat, **options)
 
 
 @dataclass

@@ -35,7 +35,7 @@ def no_model() -> Answerer:
 
 
 def ask(memory: AgenticMemorySystem, question: str) -> Answer:
-    return Asker(memory, memory._store, memory._clock, answerer=no_model, touch=False).ask(question)
+    return Asker(memory, memory.parts.store, memory.parts.clock, answerer=no_model, touch=False).ask(question)
 
 
 def told(memory: AgenticMemorySystem, said: dict[str, str]) -> list[str]:
@@ -68,7 +68,8 @@ def test_a_fact_that_may_be_out_of_date_is_not_said_as_certain(
 ) -> None:
     stated, doubt = told(memory, said)
     operation = memory.log(limit=1)[0].id
-    with memory._store.write() as session:  # as a flag is put where nobody can tell whether the later note is meant
+    # As a flag is put where nobody can tell whether the later note is meant.
+    with memory.parts.store.write() as session:
         session.flags.put(stated, doubt, "a later note speaks against it", operation)
     found = ask(memory, question)
     assert (found.text, found.support) == (answer, "weak")

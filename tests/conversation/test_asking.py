@@ -35,7 +35,7 @@ def memory(tmp_path: Path, minilm: Embedder) -> Iterator[AgenticMemorySystem]:
 
 
 def ask(memory: AgenticMemorySystem, question: str, chat: ChatModel, **how: Any) -> Answer:
-    return Asker(memory, memory._store, memory._clock, answerer=lambda: Answerer(chat), **how).ask(question)
+    return Asker(memory, memory.parts.store, memory.parts.clock, answerer=lambda: Answerer(chat), **how).ask(question)
 
 
 def says(text: str, *cites: int, known: bool = True) -> ScriptedChat:
@@ -111,7 +111,7 @@ def test_where_nothing_supports_an_answer_it_says_so_and_a_model_may_still_find_
         memory.add("My landlord is called Amélia.")
         memory.add("The ferry to Barreiro leaves at nine.")
         for question in ("What's my passport number?", "What is the capital of France?"):
-            answer = Asker(memory, memory._store, memory._clock, answerer=no_model).ask(question)
+            answer = Asker(memory, memory.parts.store, memory.parts.clock, answerer=no_model).ask(question)
             assert (answer.text, answer.in_memory, answer.support) == ("That is not in memory.", False, "none")
             assert answer.hits
         chat = says("She is [1].", 1)
@@ -139,7 +139,7 @@ def test_without_a_model_the_notes_answer_themselves(memory: AgenticMemorySystem
     assert (answer.error, answer.hint) == ("no Ollama", "start it"), "a model was named, and failed"
     assert [(each.number, each.note) for each in answer.citations] == [(1, answer.hits[0].id)]
 
-    asker = Asker(memory, memory._store, memory._clock, answerer=no_model)
+    asker = Asker(memory, memory.parts.store, memory.parts.clock, answerer=no_model)
     answer = asker.ask("What is my landlord called?")
     assert (answer.text, answer.error) == (quoted, "")
     assert answer.notes == ("answered without a model: no chat model was found",)
@@ -156,7 +156,7 @@ def test_without_a_model_a_fact_is_said_as_a_sentence(tmp_path: Path, minilm: Em
         memory.add("I moved to Lisbon.", time="2026-01-05T09:00")
         memory.add("I am allergic to nuts and shrimp.", time="2025-04-01T09:00")
         memory.add("我妹妹住在杭州。", time="2025-06-01T09:00")
-        asker = Asker(memory, memory._store, memory._clock, answerer=no_model)
+        asker = Asker(memory, memory.parts.store, memory.parts.clock, answerer=no_model)
         said = {
             "Where do I live?": "You live in Lisbon, since 2026-01-05 [1].",
             "我住在哪里？": "你住在Lisbon（2026-01-05 起） [1]。",
@@ -204,7 +204,7 @@ def test_what_is_no_question_is_refused(memory: AgenticMemorySystem, question: A
 def test_words_to_forget_by_mean_a_note_only_where_it_has_them_or_comes_near(
     memory: AgenticMemorySystem, words: str, worded: bool, first: str | None
 ) -> None:
-    found = meant(memory, memory._store, words)
+    found = meant(memory, memory.parts.store, words)
     assert found.worded is worded
     assert next((each.text for each in found.candidates), None) == first
 

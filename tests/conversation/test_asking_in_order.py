@@ -42,8 +42,8 @@ def ask(memory: AgenticMemorySystem, ordering: ChatModel, k: int = 2) -> tuple[A
     answering = ScriptedChat({"in_memory": True, "answer": "At nine [1].", "cites": [1]})
     asker = Asker(
         memory,
-        memory._store,
-        memory._clock,
+        memory.parts.store,
+        memory.parts.clock,
         answerer=lambda: Answerer(answering),
         orderer=lambda: Orderer(ordering),
     )
@@ -128,7 +128,7 @@ def test_the_setting_or_whoever_asks_decides_and_what_it_costs_is_counted(
             memory.add("The ferry leaves at nine.")
             memory.add("The ferry is orange.")
             assert memory.answer(QUESTION, rerank=asked).in_memory
-            with memory._store.read() as session:
+            with memory.parts.store.read() as session:
                 (spent,) = session.spending.report(1)
     assert (len(ollama.requests), spent.calls) == (calls, calls)
     assert spent.tokens_in > 0

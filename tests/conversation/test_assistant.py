@@ -243,7 +243,7 @@ def test_where_no_model_is_to_be_had_memory_answers_and_takes_a_statement_for_on
     def none_found() -> ScriptedChat:
         raise DOWN
 
-    learner = FakeLearner(memory._store)
+    learner = FakeLearner(memory.parts.store)
     with assistant(memory, none_found, learner=learner) as talk:
         reply = talk.say("What is my landlord called?")
         assert (reply.text, reply.state) == ("“My landlord is called Amélia.” (2026-03-01)", TurnState.ANSWERED)
@@ -456,7 +456,7 @@ def test_a_replay_shows_what_the_notes_said_then(memory: AgenticMemorySystem) ->
 def test_what_was_recalled_is_kept_without_its_text(memory: AgenticMemorySystem) -> None:
     talk = assistant(memory, ScriptedChat("..."))
     talk.say("What is my landlord called?")
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         held = session.connection.exec_driver_sql("SELECT recalled FROM turns").scalar_one()
     assert "Amélia" not in held
     assert json.loads(held)[0]["injected"] is True
@@ -473,7 +473,7 @@ def test_only_notes_that_were_shown_to_the_model_count_as_used(memory: AgenticMe
 
 def test_incognito_recalls_but_leaves_no_trace(memory: AgenticMemorySystem) -> None:
     chat = ScriptedChat("Fine.")
-    learner = FakeLearner(memory._store)
+    learner = FakeLearner(memory.parts.store)
     with assistant(memory, chat, incognito=True, learner=learner) as talk:
         reply = talk.say("What is my landlord called?")
         assert reply.recalled[0].injected
@@ -532,7 +532,7 @@ def test_a_word_that_happens_to_begin_an_id_hides_nothing(memory: AgenticMemoryS
 
 def test_a_turn_is_learnt_from_in_the_background_and_can_be_undone(memory: AgenticMemorySystem) -> None:
     told: list[Learnt] = []
-    learner = FakeLearner(memory._store)
+    learner = FakeLearner(memory.parts.store)
     with assistant(memory, ScriptedChat("Noted."), learner=learner, on_learnt=told.append) as talk:
         talk.say("I am allergic to crab.")
         assert talk.wait(10)
@@ -550,7 +550,7 @@ def test_a_turn_is_learnt_from_in_the_background_and_can_be_undone(memory: Agent
 
 
 def test_the_last_thirty_messages_give_context(memory: AgenticMemorySystem) -> None:
-    learner = FakeLearner(memory._store)
+    learner = FakeLearner(memory.parts.store)
     with assistant(memory, ScriptedChat("Yes."), learner=learner) as talk:
         for number in range(17):
             talk.say(f"message {number}?")
@@ -563,7 +563,7 @@ def test_the_last_thirty_messages_give_context(memory: AgenticMemorySystem) -> N
 def test_an_episode_that_ended_is_summed_up_and_stands_for_its_turns(
     memory: AgenticMemorySystem, clock: FrozenClock
 ) -> None:
-    learner = FakeLearner(memory._store)
+    learner = FakeLearner(memory.parts.store)
     with assistant(memory, ScriptedChat("Yes."), learner=learner) as talk:
         for text in ("The ferry leaves at nine.", "It is blue."):
             talk.say(text)
@@ -584,7 +584,7 @@ def test_an_episode_that_ended_is_summed_up_and_stands_for_its_turns(
 
 def test_a_long_chat_is_shown_its_episodes_instead_of_its_oldest_turns(tmp_path: Path, clock: FrozenClock) -> None:
     with open_memory(tmp_path / "home", clock, llm_context=1024) as memory:
-        learner, chat = FakeLearner(memory._store), ScriptedChat("Yes.")
+        learner, chat = FakeLearner(memory.parts.store), ScriptedChat("Yes.")
         with assistant(memory, chat, learner=learner) as talk:
             for number in range(9):
                 talk.say(f"Part {number}: " + "the harbour was quiet and the lamps were lit. " * 3)
@@ -631,7 +631,7 @@ def test_in_one_long_sitting_no_turn_is_lost_between_the_fresh_ones_and_the_summ
 
 def test_a_learner_that_fails_leaves_the_turn_waiting_for_the_next_round(memory: AgenticMemorySystem) -> None:
     told: list[Learnt] = []
-    learner = FakeLearner(memory._store, fail=StorageBusy("somebody else is writing"))
+    learner = FakeLearner(memory.parts.store, fail=StorageBusy("somebody else is writing"))
     with assistant(memory, ScriptedChat("Yes."), learner=learner, on_learnt=told.append) as talk:
         talk.say("I am allergic to crab.")
         assert talk.wait(10)
@@ -645,7 +645,7 @@ def test_a_learner_that_fails_leaves_the_turn_waiting_for_the_next_round(memory:
 
 def test_a_bug_in_a_learner_does_not_end_the_background(memory: AgenticMemorySystem, caplog: Any) -> None:
     told: list[Learnt] = []
-    learner = FakeLearner(memory._store, fail=ZeroDivisionError("oops"))
+    learner = FakeLearner(memory.parts.store, fail=ZeroDivisionError("oops"))
     with assistant(memory, ScriptedChat("Yes."), learner=learner, on_learnt=told.append) as talk:
         talk.say("One.")
         talk.say("Two.")
@@ -657,7 +657,7 @@ def test_a_bug_in_a_learner_does_not_end_the_background(memory: AgenticMemorySys
 
 def test_what_the_rules_learnt_for_a_failing_model_is_said_to_be_so(memory: AgenticMemorySystem) -> None:
     told: list[Learnt] = []
-    learner = FakeLearner(memory._store, degraded=True)
+    learner = FakeLearner(memory.parts.store, degraded=True)
     with assistant(memory, ScriptedChat("Yes."), learner=learner, on_learnt=told.append) as talk:
         talk.say("I am allergic to crab.")
         assert talk.wait(10)
@@ -668,12 +668,12 @@ def test_what_the_rules_learnt_for_a_failing_model_is_said_to_be_so(memory: Agen
 def test_turns_that_a_killed_process_left_are_learnt_from_later(tmp_path: Path, clock: FrozenClock) -> None:
     with open_memory(tmp_path / "home", clock) as memory:
         # Its learner never comes to it: as if the process had been killed in the meantime.
-        talk = assistant(memory, ScriptedChat("Yes."), learner=FakeLearner(memory._store))
+        talk = assistant(memory, ScriptedChat("Yes."), learner=FakeLearner(memory.parts.store))
         talk.close(0)
         talk.say("I am allergic to crab.")
         assert talk.turns()[0].learning is Learning.WAITING
     with open_memory(tmp_path / "home", clock) as memory:
-        learner = FakeLearner(memory._store)
+        learner = FakeLearner(memory.parts.store)
         heard: list[tuple[int, int]] = []
         again = assistant(memory, ScriptedChat("Yes."), learner=learner)
         learnt = again.learning.work("worker", progress=lambda done, of: heard.append((done, of)))
@@ -682,7 +682,7 @@ def test_turns_that_a_killed_process_left_are_learnt_from_later(tmp_path: Path, 
 
 def test_at_night_a_day_is_learnt_from_at_once_by_its_episodes(tmp_path: Path, clock: FrozenClock) -> None:
     with open_memory(tmp_path / "home", clock, chat_learning="night") as memory:
-        learner = FakeLearner(memory._store)
+        learner = FakeLearner(memory.parts.store)
         with assistant(memory, ScriptedChat("Yes."), learner=learner) as talk:
             talk.say("The ferry is blue.")
             talk.say("It leaves at nine.")
@@ -700,7 +700,7 @@ def test_at_night_a_day_is_learnt_from_at_once_by_its_episodes(tmp_path: Path, c
 
 def test_off_means_that_nothing_is_learnt(tmp_path: Path) -> None:
     with open_memory(tmp_path / "home", chat_learning="off") as memory:
-        learner = FakeLearner(memory._store)
+        learner = FakeLearner(memory.parts.store)
         with assistant(memory, ScriptedChat("Yes."), learner=learner) as talk:
             talk.say("I am allergic to crab.")
             assert talk.learning.learn_waiting().turns == 0

@@ -70,7 +70,7 @@ def test_a_turn_that_cannot_be_stored_is_refused_and_one_that_cannot_be_ended_is
     memory: AgenticMemorySystem, other: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert memory.folder is not None
-    impatient = Store(memory.folder, memory._clock, busy_seconds=0.1)
+    impatient = Store(memory.folder, memory.parts.clock, busy_seconds=0.1)
     with memory.assistant() as talk:
         monkeypatch.setattr(talk, "_store", impatient)
         other.execute("BEGIN IMMEDIATE")

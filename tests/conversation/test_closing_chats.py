@@ -48,7 +48,7 @@ def until(true: Callable[[], object]) -> None:
 
 def held(memory: AgenticMemorySystem) -> int:
     """Jobs and turns that somebody holds."""
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         owners = [select(table.c.owner).where(table.c.owner.is_not(None)) for table in (tables.jobs, tables.turns)]
         return sum(len(session.connection.execute(statement).all()) for statement in owners)
 

@@ -84,7 +84,7 @@ def test_closing_the_stream_of_a_model_closes_the_models_too() -> None:
 
 def test_what_a_turn_taught_names_the_notes_and_what_takes_each_back() -> None:
     with open_memory(None) as memory:
-        talk = assistant(memory, ScriptedChat("Noted."), learner=FakeLearner(memory._store))
+        talk = assistant(memory, ScriptedChat("Noted."), learner=FakeLearner(memory.parts.store))
         talk.say("My cat is called Sesame.")
         assert talk.wait(10)
         (turn,) = talk.turns()

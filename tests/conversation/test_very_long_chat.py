@@ -33,7 +33,7 @@ def memory(tmp_path: Path) -> Iterator[AgenticMemorySystem]:
 def talked(memory: AgenticMemorySystem, turns: int) -> str:
     """A chat of so many turns in the database; a note sums up its first ten."""
     chat = f"chat-of-{turns}"
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         session.chats.begin(chat)
         key = session.connection.exec_driver_sql("SELECT key FROM sessions WHERE id = ?", (chat,)).scalar_one()
         row = "INSERT INTO turns (session, number, at, question, answer, state, learning, recalled)"
@@ -45,7 +45,7 @@ def talked(memory: AgenticMemorySystem, turns: int) -> str:
             ],
         )
     note = memory.add_note("They spoke of the first ten buoys.")
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         session.chats.summed_up([turn.key for turn in session.chats.turns(chat)[:10]], note)
     return chat
 
@@ -85,7 +85,7 @@ def test_a_turn_of_a_chat_of_thousands_reads_no_more_turns_than_the_window_can_h
 
 def test_learning_from_a_turn_reads_what_is_near_it_and_what_no_episode_sums_up(memory: AgenticMemorySystem) -> None:
     chat = talked(memory, 200)
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         everything = session.chats.turns(chat)
         assert [turn.number for turn in session.chats.turns(chat, last=3, before=100)] == [97, 98, 99]
         assert session.chats.open_turns(chat) == everything[10:]

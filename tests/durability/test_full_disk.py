@@ -44,12 +44,12 @@ def test_a_write_that_finds_no_room_is_storage_full_and_leaves_earlier_notes_int
 def test_a_database_that_may_not_grow_refuses_the_note_and_goes_on_when_it_may(tmp_path: Path):
     with opened(tmp_path) as memory:
         kept = memory.add_note("the one that was there before")
-        with memory._store.read() as session:
+        with memory.parts.store.read() as session:
             pages = session.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         room = [pages + 1]
         # Whichever connection a thread is handed, it may not grow the file.
         event.listen(
-            memory._store._database._engine,
+            memory.parts.store.database.engine,
             "checkout",
             lambda raw, *_: raw.execute(f"PRAGMA max_page_count = {room[0]}"),
         )

@@ -193,7 +193,7 @@ with opened() as memory:
         settings = load_settings(str(home), dense_base="exact", collection=name)
         with AgenticMemorySystem(settings=settings, embedder=HashEmbedder(64), create=False) as copy:
             assert copy.count() > 0
-            assert copy._store.check() == []
+            assert copy.parts.store.check() == []
     assert not [each for each in home.iterdir() if each.name.endswith(".part")]
 print(",".join(errors))
 """

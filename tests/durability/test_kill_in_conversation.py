@@ -38,7 +38,7 @@ class Later(SystemClock):
 
 def times(memory: AgenticMemorySystem, column: object, texts: Sequence[str]) -> dict[str, int]:
     """How often each text is stored in that column."""
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         held = session.connection.execute(select(column, func.count()).group_by(column))
         found = {text: count for text, count in held}
     return {text: found.get(text, 0) for text in texts}
@@ -53,7 +53,7 @@ def left(memory: AgenticMemorySystem) -> dict[str, int]:
         .group_by(notes.c.content)
         .having(func.count() > 1)
     )
-    with memory._store.read() as read:
+    with memory.parts.store.read() as read:
         run = read.connection.execute
         return {
             # Those of notes that a killed attempt had made wait with them, should they be restored.
@@ -95,7 +95,7 @@ def test_conversations_and_turns_survive_kills_at_random_moments_and_are_learnt_
         with AgenticMemorySystem(settings=settings, embedder=HashEmbedder(64), clock=Later()) as memory:
             assert set(times(memory, tables.sources.c.text, remembered).values()) == {1}
             assert set(times(memory, tables.turns.c.question, list(answered)).values()) == {1}
-            with memory._store.read() as read:
+            with memory.parts.store.read() as read:
                 kept = dict(read.connection.execute(select(tables.turns.c.question, tables.turns.c.answer)).all())
             assert {asked: kept[asked] for asked in answered} == answered
 

@@ -64,7 +64,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def dump(memory: AgenticMemorySystem) -> dict[str, Any]:
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         run = session.connection.exec_driver_sql
         columns = [row[1] for row in run("PRAGMA table_info(notes)") if row[1] not in ("version", "seq", "vector_seq")]
         notes = run(f"SELECT {', '.join(columns)} FROM notes WHERE status <> 'deleted' ORDER BY key").all()
@@ -113,7 +113,7 @@ def test_a_maintenance_killed_again_and_again_ends_as_one_that_was_not(
     assert report["counts"] == dict(expected_report.counts()), "the parts of killed processes count, too"
 
     with opened(home) as memory:
-        assert memory._store.check() == []
+        assert memory.parts.store.check() == []
         assert outcome(memory) == expected
         roots = [each for each in memory.log(limit=1000) if each.action == "maintain"]
         assert [each.id for each in roots] == [report["operation"]]
@@ -139,4 +139,4 @@ def test_maintenance_and_writers_do_not_stand_in_each_others_way(workers: Worker
         every = {note.id: note for note in memory.list(limit=10_000)}
         for id, text in stored.items():
             assert every[id].content == text
-        assert memory._store.check() == []
+        assert memory.parts.store.check() == []

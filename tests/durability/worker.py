@@ -215,7 +215,7 @@ def purge_and_stop(job: dict[str, Any]) -> None:
         say(committed=True)
         time.sleep(600)
 
-    memory._store.shrink = stop  # type: ignore[method-assign]
+    memory.parts.store.shrink = stop  # type: ignore[method-assign]
     memory.purge(job["note"])
 
 
@@ -231,7 +231,7 @@ def purge_for_ever(job: dict[str, Any]) -> None:
 def hold_write_lock(job: dict[str, Any]) -> None:
     """Keep the database's write lock until the file `stop` is there."""
     memory = opened(job)
-    with memory._store.write():
+    with memory.parts.store.write():
         say(ready=True)
         while not os.path.exists(job["stop"]):
             time.sleep(0.01)

@@ -151,7 +151,7 @@ class Ground:
 
 def _connection(memory: AgenticMemorySystem) -> sqlite3.Connection:
     # A collection in memory is one connection, and nobody but a test has a use for a copy of it.
-    connection = memory._store._database._engine.raw_connection().dbapi_connection
+    connection = memory.parts.store.database.engine.raw_connection().dbapi_connection
     assert isinstance(connection, sqlite3.Connection)
     return connection
 

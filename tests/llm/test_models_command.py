@@ -177,7 +177,7 @@ def finding_about(what, settings, spent=0):
     """The finding of a check-up of an empty collection."""
     clock = FrozenClock()
     with AgenticMemorySystem(settings=settings, clock=clock, embedder=HashEmbedder()) as memory:
-        StoreLedger(memory._store, clock, zone(settings.timezone)).add("m", Spent(1, spent, 0))
+        StoreLedger(memory.parts.store, clock, zone(settings.timezone)).add("m", Spent(1, spent, 0))
         (found,) = [finding for finding in memory.doctor() if finding.about == what]
     return found
 

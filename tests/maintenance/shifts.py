@@ -57,7 +57,7 @@ class Marking:
 
 
 def cycle_of(memory: AgenticMemorySystem, *phases: Phase, gone: Callable[[str], bool] = lambda owner: False) -> Cycle:
-    return Cycle(memory._store, lambda cycle: phases, memory.parts.worker.owner.one_more, gone)
+    return Cycle(memory.parts.store, lambda cycle: phases, memory.parts.worker.owner.one_more, gone)
 
 
 def run(cycle: Cycle, *, dry_run: bool = False, cancelled: threading.Event | None = None) -> MaintenanceReport:
@@ -66,7 +66,7 @@ def run(cycle: Cycle, *, dry_run: bool = False, cancelled: threading.Event | Non
 
 def dump(memory: AgenticMemorySystem) -> dict[str, list[tuple[Any, ...]]]:
     """All there is of notes, but for which version and change each is."""
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         run = session.connection.exec_driver_sql
         columns = [row[1] for row in run("PRAGMA table_info(notes)") if row[1] not in ("version", "seq", "vector_seq")]
         return {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def counter(memory: AgenticMemorySystem) -> int:
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         return session.counter
 
 
@@ -28,7 +28,7 @@ def test_a_run_looks_at_what_changed_since_the_last_and_not_at_what_it_wrote_its
     memory: AgenticMemorySystem,
 ) -> None:
     first, second = memory.add_note("The boiler hums."), memory.add_note("屋顶漏水。")
-    phase = Marking(memory._store)
+    phase = Marking(memory.parts.store)
     report = run(cycle_of(memory, phase))
     assert (report.promoted, phase.looked_at) == (2, [first, second])
 
@@ -44,7 +44,7 @@ def test_a_run_looks_at_what_changed_since_the_last_and_not_at_what_it_wrote_its
 
 def test_what_one_phase_wrote_is_no_news_to_the_next(memory: AgenticMemorySystem) -> None:
     changed = memory.add_note("The boiler hums.")
-    first, second = Marking(memory._store), Marking(memory._store, name="again")
+    first, second = Marking(memory.parts.store), Marking(memory.parts.store, name="again")
     run(cycle_of(memory, first))
     memory.update(changed, category="Heating")
     second.looked_at.clear()
@@ -54,7 +54,7 @@ def test_what_one_phase_wrote_is_no_news_to_the_next(memory: AgenticMemorySystem
 
 def test_nothing_is_written_when_nothing_changed(memory: AgenticMemorySystem) -> None:
     memory.add_note("The boiler hums.")
-    cycle = cycle_of(memory, Marking(memory._store))
+    cycle = cycle_of(memory, Marking(memory.parts.store))
     run(cycle)
     before, log = counter(memory), memory.log()
     report = run(cycle)
@@ -65,7 +65,7 @@ def test_nothing_is_written_when_nothing_changed(memory: AgenticMemorySystem) ->
 
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(memory: AgenticMemorySystem) -> None:
     note = memory.add_note("The boiler hums.")
-    cycle = cycle_of(memory, Marking(memory._store))
+    cycle = cycle_of(memory, Marking(memory.parts.store))
     before = dump(memory), counter(memory), memory.log()
     rehearsed = run(cycle, dry_run=True)
     assert (rehearsed.promoted, rehearsed.dry_run, rehearsed.operation) == (1, True, None)
@@ -78,7 +78,7 @@ def test_undoing_a_run_restores_every_note_byte_for_byte(memory: AgenticMemorySy
     for text in ("The boiler hums.", "屋顶漏水。", "The cellar is dry."):
         memory.add_note(text)
     before = dump(memory)
-    report = run(cycle_of(memory, Marking(memory._store), Marking(memory._store, "twice", "again")))
+    report = run(cycle_of(memory, Marking(memory.parts.store), Marking(memory.parts.store, "twice", "again")))
     assert report.operation is not None
     assert dump(memory) != before
     (root,) = [operation for operation in memory.log() if operation.action == "maintain"]
@@ -90,7 +90,7 @@ def test_undoing_a_run_restores_every_note_byte_for_byte(memory: AgenticMemorySy
 
 def test_undo_without_a_number_is_of_what_somebody_asked_for(memory: AgenticMemorySystem) -> None:
     note = memory.add_note("The boiler hums.")
-    report = run(cycle_of(memory, Marking(memory._store)))
+    report = run(cycle_of(memory, Marking(memory.parts.store)))
     undone = memory.undo()
     assert undone.undone != report.operation
     assert undone.passed_over == report.operation
@@ -102,7 +102,7 @@ def test_undo_without_a_number_is_of_what_somebody_asked_for(memory: AgenticMemo
 
 def test_what_was_taken_back_is_known_to_the_next_run(memory: AgenticMemorySystem) -> None:
     one, other = memory.add_note("The boiler hums."), memory.add_note("The cellar is dry.")
-    report = run(cycle_of(memory, Marking(memory._store)))
+    report = run(cycle_of(memory, Marking(memory.parts.store)))
     assert report.operation is not None
     known: list[set[int]] = []
 
@@ -110,7 +110,7 @@ def test_what_was_taken_back_is_known_to_the_next_run(memory: AgenticMemorySyste
         name = "asking"
 
         def run(self, shift: Shift) -> PhaseReport:
-            with memory._store.read() as session:
+            with memory.parts.store.read() as session:
                 known.append(shift.taken_back(session, "mark", shift.changed(session)))
             return PhaseReport()
 
@@ -118,7 +118,7 @@ def test_what_was_taken_back_is_known_to_the_next_run(memory: AgenticMemorySyste
     run(cycle_of(memory, Asking()))
     memory.redo()
     run(cycle_of(memory, Asking()))
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         assert known == [set(session.notes.keys_of([one, other]).values()), set()]
 
 
@@ -136,14 +136,14 @@ def test_what_others_write_meanwhile_is_looked_at_next_time_even_where_the_run_w
             thread.start()
             thread.join()
 
-    phase = Marking(memory._store, meanwhile=another_writes)
+    phase = Marking(memory.parts.store, meanwhile=another_writes)
     run(cycle_of(memory, phase))
     assert phase.looked_at == notes
-    later = Marking(memory._store)
+    later = Marking(memory.parts.store)
     run(cycle_of(memory, later))
     # What it wrote before anybody else did, it need not see again; what came after, it does not tell apart.
     assert later.looked_at == [*notes[2:], *added]
-    again = Marking(memory._store)
+    again = Marking(memory.parts.store)
     run(cycle_of(memory, again))
     assert again.looked_at == []
 
@@ -153,11 +153,11 @@ def test_a_run_that_is_called_off_goes_on_under_the_same_operation_with_what_cha
 ) -> None:
     notes = [memory.add_note(f"Note {number} of six.") for number in range(6)]
     called_off = threading.Event()
-    first = Marking(memory._store, meanwhile=lambda number: number == 2 and called_off.set())
+    first = Marking(memory.parts.store, meanwhile=lambda number: number == 2 and called_off.set())
     with pytest.raises(Cancelled):
         run(cycle_of(memory, first), cancelled=called_off)
     added = memory.add_note("Note seven.")
-    second = Marking(memory._store)
+    second = Marking(memory.parts.store)
     report = run(cycle_of(memory, second))
     assert second.looked_at == [*notes[3:], added]
     assert (report.resumed, report.promoted, len(report.reasons)) == (True, 7, 4)
@@ -169,12 +169,12 @@ def test_phases_that_were_finished_are_not_done_again(memory: AgenticMemorySyste
     memory.add_note("The boiler hums.")
     called_off = threading.Event()
     first, second = (
-        Marking(memory._store),
-        Marking(memory._store, "twice", "again", meanwhile=lambda n: called_off.set()),
+        Marking(memory.parts.store),
+        Marking(memory.parts.store, "twice", "again", meanwhile=lambda n: called_off.set()),
     )
     with pytest.raises(Cancelled):
         run(cycle_of(memory, first, second), cancelled=called_off)
-    report = run(cycle_of(memory, first, Marking(memory._store, "twice", "again")))
+    report = run(cycle_of(memory, first, Marking(memory.parts.store, "twice", "again")))
     assert len(first.looked_at) == 1
     assert report.promoted == 2
 
@@ -186,13 +186,13 @@ def test_one_run_at_a_time(open_memory: Open, clock: FrozenClock) -> None:
 
     def another_tries(number: int) -> None:
         with pytest.raises(MaintenanceRunning) as caught:
-            run(cycle_of(other, Marking(other._store)))
+            run(cycle_of(other, Marking(other.parts.store)))
         refused.append(caught.value)
 
-    run(cycle_of(mine, Marking(mine._store, meanwhile=another_tries)))
+    run(cycle_of(mine, Marking(mine.parts.store, meanwhile=another_tries)))
     assert "2026-03-01 10:00" in str(refused[0])
     assert refused[0].hint
-    run(cycle_of(other, Marking(other._store)))
+    run(cycle_of(other, Marking(other.parts.store)))
 
 
 def test_a_run_whose_owner_died_or_fell_silent_is_taken_over(open_memory: Open, clock: FrozenClock) -> None:
@@ -204,13 +204,13 @@ def test_a_run_whose_owner_died_or_fell_silent_is_taken_over(open_memory: Open, 
     def another_takes_over(number: int) -> None:
         if number == 0:
             clock.advance(minutes=11)
-            taken.append(run(cycle_of(other, Marking(other._store))).promoted)
+            taken.append(run(cycle_of(other, Marking(other.parts.store))).promoted)
 
     with pytest.raises(Cancelled):
-        run(cycle_of(mine, Marking(mine._store, meanwhile=another_takes_over)))
+        run(cycle_of(mine, Marking(mine.parts.store, meanwhile=another_takes_over)))
     assert taken == [3]
     # With its process gone, nobody waits for the lease to end.
-    left = mine._store
+    left = mine.parts.store
     with left.write() as session:
         session.runs.start("nightly", 0, {"upto": 0, "seen": 0, "keys": "", "phases": {}}, "gone", seconds=600)
     with pytest.raises(MaintenanceRunning):
@@ -228,11 +228,11 @@ def test_a_phase_that_fails_keeps_no_other_from_its_work_and_is_given_the_same_a
         name = "failing"
 
         def run(self, shift: Shift) -> PhaseReport:
-            with memory._store.read() as session:
+            with memory.parts.store.read() as session:
                 asked.append(shift.changed(session))
             raise ServiceUnavailable("the model is down", hint="start it")
 
-    after = Marking(memory._store)
+    after = Marking(memory.parts.store)
     report = run(cycle_of(memory, Failing(), after))
     assert report.problems == ("failing: the model is down (start it)",)
     assert after.looked_at == [note]
@@ -252,7 +252,8 @@ def test_closing_the_collection_calls_a_run_off_and_leaves_it_to_the_next(open_m
 
     def maintain() -> None:
         try:
-            run(cycle_of(memory, Marking(memory._store, meanwhile=wait_for_closing)), cancelled=memory.parts.called_off)
+            cycle = cycle_of(memory, Marking(memory.parts.store, meanwhile=wait_for_closing))
+            run(cycle, cancelled=memory.parts.called_off)
         except BaseException as error:
             ended.append(error)
 
@@ -265,7 +266,7 @@ def test_closing_the_collection_calls_a_run_off_and_leaves_it_to_the_next(open_m
     assert isinstance(ended[0], Cancelled)
     # This very process lives on, and yet nobody has to wait for the lease.
     again = open_memory()
-    phase = Marking(again._store)
+    phase = Marking(again.parts.store)
     assert run(cycle_of(again, phase)).resumed
     assert phase.looked_at == notes[1:]
 

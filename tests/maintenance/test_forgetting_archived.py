@@ -100,10 +100,10 @@ def test_an_agent_that_reads_it_by_id_uses_it(memory: AgenticMemorySystem, clock
 
 def test_uses_are_counted_in_one_statement(memory: AgenticMemorySystem) -> None:
     ids = [memory.add(f"Train {n} leaves from platform {n}.").id for n in range(20)]
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         keys = list(session.notes.keys_of(ids).values())
     said: list[str] = []
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         event.listen(session.connection, "before_cursor_execute", lambda *given: said.append(given[2]))
         assert session.usage.touch(keys) == 20
         assert session.usage.touch(keys) == 0

@@ -26,7 +26,7 @@ def test_health_counts_what_is_wrong_with_the_notes(open_memory: Open, clock: Fr
     memory.link(ids[0], ids[1], "contradicts")
     memory.link(ids[1], ids[0], "contradicts")
     memory.update(ids[2], links=["nobody"])
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         operation = session.begin("test", "user")
         session.notes.change(ids[3], {"status": "superseded", "superseded_by": ids[4]}, operation)
         session.flags.put(ids[0], ids[3], "it leans on it", operation)
@@ -47,7 +47,7 @@ def test_health_counts_the_conflicts_that_are_open(memory: AgenticMemorySystem) 
     memory.link(ids[2], ids[3], "supersedes")  # a link alone hides nothing
     memory.link(ids[3], ids[4], "contradicts")
     assert memory.health().conflicts == len(memory.conflicts_open()) == 3
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         session.flags.put(ids[4], ids[3], "they disagree", session.begin("test", "amem"))
     memory.keep(ids[4])
     assert memory.health().conflicts == len(memory.conflicts_open()) == 2
@@ -88,7 +88,7 @@ def test_health_tells_of_the_last_maintenance_as_data(memory: AgenticMemorySyste
 
 
 def schedule(memory: AgenticMemorySystem, zone: ZoneInfo = SHANGHAI) -> tuple[str | None, dict[str, datetime]]:
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         return due(session, zone), upcoming(session, zone)
 
 
@@ -160,7 +160,7 @@ def test_nothing_is_done_by_itself_where_that_is_switched_off_or_another_is_at_i
     clock.advance(days=2)
     off = open_memory(settings=load_settings(str(home), nightly=False))
     assert off.maintain_when_quiet() is None
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         session.runs.start("nightly", 0, {"upto": 0, "seen": 0, "keys": "", "phases": {}}, "elsewhere", seconds=600)
     assert memory.maintain_when_quiet() is None
     with pytest.raises(MaintenanceRunning):

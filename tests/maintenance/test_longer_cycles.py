@@ -161,7 +161,7 @@ def test_what_is_pinned_recalled_or_edited_by_hand_is_not_summed_up(
 
 
 def weights(memory: AgenticMemorySystem) -> dict[str, float]:
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         return {link.reason: link.weight for link in session.links.around(session.notes.ids())}
 
 
@@ -202,7 +202,7 @@ def test_a_link_that_nobody_uses_passes_less_relevance_on(open_memory: Open, clo
     memory.acting_as("agent").link(boiler, cellar)
 
     def passed_on() -> float:
-        with memory._store.read() as session:
+        with memory.parts.store.read() as session:
             return spread(session, {boiler: 1.0}, set)[cellar].relevance
 
     new = passed_on()
@@ -230,12 +230,12 @@ def test_an_index_in_many_pieces_is_merged(open_memory: Open) -> None:
         memory.add_note(f"Note {number} about the boiler in house {number}.")
 
     def pieces() -> int:
-        with memory._store.read() as session:
+        with memory.parts.store.read() as session:
             query = "SELECT count(DISTINCT segid) FROM note_text_idx"
             return int(session.connection.exec_driver_sql(query).scalar_one())
 
     assert pieces() > 4
-    memory._store.tidy(threading.Event().is_set)
+    memory.parts.store.tidy(threading.Event().is_set)
     assert pieces() <= 4
     assert memory.count() == 40
     assert memory.search("boiler in house 7", k=1)[0]["content"].endswith("house 7.")

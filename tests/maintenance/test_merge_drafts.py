@@ -75,7 +75,7 @@ def test_a_good_draft_is_the_merged_text_and_one_undo_restores_both(run: Any, te
     assert why(report) == {"says the same as 1 other note; text drafted by ollama/llama3.2"}
     assert len(prompts) == 1
     assert all(part in prompts[0] for part in texts)
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         (cost,) = [each for each in session.costs.report() if each.purpose == MERGING]
     assert (cost.times, cost.calls) == (1, 1)
     assert cost.tokens_in > 0

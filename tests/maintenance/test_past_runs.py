@@ -64,7 +64,7 @@ def test_what_failed_is_remembered(open_memory: Open) -> None:
 def test_deeds_are_told_up_to_a_number(open_memory: Open) -> None:
     memory = open_memory()
     ids = [memory.add(f"note {number}").id for number in range(3)]
-    report = run(cycle_of(memory, Marking(memory._store)))
+    report = run(cycle_of(memory, Marking(memory.parts.store)))
     assert report.operation is not None
     assert [deed.note for deed in memory.deeds(report.operation)] == ids
     assert [deed.note for deed in memory.deeds(report.operation, most=2)] == ids[:2]
@@ -76,7 +76,7 @@ def test_a_run_that_was_called_off_shows_how_far_it_came(open_memory: Open) -> N
         memory.add(f"note {number}")
     stop = threading.Event()
     with pytest.raises(Cancelled):
-        run(cycle_of(memory, Marking(memory._store, meanwhile=lambda _: stop.set())), cancelled=stop)
+        run(cycle_of(memory, Marking(memory.parts.store, meanwhile=lambda _: stop.set())), cancelled=stop)
     left = memory.health().open
     assert left is not None
     assert (left.owner, left.phase) == (None, "marking")

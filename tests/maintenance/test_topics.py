@@ -95,7 +95,7 @@ def test_what_was_overturned_leaves_its_place_to_its_successor(memory: AgenticMe
     ids = linked(memory, KILN)
     memory.maintain()
     newer = memory.add_note("The kiln in the shed is fired with electricity now")
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         operation = session.begin("supersede", "amem")
         changes = {"status": str(Status.SUPERSEDED), "superseded_by": newer}
         session.notes.change(ids[0], changes, operation)

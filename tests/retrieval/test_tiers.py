@@ -197,7 +197,7 @@ def test_where_nothing_suffices_all_tiers_are_read_and_the_best_is_there(memory:
 
 
 def test_a_page_that_does_not_know_the_newest_yet_is_not_trusted_with_an_overview(memory: AgenticMemorySystem) -> None:
-    clock = memory._clock
+    clock = memory.parts.clock
     assert isinstance(clock, FrozenClock)
     clock.advance(days=1)
     memory.add("The kiln was sold to a school in Évora; tell everybody about the kiln.", time="2026-03-02")
@@ -212,7 +212,7 @@ def test_a_page_that_does_not_know_the_newest_yet_is_not_trusted_with_an_overvie
 
 
 def test_a_page_one_of_whose_notes_was_corrected_is_stale(memory: AgenticMemorySystem) -> None:
-    clock = memory._clock
+    clock = memory.parts.clock
     assert isinstance(clock, FrozenClock)
     clock.advance(days=1)
     (insured,) = [note.id for note in memory.list(limit=50) if note.content.endswith("insured until October.")]

@@ -61,7 +61,7 @@ def memory(open_home: Open) -> AgenticMemorySystem:
     memory = open_home()
     for text in TEXTS:
         memory.add(text)
-        memory._clock.advance(timedelta(days=1))
+        memory.parts.clock.advance(timedelta(days=1))
     return memory
 
 

@@ -55,7 +55,7 @@ def test_what_linked_to_a_superseded_note_is_flagged_and_kept_on_request(memory:
 def test_a_name_in_common_is_no_reason_to_doubt_a_note(memory: AgenticMemorySystem):
     old = works(memory, "Kestrel Freight")
     shared = memory.add("The queue at Kestrel Freight fills up every night", time="2026-01-10")
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         found = Link(shared.id, old.id, LinkType.RELATED, "both speak of Kestrel Freight", 0.74, "offline", session.now)
         session.links.put(found, session.begin("link", "offline"))
     works(memory, "Marulho", "2026-02-01")
@@ -111,7 +111,7 @@ def test_the_doctor_counts_flags_and_lost_successors(memory: AgenticMemorySystem
     new = works(memory, "OpenAI", "2026-02-01")
     memory.delete(new.id)
     assert "successors" not in {each.about for each in memory.doctor()}
-    with memory._store.write() as session:  # as an earlier amem left it
+    with memory.parts.store.write() as session:  # as an earlier amem left it
         behind = {"status": "superseded", "superseded_by": new.id}
         session.notes.change(old.id, behind, session.begin("test", "user"))
     found = {each.about: each.what for each in memory.doctor()}
@@ -370,7 +370,7 @@ def test_two_who_tell_the_two_sides_at_once_leave_one_standing(open_memory: Open
 def test_a_ring_of_an_imported_collection_ends_every_walk(memory: AgenticMemorySystem):
     one, two = memory.add("the shed is red"), memory.add("the pond is deep")
     memory.supersede(one.id, two.id)
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         session.notes.change(two.id, {"status": "superseded", "superseded_by": one.id}, session.begin("x", "user"))
     three = memory.add("the roof is flat")
     memory.supersede(three.id, memory.add("a roof garden").id)

@@ -162,7 +162,7 @@ def test_what_reads_goes_on_past_a_damaged_row_and_doctor_names_it(whole: Path, 
                         failed.append(f"{table}.{column} = {value!r}: {name}: {error}"[:250])
                 except Exception as error:
                     failed.append(f"{table}.{column} = {value!r}: {name}: {type(error).__name__}: {error}"[:250])
-            if value in (b"\xff\xfe", float("inf")) and not memory._store.check():
+            if value in (b"\xff\xfe", float("inf")) and not memory.parts.store.check():
                 failed.append(f"{table}.{column} = {value!r}: doctor finds nothing")
         shutil.rmtree(home)
     assert failed == []

@@ -66,7 +66,7 @@ def no_model() -> Answerer:
 
 
 def ask(memory: AgenticMemorySystem, question: str) -> Answer:
-    return Asker(memory, memory._store, SystemClock(), answerer=no_model, touch=False).ask(question)
+    return Asker(memory, memory.parts.store, SystemClock(), answerer=no_model, touch=False).ask(question)
 
 
 def test_ask_answers_without_a_model_in_the_language_of_the_question(demo: AgenticMemorySystem) -> None:
@@ -108,7 +108,7 @@ def test_a_context_holds_the_answer_whatever_the_budget(demo: AgenticMemorySyste
 
 
 def test_a_chat_prompt_holds_the_answer_and_says_that_support_is_strong(demo: AgenticMemorySystem) -> None:
-    prompting = Prompting(demo, demo._store, SystemClock())
+    prompting = Prompting(demo, demo.parts.store, SystemClock())
     for question, wanted in {**QUESTIONS, **BY_THE_WAY}.items():
         prepared = prompting.prepare(question, [])
         prompt = "\n".join(message.content for message in prepared.messages)

@@ -152,7 +152,7 @@ def test_a_worker_that_died_loses_its_lease(open_memory: Open, clock: FrozenCloc
     down.fail = ServiceUnavailable("down")
     memory = open_memory(analyst=down)
     memory.add_note("a note that waits")
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         job = session.jobs.lease("enrich", "a worker that dies", seconds=600)
     assert job is not None
     helper = open_memory(analyst=model())

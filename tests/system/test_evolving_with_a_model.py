@@ -219,6 +219,6 @@ def test_a_person_may_ask_for_the_chat_model_and_its_cost_is_kept(open_memory: O
         chat = memory.chat_model()
         assert memory.chat_model() is chat
         assert chat.complete("Say hello.") == "Hello."
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         (spent,) = session.spending.report(1)
     assert (spent.model, spent.calls) == ("ollama/llama3.2", 1)

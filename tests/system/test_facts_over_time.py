@@ -152,7 +152,7 @@ def test_a_table_of_ones_own_says_what_holds_one_value(
 def hide(memory: AgenticMemorySystem, old: str, new: str | None, ended: str, action: str = "supersede") -> int:
     """Supersede a note as conflict handling does; with no `new` it is a retraction."""
     changes = {"status": "superseded", "superseded_by": new, "valid_to": f"{ended}T00:00:00.000000Z"}
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         operation = session.begin(action, "user", "in a test")
         session.notes.change(old, changes, operation)
     return operation
@@ -255,7 +255,7 @@ def test_notes_of_then_have_the_status_and_the_text_of_then(memory: AgenticMemor
 def test_as_of_a_superseded_note_ends_when_its_successor_begins(memory: AgenticMemorySystem) -> None:
     porto = tell(memory, "My home is in Porto.", timestamp="2026-01-01")
     lisbon = tell(memory, "My home is in Lisbon since January.", timestamp="2026-02-20", valid_from="2026-01-15")
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         operation = session.begin("supersede", "user")
         session.notes.change(porto, {"status": "superseded", "superseded_by": lisbon}, operation)
     assert [note.id for note in memory.list(Filter(as_of=day("2026-01-20")))] == [lisbon]

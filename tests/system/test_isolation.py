@@ -109,7 +109,7 @@ class Crowd:
     # -- what is looked for ----------------------------------------------------------------------------------------
 
     def learn_ids(self) -> None:
-        with self.memory._store.read() as session:
+        with self.memory.parts.store.read() as session:
             if session.counter != self.seen:
                 self.seen = session.counter
                 self.ids = session.notes.scopes_of(session.notes.ids(deleted=True))

@@ -53,13 +53,13 @@ def test_one_s_own_last_step_was_done_through_this_object(
 
 def test_what_was_not_committed_was_not_done(memory: AgenticMemorySystem) -> None:
     def fails() -> None:
-        with memory._store.write() as session:
+        with memory.parts.store.write() as session:
             session.begin("add", "user")
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fails()
-    assert memory._store.begun == ()
+    assert memory.parts.store.begun == ()
 
 
 def test_the_log_is_narrowed_by_words_for_a_time_and_by_actor(memory: AgenticMemorySystem) -> None:

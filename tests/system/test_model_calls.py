@@ -73,7 +73,7 @@ def test_an_add_costs_two_calls_a_turn_three_and_remember_two_and_the_costs_are_
                     assert assistant.wait(60)
 
                 assert calls(turn) == 3
-        with memory._store.read() as session:
+        with memory.parts.store.read() as session:
             found = {each.purpose: each for each in session.costs.report()}
     assert {purpose: (each.times, each.most_calls) for purpose, each in found.items()} == {
         ADD: (2, 2),

@@ -40,7 +40,7 @@ def hub(memory: AgenticMemorySystem, spokes: int) -> tuple[str, list[str]]:
     """A note that points to many others, all in one write."""
     notes = [MemoryNote(f"Spoke number {n}", at=NOW, recorded_at=NOW) for n in range(spokes)]
     centre = memory.add("The hub").id
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         operation = session.begin("import", "user")
         for note in notes:
             session.notes.insert(note, operation, reliability=0.5, text_hash=b"")

@@ -36,7 +36,7 @@ LEARNT = (
 
 def learn(memory: AgenticMemorySystem, *items: NewNote) -> tuple[int, list[Receipt]]:
     """What learning from a conversation does: an operation of its own, with everything a child of it."""
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         parent = session.begin("remember", memory.actor, "a chat")
     return parent, memory.parts.pipeline.add(items or LEARNT, actor=memory.actor, parent=parent)
 
@@ -55,7 +55,7 @@ def test_an_episode_gathers_its_messages_and_what_it_teaches_shows_them(memory: 
 def test_gathering_the_same_messages_again_stores_them_once(memory: AgenticMemorySystem):
     learn(memory)
     learn(memory, NewNote("The same talk, seen otherwise.", gathers=SAID))
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         assert session.sources.count() == 2
 
 
@@ -141,7 +141,7 @@ def test_what_names_an_unknown_source_or_note_is_refused_before_anything_is_stor
     with pytest.raises(InvalidInput, match=r"99|nobody|7"):
         memory.add_notes([*LEARNT, item, later])
     assert len(memory.memories) == 0
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         assert session.sources.count() == 0
 
 

@@ -337,7 +337,7 @@ class TestOwed:
     def test_a_reader_in_another_process_keeps_the_log_and_the_purge_says_so(self, open_memory: Open, home: Path):
         memory = open_memory()
         gone = memory.add_note(SECRET)
-        memory._store._database._busy_seconds = 0.2
+        memory.parts.store.database.busy_seconds = 0.2
         reader = sqlite3.connect(home / "memories" / "amem.db")
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM notes").fetchone()

@@ -25,7 +25,7 @@ class Statements:
 
     def __init__(self, memory: AgenticMemorySystem) -> None:
         self.count = 0
-        event.listen(memory._store._database._engine, "before_cursor_execute", self._one_more)
+        event.listen(memory.parts.store.database.engine, "before_cursor_execute", self._one_more)
 
     def _one_more(self, *_: Any) -> None:
         self.count += 1

@@ -166,7 +166,7 @@ def test_only_active_notes_of_the_rules_are_touched_and_links_are_added(open_mem
     memory = open_memory(analyst=model(evolutions=evolution))
     mine = memory.add_note("A note the model wrote itself.")
     memory.delete(ids[2])
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         session.notes.change(ids[1], {"status": str(Status.ARCHIVED)}, session.begin("fade", "amem"))
     version = memory.memories[mine].version
     report = memory.enrich(upgrade=True)

@@ -105,7 +105,7 @@ def test_a_time_without_a_zone_is_one_of_the_collections_own(
 def test_asking_for_one_users_notes_looks_them_up(memory: AgenticMemorySystem) -> None:
     memory.add("Tea at five.", user_id="ana")
     statement = select(tables.notes.c.key).where(*conditions(Filter(user_id="ana")))
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         sql = statement.compile(session.connection, compile_kwargs={"literal_binds": True})
         plan = session.connection.execute(text(f"EXPLAIN QUERY PLAN {sql}")).all()
     assert "notes_user_id" in str(plan)

@@ -48,7 +48,7 @@ def visible_state(memory: AgenticMemorySystem, clock: FrozenClock, words: Sequen
         state["trust", note.id] = note.trust
         for each in note.overturned:
             state["overturned", note.id, each.text] = overturned_plain(each)
-    with memory._store.read() as session:  # as `owned_fields` has it, of all at once
+    with memory.parts.store.read() as session:  # as `owned_fields` has it, of all at once
         owned = session.notes.owned_fields(ids)
     state |= {("owner", id, name): how for id, fields_ in owned.items() for name, how in fields_.items()}
     for link in memory.links_among(ids):

@@ -146,7 +146,7 @@ def memory(
 
 
 def clock_of(memory: AgenticMemorySystem) -> FrozenClock:
-    clock = memory._clock
+    clock = memory.parts.clock
     assert isinstance(clock, FrozenClock)
     return clock
 

@@ -65,7 +65,7 @@ def move(memory: AgenticMemorySystem) -> dict[str, str]:
 
 def hub(memory: AgenticMemorySystem, spokes: int) -> str:
     """A note that points to very many others, all in one write; its id. It is the newest."""
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         operation = session.begin("import", "user")
         centre = MemoryNote("The hub of it all", id="hub", at=NOW, recorded_at=NOW)
         for number in range(spokes):

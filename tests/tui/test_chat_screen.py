@@ -176,7 +176,7 @@ async def test_the_last_chat_goes_on_after_the_browser_was_closed(home: Home) ->
 @pytest.mark.thorough
 async def test_a_turn_that_was_cut_off_by_a_kill_is_shown_as_such_and_can_be_asked_again(home: Home) -> None:
     memory = home.open()
-    with memory._store.write() as session:
+    with memory.parts.store.write() as session:
         session.chats.begin("killed")
         session.chats.ask("killed", "Was I answered?", session.now)
     async with talking(memory) as pilot:

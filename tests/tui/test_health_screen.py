@@ -33,7 +33,7 @@ CHAT = "哈哈，今天天气真好 ☀"
 def aged(memory: AgenticMemorySystem) -> AgenticMemorySystem:
     """Small talk of 90 days ago that maintenance lets fade, beside three notes that stay."""
     memory.add(CHAT, kind="chitchat", importance=0.3)
-    clock = memory._clock
+    clock = memory.parts.clock
     assert isinstance(clock, FrozenClock)
     clock.advance(timedelta(days=90))
     return memory
@@ -66,7 +66,7 @@ def held_up(memory: AgenticMemorySystem) -> Iterator[None]:
     holding, done = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with memory._store.write():
+        with memory.parts.store.write():
             holding.set()
             done.wait(30)
 
@@ -236,7 +236,7 @@ async def test_a_run_of_another_process_is_named_and_respected(
     aged: AgenticMemorySystem, open_home: Callable[..., AgenticMemorySystem]
 ) -> None:
     other = open_home("agent")
-    with other._store.write() as session:
+    with other.parts.store.write() as session:
         progress = {"upto": 0, "seen": 0, "keys": "", "phases": {}}
         session.runs.start("weekly", 0, progress, other.parts.worker.owner.one_more(), seconds=1e9)
     async with visiting(aged, "H", "health") as pilot:

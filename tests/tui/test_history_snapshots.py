@@ -25,7 +25,7 @@ SIZES = pytest.mark.parametrize("size", [(120, 36), (60, 20)], ids=["wide", "sma
 @pytest.fixture
 def edited(memory: AgenticMemorySystem) -> AgenticMemorySystem:
     """The newest note, edited by a person and by an agent; two that contradict each other."""
-    clock: FrozenClock = memory._clock
+    clock: FrozenClock = memory.parts.clock
     id = memory.list()[0].id
     memory.update(
         id, content="The new kettle keeps green tea at 75 degrees.\n\n水壶能保温两小时。", tags=["tea", "kettle"]

@@ -158,7 +158,7 @@ async def test_an_empty_log_says_so(empty: AgenticMemorySystem) -> None:
 @pytest.mark.thorough
 async def test_the_log_is_narrowed_to_an_actor_and_to_a_time_and_widened_again(memory: AgenticMemorySystem) -> None:
     memory.acting_as("agent:helper").add("Written by an agent")
-    clock: FrozenClock = memory._clock
+    clock: FrozenClock = memory.parts.clock
     clock.advance(timedelta(days=60))
     memory.add("Much later")
     async with browsing(memory) as pilot:

@@ -341,7 +341,7 @@ async def test_of_a_note_that_waits_among_the_conflicts_the_page_says_that_it_is
     empty: AgenticMemorySystem,
 ) -> None:
     early, late = at_odds(empty)
-    with empty._store.write() as session:
+    with empty.parts.store.write() as session:
         session.flags.put(early, late, "cold, not hot", session.begin("evolve", "scripted", "seen together"))
     async with browsing(empty) as pilot:
         pilot.app.read_note(early)

@@ -58,7 +58,7 @@ def fading(empty: AgenticMemorySystem) -> AgenticMemorySystem:
     """One note that will fade, one that will later, one that never does; 20 days old."""
     for line, kind, importance in zip(LINES, ("chitchat", "error", "constraint"), (0.3, 0.6, 0.9), strict=True):
         empty.add(line, kind=kind, importance=importance)
-    clock = empty._clock
+    clock = empty.parts.clock
     assert isinstance(clock, FrozenClock)
     clock.advance(timedelta(days=20))
     return empty

@@ -27,7 +27,7 @@ STATES = [("fading", (120, 36)), ("calendar", (60, 20)), ("fading", (60, 20))]
 @pytest.fixture
 def year(empty: AgenticMemorySystem) -> AgenticMemorySystem:
     """A hundred notes over a year, more on some days than on others."""
-    clock = empty._clock
+    clock = empty.parts.clock
     assert isinstance(clock, FrozenClock)
     notes = [
         {

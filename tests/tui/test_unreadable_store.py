@@ -122,7 +122,7 @@ async def test_q_quits_from_a_collection_that_fails(memory: AgenticMemorySystem)
 
 async def test_a_damaged_page_is_said_and_one_may_go_on_without(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
-        with memory._store.write() as session:  # as SQLite finds a table whose pages are overwritten
+        with memory.parts.store.write() as session:  # as SQLite finds a table whose pages are overwritten
             session.connection.exec_driver_sql("DROP TABLE versions")
         await pilot.press("down", "up", "down")
         await pilot.press("h")
@@ -133,13 +133,13 @@ async def test_a_damaged_page_is_said_and_one_may_go_on_without(memory: AgenticM
 
 
 async def test_a_full_disk_costs_no_word(memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch) -> None:
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         pages = session.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
 
     def full(pilot: Pilot[None], pages: int) -> None:
         from sqlalchemy import event
 
-        engine = memory._store._database._engine
+        engine = memory.parts.store.database.engine
         event.listen(engine, "checkout", lambda raw, *_: raw.execute(f"PRAGMA max_page_count = {pages}"))
 
     async with browsing(memory) as pilot:

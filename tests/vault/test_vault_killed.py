@@ -98,7 +98,7 @@ def test_a_sync_that_ends_before_any_commit_is_gone_on_with(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     wanted = changed_on_both_sides(desk)
-    write, writes = desk.memory._store.write, [0]
+    write, writes = desk.memory.parts.store.write, [0]
 
     def dies(**options: Any) -> Any:
         writes[0] += 1
@@ -107,7 +107,7 @@ def test_a_sync_that_ends_before_any_commit_is_gone_on_with(
         return write(**options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(desk.memory._store, "write", dies)
+        patch.setattr(desk.memory.parts.store, "write", dies)
         try:
             desk.sync()
         except Killed:

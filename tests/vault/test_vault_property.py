@@ -153,7 +153,7 @@ def everything(desk: Desk, memory: AgenticMemorySystem, ids: set[str]) -> str:
     for id in ids:
         for version in memory.history(id):
             said += [str(part) for part in version.changes.values()]
-    with memory._store.read() as session:
+    with memory.parts.store.read() as session:
         said += [note.content for note in session.notes.get_many(sorted(ids), history=False, deleted=True).values()]
     return "\n".join(said)
 
@@ -196,7 +196,7 @@ def _play(desk: Desk, seed: int, *, rounds: int) -> None:
         again = desk.sync()
         assert again.is_quiet, (number, report.to_dict(), again.to_dict())
         agree(desk)
-        with desk.memory._store.read() as session:
+        with desk.memory.parts.store.read() as session:
             ever |= set(session.notes.ids(deleted=True))
     said = everything(desk, desk.memory, ever)
     lost = [word for word in hands.words if word not in said]
