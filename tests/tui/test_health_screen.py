@@ -114,7 +114,7 @@ async def test_an_empty_collection_is_well_and_a_full_check_says_what_it_found_a
         for no in ("escape", "n"):
             await pilot.press("F")
             await wait_until(pilot, lambda: isinstance(pilot.app.screen, Question))
-            assert "No note is changed." in screen_text(pilot)
+            assert "No note is changed." in said(pilot, "#details")
             await pilot.press(no)
             await wait_until(pilot, lambda: in_room(pilot, "health"))
             assert not at_work(pilot)
