@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parents[1] / "tests" / "data" / "conflicts"
 HALVES = ("tuned", "unseen")
+#: Pairs by another hand, of which a third (``held``) was never looked at while anything was tuned.
+FRESH = ("fresh", "fresh-held")
 #: Each half as it was until 2026-11-23, so that older figures can be compared: without pairs of several statements, and
 #: the unseen half with the forty pairs that have been looked at since.
 BEFORE = ("tuned-before", "unseen-before")
@@ -59,6 +61,7 @@ class Pair:
     later: Said
     overturned: tuple[str, ...] = ()
     stands: tuple[str, ...] = ()
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class Outcome:
     ``both``). `reason` is the deciding link's.
 
     `ended` quotes the statements of the earlier note that were marked as overturned, `named` those and the ones that a
-    person is asked about; `ended_later` those of the later note, which should be none."""
+    person is asked about; `ended_later` those of the later note, which should be none. `judge` is whose verdict it is
+    (slot, nli, heuristic; '' without one)."""
 
     label: str
     hidden: str
@@ -75,10 +79,13 @@ class Outcome:
     ended: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     ended_later: tuple[str, ...] = ()
+    judge: str = ""
 
 
 def read_pairs(half: str) -> list[Pair]:
-    """All pairs of ``tuned``, ``unseen``, ``tuned-before`` or ``unseen-before``, in the order of the files."""
+    """All pairs of a half, in the order of the files: one of HALVES, FRESH or BEFORE."""
+    if half in FRESH:
+        return [pair for pair in _file("fresh") if pair.held == (half == "fresh-held")]
     if half not in BEFORE:
         return _file(half)
     seen = _file("seen") if half == "unseen-before" else []
@@ -100,6 +107,7 @@ def _pair(row: Mapping[str, Any]) -> Pair:
         Said(**row["later"]),
         tuple(row.get("overturned", ())),
         tuple(row.get("stands", ())),
+        row.get("held", False),
     )
 
 
@@ -135,15 +143,17 @@ class Bench:
         hidden = [side for side in told if ids[side] in superseded]
         found = {str(link.type): link.reason for id in ids.values() for link in self._memory.links(id)}
         marks = {side: tuple(each.text for each in self._note(id).overturned) for side, id in ids.items()}
-        doubts = (each for receipt in receipts.values() for each in receipt.conflicts if each.earlier == ids["earlier"])
+        conflicts = [each for receipt in receipts.values() for each in receipt.conflicts]
+        doubts = (each for each in conflicts if each.earlier == ids["earlier"])
         named = marks["earlier"] + tuple(quote for each in doubts for quote in each.verdict.quotes)
+        judge = next((each.verdict.judge for each in conflicts), "")
         for id in ids.values():
             self._memory.purge(id)
         if hidden and LinkType.SUPERSEDES not in found:
             found[str(LinkType.SUPERSEDES)] = "taken back"
         label = next((name for name in LABELS if name in found), "none")
         out = "both" if len(hidden) == 2 else "".join(hidden)
-        return Outcome(label, out, found.get(label, ""), marks["earlier"], named, marks["later"])
+        return Outcome(label, out, found.get(label, ""), marks["earlier"], named, marks["later"], judge)
 
     def _tell(self, said: Said) -> Receipt:
         who = {} if said.speaker is None else {"speaker": said.speaker}

@@ -1,6 +1,6 @@
 """How well rules alone tell what a later note does to an earlier one: replaced, contradicted, repeated, or nothing.
 
-    python benchmarks/conflict_pairs.py [--half tuned|unseen|tuned-before|unseen-before|both] [--errors] [--json]
+    python benchmarks/conflict_pairs.py [--half tuned|unseen|fresh|fresh-held|...|both] [--errors] [--json]
 
 Labelled pairs (tests/data/conflicts) are told to a collection of their own through the public API, with the offline
 rules and the real MiniLM, once in order and once with the later note first: notes have their times, so the outcome
@@ -10,7 +10,8 @@ note that was hidden though one of its statements stands. The table by statement
 fell were found (marked, hidden with their note, or put before a person by name), how many of these were ended at once,
 and how many that stand were ended wrongly. ``tuned-before`` and ``unseen-before`` are the halves as they
 were until 2026-11-23, for comparison with older figures; ``both`` leaves them out. ``--errors`` lists the pairs that
-come out wrong, of the tuned half alone, so that nobody tunes rules on the other.
+come out wrong, of ``tuned`` and ``fresh`` alone, so that nobody tunes on the others. The table by judge gives precision and
+share of all overturned pairs for each judge that spoke.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from _pairs import BEFORE, HALVES, LABELS, Bench, Outcome, Pair, Remembered, read_pairs
+from _pairs import BEFORE, FRESH, HALVES, LABELS, Bench, Outcome, Pair, Remembered, read_pairs
 from rich.console import Console
 from rich.table import Table
 
@@ -165,9 +166,23 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
             **{name: statements(each for each in judged if each.pair.lang == name).to_dict() for name in languages},
             "several statements": statements(each for each in judged if each.pair.category == "statement").to_dict(),
         },
+        "judges": {name: _of_judge(judged, name) for name in sorted({each.outcome.judge for each in judged} - {""})},
         "labels": {label: asdict(score(judged, frozenset({label}))) for label in LABELS},
         "languages": {name: _group([each for each in judged if each.pair.lang == name]) for name in languages},
         "categories": {name: _group([each for each in judged if each.pair.category == name]) for name in categories},
+    }
+
+
+def _of_judge(judged: Sequence[Judged], name: str) -> dict[str, Any]:
+    """How many pairs one judge called replaced or contradicted, how many of these are, and of all that are its share."""
+    spoken = [each for each in judged if each.outcome.judge == name]
+    right = sum(each.pair.label in OVERTURNED for each in spoken)
+    wanted = sum(each.pair.label in OVERTURNED for each in judged)
+    return {
+        "spoken": len(spoken),
+        "precision": right / len(spoken),
+        "recall": right / wanted if wanted else None,
+        "hidden wrongly": sum(each.hidden_wrongly for each in spoken),
     }
 
 
@@ -203,6 +218,12 @@ def show(half: str, figures: dict[str, Any], console: Console) -> None:
         shares = (_share(values[key]) for key in ("precision", "recall", "recall, ended"))
         single.add_row(name, str(values["overturned"]), *shares, str(values["wrongly"]))
     console.print(single)
+    judges = Table()
+    _columns(judges, "by judge", "spoken", "precision", "recall", "hidden")
+    for name, values in figures["judges"].items():
+        shares = (_share(values[key]) for key in ("precision", "recall"))
+        judges.add_row(name, str(values["spoken"]), *shares, str(values["hidden wrongly"]))
+    console.print(judges)
     for name, value in figures.items():
         if name.startswith(("hidden", "otherwise")):
             console.print(f"{name}: {value}")
@@ -259,12 +280,12 @@ def _statement_errors(each: Judged) -> str:
 
 def main(argv: Sequence[str] | None = None, embedder: Embedder | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=(*HALVES, *BEFORE, "both"), default="both")
+    parser.add_argument("--half", choices=(*HALVES, *FRESH, *BEFORE, "both"), default="both")
     parser.add_argument("--errors", action="store_true", help="list the pairs of the tuned half that come out wrong")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     given = parser.parse_args(argv)
-    if given.errors and given.half != "tuned":
-        parser.error("--errors lists pairs of the tuned half alone: add --half tuned")
+    if given.errors and given.half not in ("tuned", "fresh"):
+        parser.error("--errors lists pairs that rules may be tuned on: add --half tuned or --half fresh")
     halves = HALVES if given.half == "both" else (given.half,)
     embedder = embedder or make_embedder(load_settings())
     judged = {half: judge_all(read_pairs(half), embedder) for half in halves}
@@ -277,7 +298,7 @@ def main(argv: Sequence[str] | None = None, embedder: Embedder | None = None) ->
     for half, values in figures.items():
         show(half, values, console)
     if given.errors:
-        show_errors(judged["tuned"], console)
+        show_errors(judged[given.half], console)
     return 0
 
 
