@@ -10,8 +10,8 @@ note that was hidden though one of its statements stands. The table by statement
 fell were found (marked, hidden with their note, or put before a person by name), how many of these were ended at once,
 and how many that stand were ended wrongly. ``tuned-before`` and ``unseen-before`` are the halves as they
 were until 2026-11-23, for comparison with older figures; ``both`` leaves them out. ``--errors`` lists the pairs that
-come out wrong, of ``tuned`` and ``fresh`` alone, so that nobody tunes on the others. The table by judge gives precision and
-share of all overturned pairs for each judge that spoke.
+come out wrong, of ``tuned`` and ``fresh`` alone, so that nobody tunes on the others. The table by judge gives
+precision and share of all overturned pairs for each judge that spoke.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def summary(judged: Sequence[Judged]) -> dict[str, Any]:
 
 
 def _of_judge(judged: Sequence[Judged], name: str) -> dict[str, Any]:
-    """How many pairs one judge called replaced or contradicted, how many of these are, and of all that are its share."""
+    """How many pairs one judge called replaced or contradicted, and precision and recall of that."""
     spoken = [each for each in judged if each.outcome.judge == name]
     right = sum(each.pair.label in OVERTURNED for each in spoken)
     wanted = sum(each.pair.label in OVERTURNED for each in judged)

@@ -115,7 +115,7 @@ def test_two_people_may_live_in_two_places(memory: AgenticMemorySystem):
     assert (receipt.superseded, receipt.superseded_by) == ((), None)
 
 
-@pytest.mark.parametrize("kind", ["question", "chitchat", "topic"])
+@pytest.mark.parametrize("kind", ["question", "topic"])
 def test_what_states_nothing_supersedes_nothing(memory: AgenticMemorySystem, kind: str):
     old = lives(memory, "Porto", 2018)
     receipt = memory.add("So I moved to Berlin", kind=kind, facts=[Fact("user", "lives_in", "Berlin")])

@@ -135,8 +135,8 @@ def _since(facts: Iterable[Fact]) -> datetime | None:
 
 # Which notes a new one may get in the way of: the nearest in meaning, and those that fill a slot of its facts.
 
-#: What asks, chats or sums other notes up states nothing that could be overturned, nor overturns anything.
-_SILENT_KINDS = frozenset({Kind.QUESTION, Kind.CHITCHAT, Kind.TOPIC})
+#: What asks or sums other notes up states nothing that could be overturned, nor overturns anything.
+_SILENT_KINDS = frozenset({Kind.QUESTION, Kind.TOPIC})
 _SILENT_MARKS = ("episode", "topic", "procedure")
 #: Of all that filled a slot before and after a moment only the nearest in time matter; these are more than enough.
 _BEFORE, _AFTER = 40, 5
@@ -162,7 +162,7 @@ def as_rival(session: Session, key: int, note: MemoryNote, owned: Mapping[str, s
 
 
 def states_something(note: MemoryNote) -> bool:
-    """Whether a note can overturn others or be overturned; summaries, questions and small talk cannot."""
+    """Whether a note can overturn others or be overturned; summaries and questions cannot."""
     return note.kind not in _SILENT_KINDS and not any(mark in note.metadata for mark in _SILENT_MARKS)
 
 

@@ -1,83 +1,198 @@
-"""The heuristic judge: likeness, shared words, turned meaning and preference, added up; never without a reason."""
+"""The heuristic judge: reasons to differ in the words of two notes, weighed by trees fitted on labelled pairs."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import lru_cache
+import json
+import math
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib.resources import files
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from amem.language import written_in_cjk
 from amem.note import Kind
+from amem.language import normalize, written_in_cjk
 from amem.verdict import NO_CONFLICT, Label, Verdict
-from amem.writing.conflict import reasons
-from amem.writing.conflict.changed_meaning import only_sometimes, replaced, turned
-from amem.writing.conflict.changed_value import items_of, other_value, two_of_a_kind
-from amem.writing.conflict.cues import Cue
+from amem.writing.conflict import cues, reasons
+from amem.writing.conflict.cues import EXPLICIT, Cue
 from amem.writing.conflict.ending import quote, stated, states_more
 from amem.writing.conflict.grammar import Of
 from amem.writing.conflict.likeness import (
     AT_ONCE,
-    HALF,
-    MOST,
-    TELLING,
-    Difference,
-    How,
+    but_for_names,
     cover,
     differing,
+    gained,
+    items_of,
+    only_sometimes,
     overlap,
     same_people,
     shared,
+    two_of_a_kind,
     without,
 )
 from amem.writing.conflict.statements import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from amem.language.predicates import Predicates
     from amem.writing.conflict.candidates import Claim
     from amem.writing.conflict.statements import Statement
 
-
-# Reasons to differ in the words of two notes: a turned meaning, a replacement, another value, a retraction.
-
+JUDGE = "heuristic"
 _HONORIFICS = frozenset({"dr", "mr", "mrs", "ms", "prof"})
+_CHANGED = frozenset({Cue.CHANGES, Cue.RETURNS})
+_OVER = frozenset({Cue.ENDS, Cue.OVER})
+#: Where nearly all that the earlier statement is about is in the later one, it may be ended without asking.
+_NEARLY_ALL = 0.8
+#: Confidence of the surest, and of what is not said outright.
+_MOST, _PERHAPS = 0.95, 0.75
+#: From this cosine on, two notes with so much of the same words say the same.
+_ALIKE, _SAME_WORDS = 0.8, 0.75
 
 
-def differences(earlier: Claim, later: Claim, predicates: Predicates) -> Iterator[Difference]:
-    """Every reason that the later note gives against the earlier one."""
-    olds, news = _sentences(earlier.content), _sentences(later.content)
-    items = [*items_of(read(earlier.content)), *items_of(read(later.content))]
-    for new in read(later.content):
-        for old in read(earlier.content):
-            if _touch(old, new):
-                found = turned(old, new, olds[old.sentence], news[new.sentence], earlier, later)
-                if found is None and old not in items and new not in items:
-                    found = other_value(old, new, earlier, later)
-                found = found or replaced(old, new, earlier, later, predicates)
-                # Another item of a list ends none of it, unless it says so or is of the same name.
-                of_it = old not in items or not old.names.keys().isdisjoint(new.names)
-                if found is not None and (found.explicit or found.forever or of_it):
-                    yield found
-    for whole_new in news.values():
-        for whole_old in olds.values():
-            if _touch(whole_old, whole_new):
-                found = _taken_back(whole_old, whole_new)
-                if found is None and not items:
-                    found = other_value(whole_old, whole_new, earlier, later)
-                found = found or replaced(whole_old, whole_new, earlier, later, predicates)
-                if found is not None and (found.explicit or not items):
-                    yield found
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two statements that may not go together, and the probability that they do not, 0..1. `explicit`: the later one
+    says itself that something changed, ended or was wrong. `opposite`: it denies what the earlier one says."""
+
+    old: Statement
+    new: Statement
+    probability: float
+    explicit: bool
+    opposite: bool
+
+    @property
+    def forever(self) -> bool:
+        """Whether both tell of what does not change, such as a birthday."""
+        return Cue.FOREVER in self.old.cues and Cue.FOREVER in self.new.cues
 
 
-def _touch(old: Statement, new: Statement) -> bool:
-    """Whether two statements have anything to do with each other: most have not, and need no closer look."""
-    if two_of_a_kind(old, new):
+def differences(earlier: Claim, later: Claim, cosine: float) -> Iterator[Difference]:
+    """Every two statements of which the later one gives a reason against the earlier one."""
+    for old, new, features in compared(earlier, later, cosine):
+        probability = _probability(list(features.values()))
+        yield Difference(old, new, probability, bool(features["explicit"]), bool(features["turned"]))
+
+
+def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Statement, Statement, dict[str, float]]]:
+    """Pairs of statements with a reason to differ, each with its features by name, as the trees were fitted on."""
+    olds, news = read(earlier.content), read(later.content)
+    around_old, around_new = _sentences(earlier.content), _sentences(later.content)
+    items = [*items_of(olds), *items_of(news)]
+    for new in news:
+        around = around_new[new.sentence]
+        if not new.said or (new.past and not new.negative):
+            continue
+        for old in olds:
+            if not _may_fall(old, new) or not _same_people(old, new, earlier, later) or two_of_a_kind(old, new):
+                continue
+            # Another item of a list ends none of it, unless it says so or is of the same name.
+            if (old in items or new in items) and not new.cues & EXPLICIT and old.names.keys().isdisjoint(new.names):
+                continue
+            if _has_reason(old, new, around) and _touch(old, new, around_old[old.sentence], around):
+                yield old, new, _features(old, new, around, earlier, later, cosine, (len(olds), len(news)))
+
+
+def _may_fall(old: Statement, new: Statement) -> bool:
+    """Whether the earlier statement is one that the later could end: said, or planned and then called off."""
+    if normalize(old.text) == normalize(new.text):
         return False
-    if shared(old.about, new.about) or not old.poles.keys().isdisjoint(new.poles):
+    return (old.said or (old.planned and bool(new.cues & EXPLICIT))) and not old.past
+
+
+def _same_people(old: Statement, new: Statement, earlier: Claim, later: Claim) -> bool:
+    return Cue.TAKEOVER in new.cues or same_people(old, new, earlier, later)
+
+
+def _has_reason(old: Statement, new: Statement, around: Statement) -> bool:
+    """Whether anything says that they differ: a word of change or end, a turned meaning, another value."""
+    told = new.cues | around.cues
+    if told & (EXPLICIT | {Cue.NOW, Cue.AFRESH}) or new.ended or old.negative != new.negative:
         return True
-    return bool(new.cues & {Cue.CHANGES, Cue.RETURNS})
+    return any(old.poles.get(pair) == -sign for pair, sign in new.poles.items()) or bool(differing(old, new))
+
+
+def _touch(old: Statement, new: Statement, around_old: Statement, around: Statement) -> bool:
+    """Whether two statements, or the sentences that they stand in, have anything to do with each other."""
+    if shared(old.about, new.about) or shared(around_old.about, around.about):
+        return True
+    return not old.poles.keys().isdisjoint(new.poles) or bool(around.cues & EXPLICIT)
+
+
+def _features(
+    old: Statement,
+    new: Statement,
+    around: Statement,
+    earlier: Claim,
+    later: Claim,
+    cosine: float,
+    lengths: tuple[int, int],
+) -> dict[str, float]:
+    """What tells of a conflict, by name: shares in 0..1, flags 0 or 1. `around` is the later statement's sentence."""
+    people = [*old.people, *new.people]
+    told, fresh = without(old.about, people), without(new.about, people)
+    whole = without(around.about, people)
+    one, other = but_for_names(old, new)
+    apart = written_in_cjk(earlier.content) != written_in_cjk(later.content)
+    lost, came = gained(new, old), gained(old, new)
+    both = lost.keys() & came.keys()
+    opposed = [pair for pair, sign in new.poles.items() if old.poles.get(pair) == -sign]
+    days = max((later.true_at - earlier.true_at).total_seconds() / 86400, 0.0)
+    found: dict[str, float | bool] = {
+        "cosine": 0.0 if apart else cosine,
+        "languages": apart,
+        "old covered": cover(told, new.about),
+        "new covered": cover(fresh, old.about),
+        "shared": min(shared(told, new.about), 3) / 3,
+        "old covered by sentence": cover(told, around.about),
+        "sentence covered": cover(whole, old.about),
+        "shared with sentence": min(shared(told, around.about), 3) / 3,
+        "same but for names": min(cover(one, other), cover(other, one)),
+        "names shared": min(len(old.names.keys() & new.about.keys() - set(people)), 2) / 2,
+        "old size": min(sum(told.values()), 6) / 6,
+        "new size": min(sum(fresh.values()), 6) / 6,
+        "old statements": math.log(lengths[0]),
+        "new statements": math.log(lengths[1]),
+        "changes": bool(new.cues & _CHANGED),
+        "ends": bool(new.cues & _OVER) or new.ended,
+        "returns": Cue.RETURNS in new.cues,
+        "takes over": Cue.TAKEOVER in new.cues,
+        "retracts": Cue.RETRACTS in around.cues,
+        "now": Cue.NOW in new.cues,
+        "afresh": Cue.AFRESH in new.cues,
+        "more": Cue.MORE in new.cues | old.cues,
+        "sentence changes": bool(around.cues & _CHANGED),
+        "sentence ends": bool(around.cues & _OVER),
+        "explicit": bool((around.cues | new.cues) & EXPLICIT) or new.ended,
+        "old ended": bool(old.cues & _OVER) or old.ended,
+        "old planned": old.planned,
+        "old event": old.event,
+        "new event": new.event,
+        "turned": bool(opposed) or old.negative != new.negative,
+        "opposed": bool(opposed),
+        "state": any(cues.is_state(pair) for pair in opposed),
+        "negative": new.negative,
+        "old negative": old.negative,
+        "number": bool(both - {"name", "day"}),
+        "name": "name" in both,
+        "gained": bool(came),
+        "lost": bool(lost),
+        "name lost": "name" in lost,
+        "target": bool(new.target - old.about.keys()),
+        "given up": bool(new.given_up & old.about.keys()),
+        "forever": Cue.FOREVER in old.cues and Cue.FOREVER in new.cues,
+        "another speaker": earlier.speaker != later.speaker,
+        "time apart": math.log1p(days) / 7,
+        "sometimes": only_sometimes(earlier.content, later.content),
+        "preference": Kind.PREFERENCE in (earlier.kind, later.kind),
+        "inherited": old.inherited or new.inherited,
+        "subject stated": bool({each.subject for each in earlier.facts} & {each.subject for each in later.facts}),
+        "same people": same_people(old, new, earlier, later),
+        "claims": old.claims and new.claims,
+        "chinese": written_in_cjk(later.content),
+    }
+    return {name: float(value) for name, value in found.items()}
 
 
 @lru_cache(maxsize=1024)
@@ -87,19 +202,12 @@ def _sentences(text: str) -> dict[int, Statement]:
     for number, group in groupby(read(text), key=lambda each: each.sentence):
         clauses = list(group)
         told = [each for each in clauses if each.said] or clauses
-        first = next((each for each in told if each.claims), told[0])
+        telling = [each for each in told if _tells(each)]
         found[number] = replace(
-            first,
-            text=first.around,
-            negative=any(each.negative for each in told),
-            about={key: weight for each in told if _tells(each) for key, weight in each.about.items()},
-            names={key: name for each in told if _tells(each) for key, name in each.names.items()},
-            values=frozenset(value for each in told for value in each.values),
-            poles={pair: sign for each in told for pair, sign in each.poles.items()},
-            target=frozenset(key for each in told for key in each.target),
-            given_up=frozenset(key for each in told for key in each.given_up),
+            next((each for each in told if each.claims), told[0]),
+            text=told[0].around,
+            about={key: weight for each in telling for key, weight in each.about.items()},
             cues=frozenset(cue for each in told for cue in each.cues),
-            planned=all(each.planned for each in clauses),
         )
     return found
 
@@ -111,117 +219,72 @@ def _tells(statement: Statement) -> bool:
     return statement.frame is not None and statement.frame.of is Of.POINTED_AT and not statement.text.endswith("!")
 
 
-def _taken_back(old: Statement, new: Statement) -> Difference | None:
-    topic = without(old.about, old.names)
-    if Cue.RETRACTS not in new.cues or not old.claims or shared(topic, new.about) < TELLING:
-        return None
-    common = overlap(old.about, new.about)
-    return Difference(How.TAKEN_BACK, old, new, common, explicit=True) if common >= HALF else None
+# The fitted trees: `benchmarks/conflict_fit.py` writes them, with what they were fitted on.
 
 
-# The heuristic: likeness, shared words, turned meaning and preference, added up; never without a reason to differ.
-
-JUDGE = "heuristic"
-_COSINE, _OVERLAP, _POLARITY, _PREFERENCE = 0.45, 0.25, 0.25, 0.15
-#: From here on, two notes with the same words say the same.
-_ALIKE, _SAME_WORDS = 0.8, 0.75
-_NEARLY_ALL = 0.75
-_MOST, _CERTAIN, _LIKELY, _PERHAPS = 0.95, 0.9, 0.8, 0.75
+@cache
+def _model() -> dict[str, Any]:
+    """``judge.json``: `start` and `trees`, lists of nodes [feature, threshold, left, right] and leaves [value]."""
+    model: dict[str, Any] = json.loads(files("amem.writing.conflict").joinpath("judge.json").read_text("utf-8"))
+    return model
 
 
-def score(cosine: float, overlap: float, *, polarity: bool, preference: bool) -> float:
-    """How much two notes look like a conflict, 0..1: what they have in common and what sets them apart, added up.
+def _probability(features: Sequence[float]) -> float:
+    model = _model()
+    total: float = model["start"]
+    for tree in model["trees"]:
+        node = tree[0]
+        while len(node) > 1:
+            node = tree[node[2] if features[node[0]] <= node[1] else node[3]]
+        total += node[0]
+    return 1 / (1 + math.exp(-total))
 
-    The weights are amem's own choice, no paper's: likeness in meaning counts for nearly half, and none of the four is
-    enough by itself with the default `conflict_score`.
+
+# The verdict.
+
+
+def judge(earlier: Claim, later: Claim, cosine: float, least: float) -> Verdict:
+    """What the words make of two notes with this cosine: a conflict from the probability `least` on, or support.
+
+    Where nothing but the words tells, a doubt stays below the confidence at which a note may be hidden.
     """
-    points = _COSINE * max(cosine, 0.0) + _OVERLAP * overlap + _POLARITY * polarity + _PREFERENCE * preference
-    return min(1.0, points)
-
-
-def judge(earlier: Claim, later: Claim, cosine: float, predicates: Predicates, least: float) -> Verdict:
-    """The verdict on a pair; `least` is the score from which it is a conflict."""
-    best = strongest(earlier, later, predicates)
-    if best is None:
+    best = strongest(earlier, later, cosine)
+    if best is None or best.probability < least:
         return _alike(earlier, later, cosine)
-    preference = Kind.PREFERENCE in (earlier.kind, later.kind)
-    # Embeddings of two languages tell little of each other, and that of several statements little of one of them, where
-    # the later note says outright that something changed; what the words share has to do.
-    several = best.explicit and len(stated(earlier.content)) > 1
-    apart = several or written_in_cjk(earlier.content) != written_in_cjk(later.content)
-    alike = max(cosine, best.overlap) if apart else cosine
-    reached = score(alike, best.overlap, polarity=True, preference=preference)
-    if reached < least:
-        return NO_CONFLICT
-    label, fallen = _label(best, earlier, later), _fallen(earlier, best)
+    fallen = _fallen(earlier, best)
     whole = not states_more(earlier.content, fallen)
-    return Verdict(label, _confidence(best, reached), _reason(best, later), JUDGE, whole=whole, quotes=fallen)
+    reason = reasons.turned if best.opposite else reasons.another
+    said = reason(best.old.text, best.new.text, later.content)
+    return Verdict(
+        _label(best, earlier, later), _confidence(best, earlier, later), said, JUDGE, whole=whole, quotes=fallen
+    )
 
 
-def _confidence(difference: Difference, reached: float) -> float:
-    if not difference.explicit and difference.how in (How.REPLACED, How.OTHER_WORD):
-        return min(reached, _PERHAPS)  # nothing says that it is instead of what was
-    if not _covers(difference):
-        return min(reached, _PERHAPS)
-    least = _CERTAIN if difference.explicit else _LIKELY
-    return min(max(reached, least) if difference.overlap >= _SAME_WORDS else reached, _MOST)
+def strongest(earlier: Claim, later: Claim, cosine: float) -> Difference | None:
+    """The most probable difference; None without any."""
+    return max(differences(earlier, later, cosine), key=lambda each: each.probability, default=None)
 
 
-def _covers(difference: Difference) -> bool:
-    """Whether the later note speaks of nearly all that the earlier one says: only then may it hide it."""
-    old, new = difference.old, difference.new
-    if difference.how is How.TAKEN_BACK:
-        return True
-    if difference.how is not How.TURNED:
-        return _of_the_same(old, new)
-    if new.negative and only_sometimes(old.around, new.around):
-        return False  # not in the morning
-    told = without(old.about, [*old.people, *new.people])
-    if not told:
-        return bool(old.people) and old.people == new.people
-    extra = sum(weight for key, weight in new.about.items() if key not in old.about and key not in new.people)
-    return cover(told, new.about) >= _NEARLY_ALL and (extra < 1 or old.negative or new.ended)
+def _confidence(best: Difference, earlier: Claim, later: Claim) -> float:
+    """The probability; it may settle the matter only where the later note says outright that just this has changed,
+    and not where two people tell it differently at one time."""
+    outright = best.explicit and best.old.said and cover(best.old.about, best.new.about) >= _NEARLY_ALL
+    disputed = earlier.speaker != later.speaker and later.true_at - earlier.true_at <= AT_ONCE
+    return min(best.probability, _MOST if outright and not disputed else _PERHAPS)
 
 
-def _of_the_same(old: Statement, new: Statement) -> bool:
-    """Whether the later note itself says what changed to what, of the very thing: not the scheduler's database for the
-    app's, and not this week's reading of a meter for last week's."""
-    if Cue.CHANGES not in new.cues and Cue.RETURNS not in new.cues:
-        return False
-    people = [*old.people, *new.people]
-    told = without(old.about, [*people, *(old.names.keys() - new.about.keys())])
-    fresh = without(new.about, [*people, *new.target, *(new.names.keys() - old.about.keys())])
-    left = old.names.keys() & new.about.keys() - new.target - set(people)  # "from Postgres to MySQL"
-    if not left and not new.target:
-        return False
-    return cover(told, new.about) >= MOST and (bool(left) or cover(fresh, old.about) >= MOST)
-
-
-def strongest(earlier: Claim, later: Claim, predicates: Predicates) -> Difference | None:
-    """The best reason to differ that the texts give; None without any."""
-    return max(differences(earlier, later, predicates), key=lambda each: (each.explicit, each.overlap), default=None)
-
-
-def _label(difference: Difference, earlier: Claim, later: Claim) -> Label:
-    if difference.explicit and not (difference.forever and difference.how is How.OTHER_VALUE):
+def _label(best: Difference, earlier: Claim, later: Claim) -> Label:
+    if best.explicit and not (best.forever and not best.opposite):
         return Label.SUPERSEDES
-    if difference.forever or earlier.speaker != later.speaker:
-        return Label.CONTRADICTS
-    return Label.CONTRADICTS if later.true_at - earlier.true_at <= AT_ONCE else Label.SUPERSEDES
+    at_once = later.true_at - earlier.true_at <= AT_ONCE
+    return Label.CONTRADICTS if best.forever or at_once or earlier.speaker != later.speaker else Label.SUPERSEDES
 
 
-def _reason(difference: Difference, later: Claim) -> str:
-    old, new = difference.old.text, difference.new.text
-    if difference.how is How.TURNED:
-        return reasons.turned(old, new, later.content)
-    return reasons.another(old, new, later.content)
-
-
-def _fallen(earlier: Claim, difference: Difference) -> tuple[str, ...]:
-    """The statement that fell, in the words of the note: of a sentence the clause that has most in common."""
-    old, new = difference.old, difference.new
+def _fallen(earlier: Claim, best: Difference) -> tuple[str, ...]:
+    """The statement that fell, in the words of the note; of a sentence the clause that has most in common."""
+    old, new = best.old, best.new
     said = [each for each in stated(earlier.content) if each.sentence == old.sentence and each.about]
-    if said and old not in said:  # a whole sentence, or its heading
+    if said and old not in said:  # its heading, or what only goes on with another
         old = max(said, key=lambda each: (overlap(each.about, new.about), shared(each.about, new.about)))
         if len(said) > 1 and not shared(old.about, new.about):
             return ()

@@ -15,9 +15,8 @@ from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.subjects import subject_key
 from amem.verdict import Label, Verdict
 from amem.writing.conflict import cues, heuristic, reasons
-from amem.writing.conflict.changed_meaning import only_sometimes
 from amem.writing.conflict.ending import statement_of, states_more
-from amem.writing.conflict.likeness import AT_ONCE, same_people
+from amem.writing.conflict.likeness import AT_ONCE, only_sometimes, same_people
 from amem.writing.conflict.statements import quotes, read
 
 if TYPE_CHECKING:
@@ -260,6 +259,9 @@ def _texts(earlier: Claim, later: Claim) -> tuple[str, str]:
 
 # The judges of a pair of notes, in the order in which they are asked.
 
+#: Probability of a conflict, by the heuristic, from which a model is worth asking.
+_WORTH_ASKING = 0.25
+
 
 class Judges:
     """Rules about slots, then a cross-encoder where there is one, then the heuristic. A model's verdict goes between.
@@ -294,7 +296,7 @@ class Judges:
 
     def rules_last(self, earlier: Claim, later: Claim, cosine: float) -> Verdict:
         """What is left to say when nobody better has said anything."""
-        return heuristic.judge(earlier, later, cosine, self._predicates(), self._settings.conflict_score)
+        return heuristic.judge(earlier, later, cosine, self._settings.conflict_score)
 
     def doubtful(self, earlier: Claim, later: Claim, cosine: float) -> bool:
         """Whether the rules see a reason to differ and cannot tell: worth asking a model."""
@@ -303,4 +305,5 @@ class Judges:
         verdict = self.rules_last(earlier, later, cosine)
         if verdict.label in (Label.CONTRADICTS, Label.SUPERSEDES):
             return verdict.confidence < self._settings.supersede_confidence
-        return heuristic.strongest(earlier, later, self._predicates()) is not None
+        best = heuristic.strongest(earlier, later, cosine)
+        return best is not None and best.probability >= _WORTH_ASKING

@@ -1,62 +1,29 @@
-"""How far two statements speak of the same thing, and how they differ."""
+"""How far two statements are about the same thing, and what only one of them has."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
 from datetime import timedelta
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from amem.language.statements.objects import is_everyday
 from amem.language import normalize
+from amem.language.scripts import CJK, words
 from amem.language.subjects import USER, WE
-from amem.writing.conflict.grammar import Of
+from amem.writing.conflict.cues import concepts
 from amem.writing.conflict.statements import OF, THIRD
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from amem.writing.conflict.candidates import Claim
     from amem.writing.conflict.statements import Statement
 
 
-# What a judge by words finds against a note: two statements that do not go together, and how.
-
-#: Shares of what the smaller of two statements is about that the other has to be about, too: half, most, nearly all.
-HALF, MOST, NEARLY_ALL = 0.5, 0.6, 0.8
-#: What two statements are both about has to weigh as much as one telling word.
-TELLING = 1.0
 #: Said within this time, two notes disagree; after it, something may have changed.
 AT_ONCE = timedelta(days=1)
 
 
-class How(StrEnum):
-    """The reason."""
-
-    TURNED = "turned"
-    REPLACED = "replaced"
-    OTHER_VALUE = "other value"
-    OTHER_WORD = "other word"
-    TAKEN_BACK = "taken back"
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Two statements that do not go together. `explicit`: the later one says itself that something changed, ended or
-    was wrong. `forever`: it is of a sort that does not change. `overlap` in 0..1."""
-
-    how: How
-    old: Statement
-    new: Statement
-    overlap: float
-    explicit: bool
-    forever: bool = False
-
-
-# How far two statements speak of the same thing: shared words, the same people, and what only one of them has.
-
-_MUCH = 2.0
-#: "The hut has electricity", "there is electricity in the hut".
-_BEING = frozenset({"have", "be", "there"})
 _SPEAKERS = frozenset({USER, WE})
 
 
@@ -72,50 +39,13 @@ def cover(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     return sum(weight for key, weight in one.items() if _held(key, other) is not None) / total if total else 0.0
 
 
-def _held(key: str, words: Mapping[str, float]) -> str | None:
-    """The word among `words` that is this one; of two Chinese words one may be part of the other: 篮球, 篮球赛."""
-    if key in words:
+def _held(key: str, about: Mapping[str, float]) -> str | None:
+    """The word among `about` that is this one; of two Chinese words one may be part of the other: 篮球, 篮球赛."""
+    if key in about:
         return key
     if len(key) < 2 or key.isascii():
         return None
-    return next((word for word in words if len(word) > 1 and not word.isascii() and (word in key or key in word)), None)
-
-
-def same_subject(old: Statement, new: Statement) -> bool:
-    """Whether the thing that one is said of is what the other is said of, or about; True where grammar cannot tell."""
-    one, other = old.frame, new.frame
-    if one is None or other is None:
-        return True
-    things = (Of.THING, Of.NOTED)
-    if one.of not in things and other.of not in things:
-        return True  # two people: who they are is another question
-    if one.of in things and other.of in things:
-        return bool(one.subject & other.subject) or _all_in(one.subject, new) or _all_in(other.subject, old)
-    thing, person, said_of_thing, said_of_person = (
-        (one, other, old, new) if one.of in things else (other, one, new, old)
-    )
-    if thing.verb == "be" and any(name in said_of_person.about for name in said_of_thing.names):
-        return True  # "my team is Bayern", "I'm no fan of Bayern"
-    if said_of_person.people and said_of_person.people <= THIRD:
-        return True
-    return any(key in said_of_person.about for key in thing.subject) or _all_in(person.subject, said_of_thing)
-
-
-def much_shared(old: Statement, new: Statement) -> bool:
-    """Whether they share so many telling words that grammar has no say: two, names aside."""
-    return shared(without(old.about, old.names), new.about) >= _MUCH
-
-
-def _all_in(subject: frozenset[str], statement: Statement) -> bool:
-    return bool(subject) and all(key in statement.about for key in subject)
-
-
-def same_verb(old: Statement, new: Statement) -> bool:
-    """Whether both say it with the same verb; always, where grammar cannot tell."""
-    if old.frame is None or new.frame is None:
-        return True
-    verbs = {old.frame.verb, new.frame.verb}
-    return "" not in verbs and (len(verbs) == 1 or verbs <= _BEING)
+    return next((word for word in about if len(word) > 1 and not word.isascii() and (word in key or key in word)), None)
 
 
 def overlap(one: Mapping[str, float], other: Mapping[str, float]) -> float:
@@ -166,11 +96,6 @@ def differing(one: Statement, other: Statement) -> frozenset[str]:
     return frozenset(gained(one, other).keys() & gained(other, one).keys())
 
 
-def sorts(statement: Statement) -> frozenset[str]:
-    """The sorts of which a statement has anything."""
-    return frozenset({value.sort for value in statement.values} | ({"name"} if statement.names else set()))
-
-
 def without(about: Mapping[str, float], keys: Collection[str]) -> dict[str, float]:
     """`about` without some of its words."""
     return {key: weight for key, weight in about.items() if key not in keys}
@@ -180,3 +105,101 @@ def but_for_names(old: Statement, new: Statement) -> tuple[dict[str, float], dic
     """What both are about, without the names that only one of them has."""
     lost, came = gained(new, old).get("name", frozenset()), gained(old, new).get("name", frozenset())
     return without(old.about, lost), without(new.about, came)
+
+
+# Sometimes, or only somewhere: "I don't like jazz in the morning" says nothing against jazz at night.
+
+_SOMETIMES = re.compile(
+    r"\b(?:in the (?:morning|evening|afternoon)|at (?:night|work|home|school)|on (?:\w+days|weekends)"
+    r"|during the (?:week|day)|for (?:breakfast|lunch|dinner))\b"
+    r"|早上|晚上|周末|平时|工作日|周[一二三四五六日]|在(?:公司|家里)",
+    re.IGNORECASE,
+)
+
+
+def only_sometimes(earlier: str, later: str) -> bool:
+    """Whether the later text is of a time or place that the earlier one does not name."""
+    named = {match[0].casefold() for match in _SOMETIMES.finditer(earlier)}
+    return any(match[0].casefold() not in named for match in _SOMETIMES.finditer(later))
+
+
+# Two of a kind: the second batch is not the first, and the kitchen's tap is not the bathroom's.
+
+_ENGLISH = re.compile(
+    r"\W*(?:(?:and|but|so|also|now)\W+)?(?:the|my|our|his|her|their|its) "
+    r"(?P<which>first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|next|\d+(?:st|nd|rd|th)) "
+    r"(?P<kind>(?!of\b)[a-z]{2,})",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"\W*(?:这是?|我们?的?|[他她]的?)?第(?P<which>[一二三四五六七八九十百\d]{1,4})(?P<kind>[^\W\d层楼名])"
+)
+#: "Seat 4 is ...", "Locker 12: ...", "4. ...", 12号柜……: which one it is that is spoken of, by its number.
+_NUMBERED = re.compile(
+    r"\W*(?:the )?(?P<kind>[a-z]{3,}) (?:no\.? |number |#)?(?P<which>\d+[a-z]?)(?=:| [a-z]|\s*[-–—])"
+    r"|\W*(?P<list>\d+)[.)、](?=\D)|\W*(?P<which_zh>\d+)(?P<kind_zh>号[\u4e00-\u9fff]?|房|室|柜|层|栋)",
+    re.IGNORECASE,
+)
+#: What is numbered and yet replaced by the next: the number is its value.
+_VALUES = words("version release build phase stage level age page chapter about only just still costs cost")
+_OWNED = re.compile(rf"\W*(?P<whose>[{CJK}]{{2,8}}?)的(?P<thing>[{CJK}]{{2,}})")
+#: They say when or of whom, and not which one.
+_ANY = words("现在 目前 如今 当前 眼下 以前 从前 之前 原来 原先 最新 最近 我们 咱们 他们 她们 自己 大家 公司 团队 项目")
+
+
+def two_of_a_kind(one: Statement, other: Statement) -> bool:
+    """Whether both clauses begin with things of one kind that are not the same thing."""
+    if _other_item(one.around or one.text, other.around or other.text):
+        return True
+    return _other_number(one.text, other.text) or _other_owner(one, other)
+
+
+def items_of(statements: Sequence[Statement]) -> list[Statement]:
+    """The statements of a note that say the same of several things in other numbers: items of a list.
+
+    Another item with a number of its own is no other value of one of these: "Gate A opens at 6. Gate B opens at 7."
+    """
+    return [
+        one
+        for one in statements
+        if one.about and any(_is_item_beside(one, other) for other in statements if other is not one)
+    ]
+
+
+def _is_item_beside(one: Statement, other: Statement) -> bool:
+    apart = one.values != other.values or one.names.keys() != other.names.keys()
+    same = one.about.keys() - one.names.keys() == other.about.keys() - other.names.keys()
+    return apart and same and bool(one.values and other.values)
+
+
+def _other_number(one: str, other: str) -> bool:
+    for pattern in (_ENGLISH, _CHINESE):
+        first, second = pattern.match(one), pattern.match(other)
+        if first and second and first["kind"].casefold() == second["kind"].casefold():
+            return first["which"].casefold() != second["which"].casefold()
+    return False
+
+
+def _other_item(one: str, other: str) -> bool:
+    """Whether both begin with the number of an item, and not the same: of a list, of lockers, of rooms."""
+    first, second = _NUMBERED.match(one), _NUMBERED.match(other)
+    if not (first and second):
+        return False
+    mine, yours = (((each["kind"] or each["kind_zh"] or "").casefold()) for each in (first, second))
+    if mine != yours or not _VALUES.isdisjoint(mine.split()):
+        return False
+    listed = all(text[found.end() : found.end() + 1] == ":" for text, found in ((one, first), (other, second)))
+    if not listed and mine.isascii() and not all(map(is_everyday, mine.split())):
+        return False  # "PostgreSQL 15" and "PostgreSQL 16" are one thing
+    return (first["which"] or first["which_zh"] or first["list"]) != (
+        second["which"] or second["which_zh"] or second["list"]
+    )
+
+
+def _other_owner(one: Statement, other: Statement) -> bool:
+    first, second = _OWNED.match(one.text), _OWNED.match(other.text)
+    if not (first and second) or first["thing"][:2] != second["thing"][:2]:
+        return False
+    mine, yours = first["whose"], second["whose"]
+    told = concepts(mine)[0] in one.about and concepts(yours)[0] in other.about
+    return told and mine not in yours and yours not in mine and not {mine, yours} & _ANY
