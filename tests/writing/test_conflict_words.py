@@ -116,7 +116,7 @@ def test_a_statement_among_others_falls_alone() -> None:
 
 
 def test_where_the_later_note_says_nothing_outright_no_note_is_hidden() -> None:
-    verdict = judged("The parser is written in Rust.", "The parser is written in Zig now.")
+    verdict = judged("The office has 30 desks.", "The office has 42 desks now.")
     assert verdict.label is Label.SUPERSEDES
     assert verdict.confidence < Settings(_env_file=None).supersede_confidence
 

@@ -36,10 +36,9 @@ class Of(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a clause is said `of`, the keys of the subject's telling words, and that of its verb ('' where unknown)."""
+    """What a clause is said `of`, and the key of its verb ('' where unknown)."""
 
     of: Of
-    subject: frozenset[str] = frozenset()
     verb: str = ""
 
 
@@ -104,14 +103,13 @@ def frame_of(words: Sequence[Word], *, exclaimed: bool = False) -> Frame:
     first = forms[at]
     if first in _PEOPLE:
         # Of "I'm" and "we've" the words keep "I" and "we".
-        return Frame(Of.PERSON, frozenset(), _verb(words, forms, at + 1, "be" if words[at].possessive else ""))
+        return Frame(Of.PERSON, _verb(words, forms, at + 1, "be" if words[at].possessive else ""))
     if first in ("there", "there's") and (first != "there" or (forms[at + 1 : at + 2] and forms[at + 1] in _BE)):
-        there = [word for word in words[at + 1 :] if word.sort >= Sort.WEAK][:2]
-        return Frame(Of.THING, frozenset(key for word in there for key in concepts(word.key)), "there")
+        return Frame(Of.THING, "there")
     if first in _POINTING and (at + 1 >= len(words) or _is_verb(words, forms, at + 1) or first.endswith("'s")):
-        return Frame(Of.POINTED_AT, frozenset(), _verb(words, forms, at + 1))
+        return Frame(Of.POINTED_AT, _verb(words, forms, at + 1))
     if _is_past(words[at], first):
-        return Frame(Of.LEFT_OUT, frozenset(), _key(words[at]))
+        return Frame(Of.LEFT_OUT, _key(words[at]))
     return _said_of_a_thing(words, forms, at, exclaimed=exclaimed)
 
 
@@ -145,16 +143,13 @@ def _said_of_a_thing(words: Sequence[Word], forms: Sequence[str], at: int, *, ex
                 continue
             if not told or (begins_with_verb and len(subject) == 1 and forms[place] not in _BE | _HAVE):
                 return NO_CLAIM
-            keys = frozenset(key for word in told for key in concepts(word.key))
             of = Of.PERSON if any(word.person for word in told) else Of.THING
-            return Frame(of, keys, _verb(words, forms, place))
+            return Frame(of, _verb(words, forms, place))
         subject.append(words[place])
     new = forms[at] == "new" or any(word.sort in (Sort.NUMBER, Sort.TIME) for word in words)
     noted = new and not exclaimed and not begins_with_verb
     told = [word for word in subject if word.sort >= Sort.WEAK]
-    return (
-        Frame(Of.NOTED, frozenset(key for word in told for key in concepts(word.key))) if noted and told else NO_CLAIM
-    )
+    return Frame(Of.NOTED) if noted and told else NO_CLAIM
 
 
 def _is_verb(words: Sequence[Word], forms: Sequence[str], at: int) -> bool:

@@ -37,17 +37,15 @@ class Statement:
     the name in full; `values` its numbers and dates; `people` are who it is said of (empty: a thing, or left out);
     `frame` is its grammar, None for Chinese.
 
-    `negative` says that it denies what it is about, or says that it is over, `turned` that it does so with other words
-    than one that has an opposite of its own ("retired"); `poles` are its words with opposites, by pair, +1 or -1,
-    turned round where they are denied. `target` are words for what something changed to ("moved to Friday"), `given_up`
-    those behind "instead of". `said` is False for questions, plans, requests and what is only supposed, `event` True
-    for what happened once.
+    `negative` says that it denies what it is about, or says that it is over; `poles` are its words with opposites, by
+    pair, +1 or -1, turned round where they are denied. `target` are words for what something changed to ("moved to
+    Friday"), `given_up` those behind "instead of". `said` is False for questions, plans, requests and what is only
+    supposed, `event` True for what happened once.
     """
 
     text: str
     said: bool
     negative: bool
-    turned: bool
     about: Mapping[str, float]
     names: Mapping[str, str]
     values: frozenset[Value]
@@ -390,7 +388,6 @@ def _statement(
     event = _EVENT.search(text) is not None and _LASTING.search(text) is None
     found |= cues.spread(text, past=event)
     ended = denied and _DONE.search(text) is not None
-    over = any(Cue.ENDS in mark.cues and not mark.poles for mark in marked)
     telling, told = about(text, at, words, marked)
     frame = _frame(text, words)
     planned = _is_open(marked) or _requests(frame)
@@ -398,7 +395,6 @@ def _statement(
         text,
         said=said and not planned,
         negative=Cue.OVER in found or denied != (Cue.ENDS in found),
-        turned=Cue.OVER in found or denied != over,
         about=telling,
         names={key: named[key] for key in telling if key in named},
         values=values.of(text),
