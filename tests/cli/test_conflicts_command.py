@@ -90,14 +90,14 @@ def at_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("at_terminal")
 @pytest.mark.parametrize("columns", [50, 80])
 def test_at_a_terminal_each_pair_is_a_block_with_what_to_type(cli: Cli, columns: int) -> None:
-    one = cli.add("周会在周三，地点是三楼，门口可以停车。", "--time", "2024-05-01")
-    two = cli.add("周会改到周四，其他都不变，大家互相转告一下。", "--time", "2026-02-01")
+    one = cli.add("办公室有三十张桌子，地点是三楼，门口可以停车。", "--time", "2024-05-01")
+    two = cli.add("办公室现在有四十二张桌子，大家互相转告一下。", "--time", "2026-02-01")
     text = cli.ok("conflicts", COLUMNS=str(columns))
     lines = text.splitlines()
     assert lines[0] == "supersedes, unsure  0.75"
-    assert lines[1].startswith(f"  earlier  {one[:8]}  2024-05-01  周会在周三")
-    assert any(line.startswith(f"  later    {two[:8]}  2026-02-01  周会改到周四") for line in lines)
-    assert "  why      后来是“周会改到周四”" in text
+    assert lines[1].startswith(f"  earlier  {one[:8]}  2024-05-01  办公室有三十张")
+    assert any(line.startswith(f"  later    {two[:8]}  2026-02-01  办公室现在有") for line in lines)
+    assert "  why      后来是“办公室现在有四十二张桌子”" in text
     for way in (f"supersede {one[:8]} {two[:8]}", f"retract {two[:8]}", f"keep {one[:8]}"):
         assert sum(way in line for line in lines) == 1
     assert max(cell_len(line) for line in lines if "--home" not in line) <= columns

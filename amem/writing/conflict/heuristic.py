@@ -10,8 +10,8 @@ from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from amem.note import Kind
 from amem.language import normalize, written_in_cjk
+from amem.note import Kind
 from amem.verdict import NO_CONFLICT, Label, Verdict
 from amem.writing.conflict import cues, reasons
 from amem.writing.conflict.cues import EXPLICIT, Cue
@@ -46,7 +46,9 @@ _OVER = frozenset({Cue.ENDS, Cue.OVER})
 #: Where nearly all that the earlier statement is about is in the later one, it may be ended without asking.
 _NEARLY_ALL = 0.8
 #: Confidence of the surest, and of what is not said outright.
-_MOST, _PERHAPS = 0.95, 0.75
+_MOST, _SURE, _PERHAPS = 0.95, 0.85, 0.75
+#: Weight of its words from which a statement can be told from others; differences in probability that tell nothing.
+_TELLING, _NEAR = 2.0, 0.2
 #: From this cosine on, two notes with so much of the same words say the same.
 _ALIKE, _SAME_WORDS = 0.8, 0.75
 
@@ -261,16 +263,24 @@ def judge(earlier: Claim, later: Claim, cosine: float, least: float) -> Verdict:
 
 
 def strongest(earlier: Claim, later: Claim, cosine: float) -> Difference | None:
-    """The most probable difference; None without any."""
-    return max(differences(earlier, later, cosine), key=lambda each: each.probability, default=None)
+    """The most probable difference, of those nearly as probable the one that shares most; None without any."""
+    found = list(differences(earlier, later, cosine))
+    most = max((each.probability for each in found), default=0.0)
+    near = [each for each in found if each.probability >= most - _NEAR]
+    best = max(near, key=lambda each: (shared(each.old.about, each.new.about), each.probability), default=None)
+    return None if best is None else replace(best, probability=most)
 
 
 def _confidence(best: Difference, earlier: Claim, later: Claim) -> float:
     """The probability; it may settle the matter only where the later note says outright that just this has changed,
-    and not where two people tell it differently at one time."""
-    outright = best.explicit and best.old.said and cover(best.old.about, best.new.about) >= _NEARLY_ALL
+    and not where two people tell it differently at one time. What it says is over, in the same words, is over."""
+    old, new = best.old, best.new
+    outright = best.explicit and old.said and cover(old.about, new.about) >= _NEARLY_ALL
     disputed = earlier.speaker != later.speaker and later.true_at - earlier.true_at <= AT_ONCE
-    return min(best.probability, _MOST if outright and not disputed else _PERHAPS)
+    if not outright or disputed:
+        return min(best.probability, _PERHAPS)
+    over = bool(new.cues & _OVER) and best.opposite and sum(old.about.values()) >= _TELLING
+    return min(max(best.probability, _SURE if over else 0.0), _MOST)
 
 
 def _label(best: Difference, earlier: Claim, later: Claim) -> Label:

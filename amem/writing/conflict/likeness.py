@@ -6,9 +6,9 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from amem.language.statements.objects import is_everyday
 from amem.language import normalize
 from amem.language.scripts import CJK, words
+from amem.language.statements.objects import is_everyday
 from amem.language.subjects import USER, WE
 from amem.writing.conflict.cues import concepts
 from amem.writing.conflict.statements import OF, THIRD
