@@ -35,6 +35,7 @@ from amem.writing.conflict.statements import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from amem.writing.conflict.candidates import Claim
     from amem.writing.conflict.statements import Statement
@@ -79,6 +80,8 @@ def differences(earlier: Claim, later: Claim, cosine: float) -> Iterator[Differe
 
 def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Statement, Statement, dict[str, float]]]:
     """Pairs of statements with a reason to differ, each with its features by name, as the trees were fitted on."""
+    if _is_over(earlier, later.true_at) or _is_over(later, later.said_at):
+        return  # "in January I still lived in Lisbon" ends by itself, and ends nothing
     olds, news = read(earlier.content), read(later.content)
     around_old, around_new = _sentences(earlier.content), _sentences(later.content)
     items = [*items_of(olds), *items_of(news)]
@@ -94,6 +97,12 @@ def compared(earlier: Claim, later: Claim, cosine: float) -> Iterator[tuple[Stat
                 continue
             if _has_reason(old, new, around) and _touch(old, new, around_old[old.sentence], around):
                 yield old, new, _features(old, new, around, earlier, later, cosine, (len(olds), len(news)))
+
+
+def _is_over(claim: Claim, moment: datetime) -> bool:
+    """Whether all that a note, or each of its facts, says had ended by then, as it says itself."""
+    ends = [fact.valid_to for fact in claim.facts] or [claim.until]
+    return all(end is not None and end <= moment for end in ends)
 
 
 def _may_fall(old: Statement, new: Statement) -> bool:
