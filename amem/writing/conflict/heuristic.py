@@ -128,7 +128,7 @@ def _touch(old: Statement, new: Statement, around_old: Statement, around: Statem
     """Whether two statements, or the sentences that they stand in, have anything to do with each other."""
     if shared(old.about, new.about) or shared(around_old.about, around.about):
         return True
-    return not old.poles.keys().isdisjoint(new.poles) or bool(around.cues & EXPLICIT)
+    return not old.poles.keys().isdisjoint(new.poles)
 
 
 def _features(
