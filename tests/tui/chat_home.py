@@ -69,8 +69,8 @@ async def talking(memory: AgenticMemorySystem, size: tuple[int, int] = (120, 40)
     """The app in its chat room, with the chat used last open."""
     async with browsing(memory, size) as pilot:
         await pilot.press("c")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and room(pilot)._opened)
-        await wait_until(pilot, lambda: bool(room(pilot)._standing.who or room(pilot)._standing.problem))
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and room(pilot).opened)
+        await wait_until(pilot, lambda: bool(room(pilot).standing.who or room(pilot).standing.problem))
         yield pilot
 
 
@@ -83,8 +83,8 @@ def room(pilot: Pilot[None]) -> ChatScreen:
 
 async def say(pilot: Pilot[None], text: str, *, wait: bool = True) -> None:
     """Type a message and send it; wait for the end of the answer unless told otherwise."""
-    room(pilot)._composer.text = text
-    room(pilot).set_focus(room(pilot)._composer)
+    room(pilot).composer.text = text
+    room(pilot).set_focus(room(pilot).composer)
     await pilot.press("enter")
     if wait:
         await over(pilot)
@@ -93,20 +93,20 @@ async def say(pilot: Pilot[None], text: str, *, wait: bool = True) -> None:
 async def over(pilot: Pilot[None]) -> None:
     """Until nothing is being answered."""
     await pilot.pause()
-    await wait_until(pilot, lambda: room(pilot)._answering is None)
+    await wait_until(pilot, lambda: room(pilot).answering is None)
     await pilot.pause()  # what stands beside the answer is read only then
 
 
 def spoken(pilot: Pilot[None]) -> list[tuple[str, str]]:
     """Questions and answers as they are shown."""
-    return [(each._question.text, each._answer.text) for each in room(pilot)._transcript.exchanges]
+    return [(each.question_view.text, each.answer_view.text) for each in room(pilot).transcript.exchanges]
 
 
 def ending(pilot: Pilot[None], place: int = -1) -> str:
     """What is said of how a turn ended."""
-    return str(room(pilot)._transcript.exchanges[place]._below.visual)
+    return str(room(pilot).transcript.exchanges[place].ending.visual)
 
 
 def aside(pilot: Pilot[None]) -> str:
     """The lines of the panel."""
-    return "\n".join(str(option.prompt) for option in room(pilot)._panel.options)
+    return "\n".join(str(option.prompt) for option in room(pilot).panel.options)

@@ -92,7 +92,7 @@ async def graph_of(pilot: Pilot[None], id: str | None) -> None:
     assert isinstance(pilot.app, NotesApp)
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
     await settled(pilot)
-    pilot.app._client.note = id
+    pilot.app.client.note = id
     await pilot.press("g")
     await settled(pilot)
     assert isinstance(pilot.app.screen, GraphScreen)

@@ -34,7 +34,7 @@ async def test_the_newest_note_is_open_with_what_analysis_made_of_it(memory: Age
 async def test_arrows_open_the_note_under_the_cursor(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         listed(pilot).action_step(1)
-        assert pilot.app._client.note == memory.list()[1].id
+        assert pilot.app.client.note == memory.list()[1].id
         await wait_until(pilot, lambda: opened(pilot) == CAT)
         await pilot.press("home", "down")
         await wait_until(pilot, lambda: opened(pilot) == CAT)
@@ -46,7 +46,7 @@ async def test_arrows_open_the_note_under_the_cursor(memory: AgenticMemorySystem
         await wait_until(pilot, lambda: opened(pilot) == CAT)
         await pilot.press("k", "G")
         await wait_until(pilot, lambda: opened(pilot) == TEA)
-        assert pilot.app._client.note == memory.list()[-1].id
+        assert pilot.app.client.note == memory.list()[-1].id
 
 
 @pytest.mark.thorough
@@ -290,7 +290,7 @@ async def test_a_cursor_that_is_held_down_opens_only_where_it_rests(crowd: Agent
         for _ in range(430):
             here.action_step(1)
         assert here.row is None
-        await wait_until(pilot, lambda: here.row is not None and pilot.app._client.note == here.row.id)
+        await wait_until(pilot, lambda: here.row is not None and pilot.app.client.note == here.row.id)
         await settled(pilot)
         assert here.cursor == 430
         assert here.entry_at(150) is None

@@ -68,6 +68,6 @@ async def test_nothing_found_says_how_to_widen(memory: AgenticMemorySystem) -> N
         await pilot.press("f", *"zebra")
         await wait_until(pilot, lambda: "Nothing was found" in hint(pilot))
         assert "/ asks for it by meaning" in hint(pilot)
-        assert pilot.app._client.note is None
+        assert pilot.app.client.note is None
         await pilot.press("enter", "down", "end", "enter", "escape", "escape")
         await wait_until(pilot, lambda: len(titles(pilot)) == 3 and opened(pilot) == KETTLE)

@@ -57,7 +57,7 @@ async def test_a_note_deleted_elsewhere_while_open_says_so_and_comes_back_on_u(
         other.delete(memory.list()[0].id)
         await wait_until(pilot, lambda: "Deleted by ▲ helper" in hint(pilot))
         assert KETTLE in hint(pilot)
-        assert pilot.app._client.note is None
+        assert pilot.app.client.note is None
         assert titles(pilot) == [CAT, TEA]
         await pilot.press("u")
         await wait_until(pilot, lambda: titles(pilot) == [KETTLE, CAT, TEA] and opened(pilot) == KETTLE)

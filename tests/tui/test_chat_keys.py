@@ -53,7 +53,7 @@ async def test_chats_are_listed_resumed_and_begun(home: Home) -> None:
     first = chatted(memory, "About tea?", "More tea?")
     second = chatted(memory, "About cats?")
     async with talking(memory) as pilot:
-        assert room(pilot)._session == second
+        assert room(pilot).session == second
         await pilot.press("escape", "s")
         await choosing(pilot)
         lines = screen_text(pilot)
@@ -61,13 +61,13 @@ async def test_chats_are_listed_resumed_and_begun(home: Home) -> None:
         assert "2 turns" in lines
         assert "2026-03-01 09:00" in lines
         await pilot.press("j", "k", "down", "enter")
-        await wait_until(pilot, lambda: room(pilot)._session == first)
+        await wait_until(pilot, lambda: room(pilot).session == first)
         assert [asked for asked, _ in spoken(pilot)] == ["About tea?", "More tea?"]
         await pilot.press("ctrl+n")
-        await wait_until(pilot, lambda: room(pilot)._session is None)
+        await wait_until(pilot, lambda: room(pilot).session is None)
         assert "What you tell the assistant becomes notes" in screen_text(pilot)
         await say(pilot, "Something new.")
-        assert room(pilot)._session not in (first, second, None)
+        assert room(pilot).session not in (first, second, None)
         await pilot.press("escape", "s")
         await choosing(pilot)
         await pilot.press("escape")
@@ -84,18 +84,18 @@ async def test_earlier_turns_are_looked_at_with_what_was_recalled_then(home: Hom
         assert len(spoken(pilot)) == 12
         await wait_until(pilot, lambda: CAT in aside(pilot))
         await pilot.press("escape", "left_square_bracket")
-        await wait_until(pilot, lambda: "turn 14" in str(room(pilot)._panel.border_title))
+        await wait_until(pilot, lambda: "turn 14" in str(room(pilot).panel.border_title))
         await pilot.press(*["left_square_bracket"] * 13)
-        await wait_until(pilot, lambda: str(room(pilot)._panel.border_title).partition("for ")[2] == "turn 1")
+        await wait_until(pilot, lambda: str(room(pilot).panel.border_title).partition("for ")[2] == "turn 1")
         assert len(spoken(pilot)) == 15
         await wait_until(pilot, lambda: TEA in aside(pilot))
         assert "How hot must green tea be?" in screen_text(pilot)
         await pilot.press("right_square_bracket")
-        await wait_until(pilot, lambda: "turn 2" in str(room(pilot)._panel.border_title))
-        first = room(pilot)._transcript.exchanges[0]
+        await wait_until(pilot, lambda: "turn 2" in str(room(pilot).panel.border_title))
+        first = room(pilot).transcript.exchanges[0]
         await pilot.press("home")
         await pilot.click(first, offset=(3, 0))
-        await wait_until(pilot, lambda: str(room(pilot)._panel.border_title).partition("for ")[2] == "turn 1")
+        await wait_until(pilot, lambda: str(room(pilot).panel.border_title).partition("for ")[2] == "turn 1")
 
 
 @pytest.mark.thorough
@@ -142,7 +142,7 @@ async def test_selected_words_are_remembered_as_they_are_and_u_takes_that_back(h
         await say(pilot, "How hot?")
         await pilot.press("escape")
         assert not room(pilot).check_action("remember", ())
-        answer = room(pilot)._transcript.exchanges[0].query_one(".answer")
+        answer = room(pilot).transcript.exchanges[0].query_one(".answer")
         room(pilot).selections = {answer: SELECT_ALL}
         await pilot.press("w")
         await wait_until(pilot, lambda: "Remembered" in toasts(pilot))
@@ -161,7 +161,7 @@ async def test_the_answer_is_copied_and_links_in_it_open_notes_or_copy_addresses
         await say(pilot, "Where does it say so?")
         await pilot.press("escape", "y")
         assert pilot.app.clipboard == home.talker.answers[0]
-        answer = room(pilot)._transcript.exchanges[0].query_one(".answer")
+        answer = room(pilot).transcript.exchanges[0].query_one(".answer")
         line = answer.text
         await pilot.click(answer, offset=(2 + line.index("this"), 0))
         await wait_until(pilot, lambda: pilot.app.clipboard == "https://example.org/tea")
@@ -174,7 +174,7 @@ async def test_the_answer_is_copied_and_links_in_it_open_notes_or_copy_addresses
 async def test_many_lines_can_be_written_and_pasted_without_sending(home: Home) -> None:
     memory = home.open()
     async with talking(memory) as pilot:
-        composer = room(pilot)._composer
+        composer = room(pilot).composer
         await pilot.press(*"one", "ctrl+j", *"two", "shift+enter", *"three")
         assert composer.text == "one\ntwo\nthree"
         pilot.app.post_message(events.Paste("\nfour\r\nfive\x1b[31m"))
@@ -199,15 +199,15 @@ async def test_small_screens_show_one_thing_at_a_time_and_never_overflow(home: H
     async with talking(memory, size) as pilot:
         await say(pilot, "芝麻怕什么？🐱")
         await wait_until(pilot, lambda: "吸尘器" in screen_text(pilot))
-        assert not room(pilot)._panel.region.area
+        assert not room(pilot).panel.region.area
         await pilot.press("escape", "p")
-        await wait_until(pilot, lambda: bool(room(pilot)._panel.region.area))
+        await wait_until(pilot, lambda: bool(room(pilot).panel.region.area))
         await wait_until(pilot, lambda: "芝麻" in screen_text(pilot))
-        assert not room(pilot)._composer.region.area
+        assert not room(pilot).composer.region.area
         await pilot.press("escape")
-        await wait_until(pilot, lambda: bool(room(pilot)._composer.region.area))
+        await wait_until(pilot, lambda: bool(room(pilot).composer.region.area))
         await pilot.press("p", "p")
-        await wait_until(pilot, lambda: bool(room(pilot)._composer.region.area))
+        await wait_until(pilot, lambda: bool(room(pilot).composer.region.area))
         await pilot.press("escape")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
 
@@ -247,7 +247,7 @@ async def test_a_line_of_the_panel_is_opened_by_a_click_and_a_note_deleted_meanw
         memory.delete(tea)
         lines = aside(pilot).splitlines()
         row = next(place for place, line in enumerate(lines) if TEA in line)
-        await pilot.click(room(pilot)._panel, offset=(6, row + 1))
+        await pilot.click(room(pilot).panel, offset=(6, row + 1))
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
         await wait_until(pilot, lambda: "Deleted by" in screen_text(pilot))
 

@@ -41,7 +41,7 @@ async def test_words_appear_before_the_answer_is_complete_and_the_whole_turn_is_
     async with talking(memory) as pilot:
         await say(pilot, "Tell me about tea.", wait=False)
         await wait_until(pilot, lambda: "word3" in screen_text(pilot))
-        assert room(pilot)._answering is not None
+        assert room(pilot).answering is not None
         assert "word59" not in screen_text(pilot)
         assert "Stop the answer" in screen_text(pilot)
         home.ollama.pace = 0
@@ -50,7 +50,7 @@ async def test_words_appear_before_the_answer_is_complete_and_the_whole_turn_is_
         assert spoken(pilot)[0][1].split() == words
         assert "ollama/llama3.2" in screen_text(pilot)
         assert "1 turn" in screen_text(pilot)
-        (turn,) = memory.assistant(session=room(pilot)._session, incognito=True).turns()
+        (turn,) = memory.assistant(session=room(pilot).session, incognito=True).turns()
         assert (turn.state, turn.answer) == (TurnState.ANSWERED, " ".join(words))
 
 
@@ -72,10 +72,10 @@ async def test_the_panel_says_what_was_recalled_and_why_and_opens_the_note(home:
         lines = aside(pilot)
         assert "Shown to the model, best first" in lines
         assert "by words (" in lines.replace("\n  ", " ")
-        score = next(each.score for each in room(pilot)._transcript.exchanges[-1].recalled if each.text == TEA)
+        score = next(each.score for each in room(pilot).transcript.exchanges[-1].recalled if each.text == TEA)
         assert f"{score:.2f} {TEA}" in lines
         await pilot.press("escape", "p")
-        assert room(pilot)._panel.has_focus
+        assert room(pilot).panel.has_focus
         await pilot.press("home", "j", "k", "enter")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
         await wait_until(pilot, lambda: opened(pilot) == TEA)
@@ -87,7 +87,7 @@ async def test_what_only_memory_could_know_and_does_not_is_said_before_the_answe
     memory.add(TEA)
     async with talking(memory) as pilot:
         await say(pilot, "What is my sister's name?")
-        assert "memory" in str(room(pilot)._transcript.exchanges[0].query_one(".notice").visual)
+        assert "memory" in str(room(pilot).transcript.exchanges[0].query_one(".notice").visual)
         await wait_until(pilot, lambda: "Not in memory" in aside(pilot))
 
 
@@ -115,23 +115,23 @@ async def test_escape_stops_the_answer_then_leaves_the_input_then_the_room(home:
     async with talking(memory) as pilot:
         await say(pilot, "Count.", wait=False)
         await wait_until(pilot, lambda: "two" in screen_text(pilot))
-        room(pilot)._composer.text = "and this"
+        room(pilot).composer.text = "and this"
         await pilot.press("enter")
         assert "still being written" in toasts(pilot)
-        assert room(pilot)._composer.text == "and this"
+        assert room(pilot).composer.text == "and this"
         await pilot.press("escape")
         await over(pilot)
         assert ending(pilot) == "The answer was stopped"
-        assert room(pilot)._composer.has_focus
-        (turn,) = memory.assistant(session=room(pilot)._session, incognito=True).turns()
+        assert room(pilot).composer.has_focus
+        (turn,) = memory.assistant(session=room(pilot).session, incognito=True).turns()
         assert (turn.state, turn.error) == (TurnState.INTERRUPTED, "")
         assert turn.answer.startswith("one two")
         await pilot.press("escape")
-        assert not room(pilot)._composer.has_focus
+        assert not room(pilot).composer.has_focus
         await pilot.press("i")
-        assert room(pilot)._composer.has_focus
+        assert room(pilot).composer.has_focus
         await pilot.press("escape", "enter")
-        assert room(pilot)._composer.has_focus
+        assert room(pilot).composer.has_focus
         await pilot.press("escape", "escape")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
 
@@ -144,7 +144,7 @@ async def test_a_model_that_hangs_can_be_stopped_and_the_interface_stays_awake(h
         await say(pilot, "Are you there?", wait=False)
         await wait_until(pilot, lambda: "waiting for the model" in ending(pilot))
         await pilot.press(*"typing on")
-        assert room(pilot)._composer.text == "typing on"
+        assert room(pilot).composer.text == "typing on"
         await pilot.press("escape")
         await over(pilot)
         assert ending(pilot) == "The answer was stopped"
@@ -156,17 +156,17 @@ async def test_the_last_chat_goes_on_after_the_browser_was_closed(home: Home) ->
     home.talker.answers = ["The first answer.", "The second."]
     async with talking(memory) as pilot:
         await say(pilot, "First?")
-        session = room(pilot)._session
+        session = room(pilot).session
     again = home.open()
     async with talking(again) as pilot:
-        assert room(pilot)._session == session
+        assert room(pilot).session == session
         await wait_until(pilot, lambda: "The first answer." in screen_text(pilot))
         await pilot.press("up")
-        assert room(pilot)._composer.text == "First?"
+        assert room(pilot).composer.text == "First?"
         await pilot.press("down")
-        assert room(pilot)._composer.text == ""
+        assert room(pilot).composer.text == ""
         await say(pilot, "Second?")
-        assert room(pilot)._session == session
+        assert room(pilot).session == session
         assert [turn.question for turn in again.assistant(session=session, incognito=True).turns()] == [
             "First?",
             "Second?",
@@ -214,7 +214,7 @@ async def test_what_memory_holds_stands_in_place_of_an_answer_and_still_does_aft
     home.ollama.stop()
 
     def told(pilot: Pilot[None]) -> str:
-        return str(room(pilot)._transcript.exchanges[-1]._over_it.visual) + "\n" + ending(pilot)
+        return str(room(pilot).transcript.exchanges[-1].notice.visual) + "\n" + ending(pilot)
 
     async with talking(memory) as pilot:
         await say(pilot, "我对什么过敏？")
@@ -290,7 +290,7 @@ async def test_a_secret_is_read_by_the_model_and_not_stored(home: Home) -> None:
     async with talking(memory) as pilot:
         await say(pilot, "my password is hunter2secret, remember that")
         assert "hunter2secret" in str(home.ollama.asked("/api/chat")[-1])
-        (turn,) = memory.assistant(session=room(pilot)._session, incognito=True).turns()
+        (turn,) = memory.assistant(session=room(pilot).session, incognito=True).turns()
         assert "hunter2secret" not in turn.question
 
 
@@ -330,12 +330,12 @@ async def test_what_another_window_says_in_the_same_chat_is_shown(home: Home) ->
     async with talking(memory) as pilot:
         await say(pilot, "Here.")
         await pilot.press(*"But")
-        with home.open().assistant(session=room(pilot)._session) as elsewhere:
+        with home.open().assistant(session=room(pilot).session) as elsewhere:
             elsewhere.say("And here, from elsewhere.")
         await wait_until(pilot, lambda: [asked for asked, _ in spoken(pilot)] == ["Here.", "And here, from elsewhere."])
         await wait_until(pilot, lambda: spoken(pilot)[-1][1] == "All right.")
         assert "2 turns" in screen_text(pilot)
-        assert room(pilot)._composer.has_focus
+        assert room(pilot).composer.has_focus
         await pilot.press(*" here", "enter")
         await over(pilot)
         assert [asked for asked, _ in spoken(pilot)][-1] == "But here"
@@ -346,7 +346,7 @@ async def test_a_question_asked_in_another_window_is_shown_before_its_answer(hom
     memory = home.open()
     async with talking(memory) as pilot:
         await say(pilot, "Here.")
-        with home.open().assistant(session=room(pilot)._session) as elsewhere:
+        with home.open().assistant(session=room(pilot).session) as elsewhere:
             pieces = elsewhere.stream("芝麻几岁了？")
             next(pieces)
             await wait_until(pilot, lambda: [asked for asked, _ in spoken(pilot)] == ["Here.", "芝麻几岁了？"])
@@ -367,10 +367,10 @@ async def test_an_answer_being_written_is_not_pushed_away_by_what_another_window
         await say(pilot, "Go on.", wait=False)
         await wait_until(pilot, lambda: "word1" in screen_text(pilot))
         with home.open().assistant(
-            session=room(pilot)._session, chat=lambda: ScriptedChat("From elsewhere.")
+            session=room(pilot).session, chat=lambda: ScriptedChat("From elsewhere.")
         ) as elsewhere:
             elsewhere.say("Who is there?")
-        await wait_until(pilot, lambda: room(pilot)._missed)
+        await wait_until(pilot, lambda: room(pilot).missed)
         assert len(spoken(pilot)) == 2
         home.ollama.pace = 0
         await over(pilot)
@@ -385,15 +385,15 @@ async def test_turns_of_another_window_leave_alone_what_is_being_read(home: Home
     async with talking(memory) as pilot:
         await say(pilot, "Tell me all.")
         await pilot.press("escape", "p")
-        room(pilot)._transcript.scroll_to(y=5, animate=False)
-        await wait_until(pilot, lambda: room(pilot)._transcript.scroll_y == 5)
-        with home.open().assistant(session=room(pilot)._session) as elsewhere:
+        room(pilot).transcript.scroll_to(y=5, animate=False)
+        await wait_until(pilot, lambda: room(pilot).transcript.scroll_y == 5)
+        with home.open().assistant(session=room(pilot).session) as elsewhere:
             elsewhere.say("And here, from elsewhere.")
         await wait_until(pilot, lambda: len(spoken(pilot)) == 2)
         await wait_until(pilot, lambda: bool(spoken(pilot)[1][1]))
         await settled(pilot)
-        assert room(pilot)._transcript.scroll_y == 5
-        assert "for turn 1" in str(room(pilot)._panel.border_title)
+        assert room(pilot).transcript.scroll_y == 5
+        assert "for turn 1" in str(room(pilot).panel.border_title)
 
 
 @pytest.mark.thorough
@@ -414,8 +414,8 @@ async def test_a_refused_question_comes_back_to_the_input(home: Home) -> None:
     memory = home.open(max_note_chars=100)
     async with talking(memory) as pilot:
         await say(pilot, "long " * 40)
-        assert room(pilot)._composer.text.startswith("long long")
-        assert room(pilot)._transcript.exchanges == []
+        assert room(pilot).composer.text.startswith("long long")
+        assert room(pilot).transcript.exchanges == []
         assert "100" in toasts(pilot)
 
 

@@ -63,7 +63,7 @@ def entered(*keys: str) -> Callable[[Pilot[None]], object]:
     async def enter(pilot: Pilot[None]) -> None:
         await settled(pilot)
         await pilot.press("c")
-        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and pilot.app.screen._opened)
+        await wait_until(pilot, lambda: isinstance(pilot.app.screen, ChatScreen) and pilot.app.screen.opened)
         await settled(pilot)
         await pilot.press(*keys)
         await settled(pilot)

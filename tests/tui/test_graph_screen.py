@@ -57,7 +57,7 @@ def offered(pilot: Pilot[None]) -> set[str]:
 
 def label(pilot: Pilot[None], words: str) -> Run:
     """The piece of the picture that says these words."""
-    picture = screen(pilot).query_one(GraphCanvas)._picture
+    picture = screen(pilot).query_one(GraphCanvas).picture
     assert picture is not None
     return next(run for row in picture.rows for run in row if words in run.text)
 
@@ -126,11 +126,11 @@ async def test_enter_makes_a_note_the_centre_and_backspace_leads_back(memory: Ag
     async with in_the_graph(memory, ids["move"]) as pilot:
         await press(pilot, "1")
         assert "Back" not in offered(pilot)
-        screen(pilot)._choose(ids["cat"])
+        screen(pilot).choose(ids["cat"])
         await press(pilot, "enter")
         assert drawn(pilot) == {ids[name] for name in ("cat", "move", "rotterdam", "food")}
         assert chosen(pilot) == ids["cat"]
-        screen(pilot)._choose(ids["food"])
+        screen(pilot).choose(ids["food"])
         await press(pilot, "enter")
         assert ids["biscuits"] in drawn(pilot)
         assert "← contradicts" not in about(pilot)
@@ -146,7 +146,7 @@ async def test_a_step_is_shown_without_animation_where_there_is_none(memory: Age
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
         pilot.app.animation_level = "none"
-        screen(pilot)._choose(ids["cat"])
+        screen(pilot).choose(ids["cat"])
         await pilot.press("enter")
         await wait_until(pilot, lambda: ids["food"] in drawn(pilot))
         assert not [worker for worker in pilot.app.workers if worker.group == "turn"]
@@ -156,7 +156,7 @@ async def test_a_step_is_shown_without_animation_where_there_is_none(memory: Age
 async def test_a_note_is_opened_in_browse(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
-        screen(pilot)._choose(ids["cat"])
+        screen(pilot).choose(ids["cat"])
         await pilot.press("e")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, BrowseScreen))
         await rested(pilot)
@@ -268,7 +268,7 @@ async def test_a_note_without_links_stands_alone_and_says_so(memory: AgenticMemo
 async def test_what_others_write_appears_and_the_choice_stays(memory: AgenticMemorySystem, tmp_path: Path) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
-        screen(pilot)._choose(ids["cat"])
+        screen(pilot).choose(ids["cat"])
         with collection(tmp_path, seed="other") as other:
             new = other.add("The cat liked the plane").id
             other.link(new, ids["move"], "supports", "it was there")
@@ -336,7 +336,7 @@ async def test_a_small_terminal_shows_a_tree_with_the_same_keys(
         assert chosen(pilot) == ids["cat"]
         await pilot.click("#tree", offset=(8, 2), times=2)
         await rested(pilot)
-        assert screen(pilot)._view.centre == ids["cat"]
+        assert screen(pilot).view.centre == ids["cat"]
         await press(pilot, "f", "right", "space", "escape", "a")
         await pilot.resize_terminal(120, 36)
         await rested(pilot)
@@ -349,7 +349,7 @@ async def test_a_small_terminal_shows_a_tree_with_the_same_keys(
 async def test_a_wide_picture_becomes_a_tree_when_the_terminal_shrinks(memory: AgenticMemorySystem) -> None:
     ids = move(memory)
     async with in_the_graph(memory, ids["move"]) as pilot:
-        screen(pilot)._choose(ids["cat"])
+        screen(pilot).choose(ids["cat"])
         await pilot.resize_terminal(50, 15)
         await rested(pilot)
         assert screen(pilot).query_one("#tree").has_focus

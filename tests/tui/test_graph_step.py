@@ -28,7 +28,7 @@ async def pictures_of_a_step(pilot: Pilot[None]) -> list[Picture]:
     burst(pilot, "enter")
     resting = asyncio.create_task(rested_at_another(pilot))
     while not resting.done():
-        picture = canvas(pilot)._picture
+        picture = canvas(pilot).picture
         if picture is not None and picture not in seen:
             seen.append(picture)
         await asyncio.sleep(0.005)
@@ -56,4 +56,4 @@ async def test_notes_move_to_their_new_places_and_stay_there(tmp_path: Path, lev
             assert layout.scene.centre == canvas(pilot).chosen != ids["move"]
             # Without movement these are the picture before Enter and the one that stays.
             assert (len(seen) > 2) == (level == "full")
-            assert canvas(pilot)._picture == draw(layout, canvas(pilot).chosen, None)
+            assert canvas(pilot).picture == draw(layout, canvas(pilot).chosen, None)

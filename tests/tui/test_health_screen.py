@@ -81,7 +81,7 @@ def held_up(memory: AgenticMemorySystem) -> Iterator[None]:
 
 
 def at_work(pilot: Pilot[None]) -> bool:
-    return health(pilot)._job is not None
+    return health(pilot).job is not None
 
 
 async def test_one_look_tells_notes_models_and_maintenance(memory: AgenticMemorySystem) -> None:
@@ -224,7 +224,7 @@ async def test_quitting_calls_a_run_off_and_waits_for_nobody(aged: AgenticMemory
         async with visiting(aged, "H", "health", follow=60) as pilot:
             await pilot.press("m", "n")
             await wait_until(pilot, lambda: at_work(pilot))
-            job = health(pilot)._job
+            job = health(pilot).job
             assert job is not None
         assert not pilot.app.is_running
         assert job.cancelled.is_set()

@@ -34,7 +34,7 @@ def tea_of(memory: AgenticMemorySystem) -> str:
 async def enter(pilot: Pilot[None], id: str) -> None:
     """Open the note, then its history."""
     pilot.app.read_note(id)
-    await wait_until(pilot, lambda: pilot.app._client.note == id)
+    await wait_until(pilot, lambda: pilot.app.client.note == id)
     await pilot.press("h")
     await wait_until(pilot, lambda: isinstance(pilot.app.screen, HistoryScreen) and bool(versions(pilot)))
     await settled(pilot)

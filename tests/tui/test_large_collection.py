@@ -44,7 +44,7 @@ def expected(memory: AgenticMemorySystem, pilot: Pilot[None], filter: Filter | N
 
 def held(pilot: Pilot[None]) -> int:
     """How many rows the list holds."""
-    return sum(len(rows) for rows in listed(pilot)._pages.values())
+    return sum(len(rows) for rows in listed(pilot).pages.values())
 
 
 async def test_the_first_page_is_shown_with_how_many_there_are(crowd: AgenticMemorySystem) -> None:

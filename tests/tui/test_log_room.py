@@ -296,7 +296,7 @@ async def test_a_long_log_is_read_a_screenful_at_a_time(memory: AgenticMemorySys
         memory.pin(tea, place % 2 == 0)
     async with browsing(memory) as pilot:
         log = await enter(pilot)
-        assert len(log._rows) < 200
+        assert len(log.rows) < 200
         await pilot.press("pagedown", "pageup", "end")
         await wait_until(pilot, lambda: has(pilot, "add", TEA[:12]))
         await pilot.press("k", "j", "home")

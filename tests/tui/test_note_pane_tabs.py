@@ -192,7 +192,7 @@ async def test_sources_are_shown_word_for_word_with_the_sentence_that_was_taken(
         assert "\x1b" not in read(pilot)
         marked = [
             line.text.plain[span.start : span.end]
-            for line in page(pilot)._sheet.lines
+            for line in page(pilot).sheet.lines
             for span in line.text.spans
             if "accent" in str(span.style)
         ]

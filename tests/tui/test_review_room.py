@@ -301,7 +301,7 @@ async def test_the_chain_of_the_open_note_is_shown_on_request(empty: AgenticMemo
     lives(empty, "Berlin", 2022)
     async with browsing(empty, notes=1) as pilot:
         pilot.app.read_note(lisbon)
-        await wait_until(pilot, lambda: pilot.app._client.note == lisbon)
+        await wait_until(pilot, lambda: pilot.app.client.note == lisbon)
         await enter(pilot)
         await pilot.press("s")
         await wait_until(pilot, lambda: at(pilot) == "conflicts")

@@ -26,7 +26,7 @@ async def test_the_graph_right_behind_a_search_is_that_of_the_first_hit(memory: 
     async with browsing(memory) as pilot:
         burst(pilot, "slash", *"boiling", "enter", "g")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen))
-        assert pilot.app._client.note == tea
+        assert pilot.app.client.note == tea
         await settled(pilot)
         assert pilot.app.screen.query_one(GraphCanvas).chosen == tea
         assert titles(pilot)[0] == TEA
@@ -38,14 +38,14 @@ async def test_keys_wait_for_a_filter_and_for_another_order_too(memory: AgenticM
     async with browsing(memory) as pilot:
         burst(pilot, "f", *"芝麻", "enter", "g")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen))
-        assert pilot.app._client.note == cat
+        assert pilot.app.client.note == cat
         await settled(pilot)
         burst(pilot, "b", "escape", "o", "home", "down", "g")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen) and listed(pilot).cursor == 1)
         row = listed(pilot).row
         assert row is not None
         assert listed(pilot).count == 3
-        assert pilot.app._client.note == row.id
+        assert pilot.app.client.note == row.id
 
 
 @pytest.mark.thorough

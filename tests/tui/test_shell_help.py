@@ -115,7 +115,7 @@ async def test_every_room_is_named_with_its_key_and_reached_by_key_and_by_click(
         for room, key in zip(ROOMS.values(), "bghtcrlH", strict=True):
             assert f"{key} {room.title}" in bar
         for room in [*ROOMS][::-1]:
-            tabs = {tab._room: tab for tab in pilot.app.screen.query(RoomTab)}
+            tabs = {tab.room: tab for tab in pilot.app.screen.query(RoomTab)}
             await pilot.click(tabs[room])
             await wait_until(pilot, lambda room=room: getattr(pilot.app.screen, "ROOM", "") == room)
         for room in ("graph", "history", "timeline", "log", "health"):
@@ -133,7 +133,7 @@ async def test_at_80_columns_every_room_is_in_sight_with_its_key_and_writing_a_n
         assert "browse graph history timeline chat review log Health" in bar
         assert bar.rstrip().endswith("3 notes")
         assert "n New note" in last
-        await pilot.click(next(tab for tab in pilot.app.screen.query(RoomTab) if tab._room == "review"))
+        await pilot.click(next(tab for tab in pilot.app.screen.query(RoomTab) if tab.room == "review"))
         await wait_until(pilot, lambda: getattr(pilot.app.screen, "ROOM", "") == "review")
 
 

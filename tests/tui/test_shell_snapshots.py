@@ -62,7 +62,7 @@ def test_a_store_that_fails(
         app = pilot.app
         assert isinstance(app, NotesApp)
         error = StorageGone("memories was moved, removed or replaced while it was open", hint="put it back")
-        app._settings = app._settings.model_copy(update={"home": app._settings.home.__class__("/home/ana/notes")})
+        app.settings = app.settings.model_copy(update={"home": app.settings.home.__class__("/home/ana/notes")})
         app.unreadable(error, for_now=True)
         await settled(pilot)
 

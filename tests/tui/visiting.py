@@ -25,7 +25,7 @@ async def visiting(
     app = NotesApp(memory, follow_every=follow)
     async with app.run_test(size=size, notifications=True) as pilot:
         await wait_until(pilot, lambda: in_room(pilot, "browse"))
-        await wait_until(pilot, lambda: app._client.note is not None or memory.count() == 0)
+        await wait_until(pilot, lambda: app.client.note is not None or memory.count() == 0)
         await settled(pilot)
         await enter(pilot, key, room)
         yield pilot

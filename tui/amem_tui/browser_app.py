@@ -87,7 +87,7 @@ class NotesApp(ThemedApp, FailureHandling):
         found = settings if memory is None else memory.settings
         if found is None:
             raise InvalidInput("a browser needs a collection, or the settings of one")
-        self._settings = found
+        self.settings = found
         self._own_keys = own_keys(found.tui_keys, str(found.home / "config.toml"))
         theme = known_theme(found.tui_theme)
         super().__init__()
@@ -104,7 +104,7 @@ class NotesApp(ThemedApp, FailureHandling):
         """What is seen until the collection is open."""
         if self._client is not None:
             return
-        yield RoomBar(self._settings.collection, START, room_keys(self._settings.tui_keys))
+        yield RoomBar(self.settings.collection, START, room_keys(self.settings.tui_keys))
         yield Static(Content("Opening…"), id="opening")
 
     def on_mount(self) -> None:
@@ -127,7 +127,7 @@ class NotesApp(ThemedApp, FailureHandling):
     @work(group="collection", exclusive=True)
     async def _begin(self) -> None:
         try:
-            memory = await asyncio.to_thread(self._opening, self._settings, create=self._create)
+            memory = await asyncio.to_thread(self._opening, self.settings, create=self._create)
         except AmemError as error:
             self.failure = error
             self.exit(return_code=1)
@@ -139,8 +139,8 @@ class NotesApp(ThemedApp, FailureHandling):
 
     def _settle(self, client: CollectionClient) -> None:
         self._client = client
-        self._settings = client.memory.settings
-        self._tell_window("opened", self._settings.collection)
+        self.settings = client.memory.settings
+        self._tell_window("opened", self.settings.collection)
         self.visit(START)
         self.run_worker(client.follow(self._follow_every), group="follow", exclusive=True)
 
@@ -184,7 +184,7 @@ class NotesApp(ThemedApp, FailureHandling):
 
     def action_help_quit(self) -> None:
         """Say how to leave, to whoever tries it as in other programs."""
-        key = self._settings.tui_keys.get("app.quit", "q").split(",")[0].strip()
+        key = self.settings.tui_keys.get("app.quit", "q").split(",")[0].strip()
         self.toast(f"{key} quits; ctrl+q does while you write.")
 
     def close(self) -> None:
@@ -259,11 +259,11 @@ class NotesApp(ThemedApp, FailureHandling):
 
     async def open_again(self) -> None:
         """Open anew what stands in the collection's place now, perhaps put back from a copy."""
-        await self._move_to(self._settings.collection, create=False)
+        await self._move_to(self.settings.collection, create=False)
 
     async def _move_to(self, name: str, *, create: bool = True) -> None:
         try:
-            settings = self._settings.replaced(collection=name)
+            settings = self.settings.replaced(collection=name)
             memory = await asyncio.to_thread(self._opening, settings, create=create)
         except AmemError as error:
             self.toast(words(error), error=True)

@@ -279,7 +279,7 @@ class PagedList(CursorList, Generic[Entry]):
     def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:
         super().__init__(row_height=row_height, id=id)
         self._count = self._generation = 0
-        self._pages: OrderedDict[int, Sequence[Entry]] = OrderedDict()
+        self.pages: OrderedDict[int, Sequence[Entry]] = OrderedDict()
         self._asked = False
 
     @property
@@ -289,13 +289,13 @@ class PagedList(CursorList, Generic[Entry]):
 
     def entry_at(self, place: int) -> Entry | None:
         """The entry at a place; None beyond the end or while its page is on its way."""
-        entries = self._pages.get(place // PAGE, ())
+        entries = self.pages.get(place // PAGE, ())
         return entries[place % PAGE] if 0 <= place < self._count and place % PAGE < len(entries) else None
 
     def replace(self, count: int, pages: Mapping[int, Sequence[Entry]]) -> None:
         """List something else, of which these pages are here."""
         self._generation += 1
-        self._count, self._pages = count, OrderedDict(pages)
+        self._count, self.pages = count, OrderedDict(pages)
         self._resized()
 
     def missing(self) -> Missing | None:
@@ -303,7 +303,7 @@ class PagedList(CursorList, Generic[Entry]):
         seen = self.seen
         first, last = seen.start // PAGE, max(seen.start, seen.stop - 1) // PAGE
         for page in (self.cursor // PAGE, *range(first, last + 1), last + 1, first - 1):
-            if page not in self._pages and 0 <= page * PAGE < self._count:
+            if page not in self.pages and 0 <= page * PAGE < self._count:
                 return Missing(page, self._generation)
         return None
 
@@ -311,10 +311,10 @@ class PagedList(CursorList, Generic[Entry]):
         """Take in a page; one meant for earlier contents is dropped."""
         if wanted.generation != self._generation:
             return
-        self._pages[wanted.page] = entries
-        self._pages.move_to_end(wanted.page)
-        while len(self._pages) > _PAGES_KEPT:
-            self._pages.popitem(last=False)
+        self.pages[wanted.page] = entries
+        self.pages.move_to_end(wanted.page)
+        while len(self.pages) > _PAGES_KEPT:
+            self.pages.popitem(last=False)
         self.refresh()
         if self.cursor // PAGE == wanted.page:
             self.came()

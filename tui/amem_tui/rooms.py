@@ -89,12 +89,12 @@ class RoomTab(Static):
 
     def __init__(self, room: str, key: str, *, here: bool) -> None:
         super().__init__(classes="-here" if here else "")
-        self._room, self._key = room, key
+        self.room, self._key = room, key
         self.show(short=False)
 
     def show(self, *, short: bool) -> int:
         """Write the name, and return how many cells it takes."""
-        name = ROOMS[self._room].title
+        name = ROOMS[self.room].title
         if not self._key:
             said = Content(name)
         elif short and self._key.casefold() == name[0].casefold():
@@ -106,7 +106,7 @@ class RoomTab(Static):
 
     @on(events.Click)
     def _go(self) -> None:
-        self.post_message(self.Chosen(self._room))
+        self.post_message(self.Chosen(self.room))
 
 
 class RoomBar(Horizontal):

@@ -61,7 +61,7 @@ class Page(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._parts: Sequence[Part] = ()
-        self._sheet = Sheet()
+        self.sheet = Sheet()
         self._laid_out_at = 0
         self._choosing = False
         self._chosen: int | None = None
@@ -70,12 +70,12 @@ class Page(ScrollView, can_focus=True):
     @property
     def text(self) -> str:
         """All words of the page, line by line as they are shown."""
-        return "\n".join(line.text.plain for line in self._sheet.lines)
+        return "\n".join(line.text.plain for line in self.sheet.lines)
 
     @property
     def chosen(self) -> Destination | None:
         """What the chosen place leads to."""
-        return None if self._chosen is None else self._sheet.choices[self._chosen].destination
+        return None if self._chosen is None else self.sheet.choices[self._chosen].destination
 
     async def show(self, parts: Sequence[Part], *, keep: bool = False, choose: bool = False) -> None:
         """Show other blocks; `keep` leaves the place where it was, `choose` begins with the first place chosen.
@@ -112,16 +112,16 @@ class Page(ScrollView, can_focus=True):
     @work(exclusive=True)
     async def _lay_out_again(self) -> None:
         """After a change of width, from about the same place of the text."""
-        share = self.scroll_offset.y / max(1, len(self._sheet.lines))
+        share = self.scroll_offset.y / max(1, len(self.sheet.lines))
         await self.show(self._parts, keep=True, choose=self._choosing)
-        self.scroll_to(y=round(share * len(self._sheet.lines)), animate=False, immediate=True)
+        self.scroll_to(y=round(share * len(self.sheet.lines)), animate=False, immediate=True)
 
     @property
     def _width(self) -> int:
         return self.scrollable_content_region.width
 
     def _take(self, sheet: Sheet, width: int) -> None:
-        self._sheet, self._laid_out_at = sheet, width
+        self.sheet, self._laid_out_at = sheet, width
         self._chosen = None
         self._strips.clear()
         self.virtual_size = Size(width, len(sheet.lines))
@@ -131,14 +131,14 @@ class Page(ScrollView, can_focus=True):
         place = self._next(by)
         if place is not None:
             self._choose(place)
-        elif self._chosen is not None and not self._seen(self._sheet.choices[self._chosen]):
+        elif self._chosen is not None and not self._seen(self.sheet.choices[self._chosen]):
             self._choose(None)
             self.action_step(by)
         else:
             self.scroll_relative(y=by, animate=False)
 
     def action_edge(self, way: int) -> None:
-        choices = self._sheet.choices
+        choices = self.sheet.choices
         held = self._chosen is not None
         if way < 0:
             self.scroll_home(animate=False)
@@ -156,15 +156,15 @@ class Page(ScrollView, can_focus=True):
         top, bottom = self.scroll_offset.y, self.scroll_offset.y + self.size.height - 1
         near = [
             place
-            for place, choice in enumerate(self._sheet.choices)
+            for place, choice in enumerate(self.sheet.choices)
             if choice.first <= bottom + _NEAR and choice.last >= top - _NEAR
         ]
         if self._chosen is not None and self._chosen in near:
             near = [place for place in near if (place > self._chosen if by > 0 else place < self._chosen)]
         elif by > 0:
-            near = [place for place in near if self._sheet.choices[place].first >= top]
+            near = [place for place in near if self.sheet.choices[place].first >= top]
         else:
-            near = [place for place in near if self._sheet.choices[place].last <= bottom]
+            near = [place for place in near if self.sheet.choices[place].last <= bottom]
         if not near:
             return None
         return min(near) if by > 0 else max(near)
@@ -178,7 +178,7 @@ class Page(ScrollView, can_focus=True):
         self._strips.clear()
         self.refresh()
         if place is not None and reveal:
-            choice, top, height = self._sheet.choices[place], self.scroll_offset.y, self.size.height
+            choice, top, height = self.sheet.choices[place], self.scroll_offset.y, self.size.height
             if choice.last >= top + height:
                 self.scroll_to(y=min(choice.first, choice.last - height + 1), animate=False, immediate=True)
             elif choice.first < top:
@@ -198,11 +198,11 @@ class Page(ScrollView, can_focus=True):
 
     def _at(self, line: int, column: int) -> int | None:
         """The choice at a cell of the page."""
-        if line >= len(self._sheet.lines):
+        if line >= len(self.sheet.lines):
             return None
-        plain = self._sheet.lines[line].text.plain
+        plain = self.sheet.lines[line].text.plain
         character = next((n for n in range(len(plain)) if cell_len(plain[: n + 1]) > column), len(plain))
-        for place, choice in enumerate(self._sheet.choices):
+        for place, choice in enumerate(self.sheet.choices):
             for number, start, end in choice.spans:
                 if number == line and (start == end or start <= character < end):
                     return place
@@ -221,17 +221,17 @@ class Page(ScrollView, can_focus=True):
         width = self.size.width
         if y == 0 and self._width != self._laid_out_at:
             self.call_later(self._fit)
-        if number >= len(self._sheet.lines):
+        if number >= len(self.sheet.lines):
             return Strip.blank(width, self.rich_style)
         if number not in self._strips:
             self._strips[number] = self._drawn(number, width)
         return self._strips[number]
 
     def _drawn(self, number: int, width: int) -> Strip:
-        line = self._sheet.lines[number]
+        line = self.sheet.lines[number]
         text, base = line.text, self.visual_style
         if self._chosen is not None:
-            for at, start, end in self._sheet.choices[self._chosen].spans:
+            for at, start, end in self.sheet.choices[self._chosen].spans:
                 if at == number and line.whole:
                     base = self.get_visual_style("page--chosen")
                     # The cursor's own colour is readable on it in every theme.

@@ -40,7 +40,7 @@ class ByHandScreen(ConversingScreen):
     """Everything done here stands in the panel as well, and is undone like what was learnt."""
 
     def action_undo(self) -> None:
-        operation = self._panel.undoable
+        operation = self.panel.undoable
         if operation is not None:
             self.change(partial(changes.undo, self.memory, operation))
 
@@ -58,7 +58,7 @@ class ByHandScreen(ConversingScreen):
 
     @work(group="change")
     async def action_forget(self) -> None:
-        chosen = self._panel.note if self._panel.has_focus else None
+        chosen = self.panel.note if self.panel.has_focus else None
         if chosen is None:
             chosen = await self.app.push_screen_wait(
                 Picker(
@@ -146,7 +146,7 @@ class ChatScreen(ByHandScreen):
     @property
     def typing(self) -> bool:
         """Whether letters go into the input."""
-        return self._composer.has_focus
+        return self.composer.has_focus
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered."""
@@ -156,7 +156,7 @@ class ChatScreen(ByHandScreen):
 
     def works(self, action: str) -> bool:
         """Whether the action would do something, wherever the cursor is."""
-        answering = self._answering is not None
+        answering = self.answering is not None
         match action:
             case "stop":
                 return answering
@@ -167,19 +167,19 @@ class ChatScreen(ByHandScreen):
             case "chats" | "new_chat":
                 return not answering
             case "undo":
-                return self._panel.undoable is not None
+                return self.panel.undoable is not None
             case "remember":
                 return bool(self.get_selected_text()) and not self.conversation.incognito
             case "copy" | "turn":
-                return bool(self._transcript.exchanges)
+                return bool(self.transcript.exchanges)
         return True
 
     # -- saying ------------------------------------------------------------------------------------------------
 
     def action_send(self) -> None:
-        if self._answering is not None:
+        if self.answering is not None:
             self._client.say("The answer is still being written; escape stops it")
-        elif text := self._composer.take():
+        elif text := self.composer.take():
             if is_command(text):
                 self._run(text)
             else:
@@ -188,23 +188,23 @@ class ChatScreen(ByHandScreen):
     @property
     def unsaved(self) -> str:
         """What would be lost with the room; "" when nothing would."""
-        return "What you wrote in Chat is not sent." if self._composer.text.strip() else ""
+        return "What you wrote in Chat is not sent." if self.composer.text.strip() else ""
 
     def action_new_line(self) -> None:
-        self._composer.insert("\n")
+        self.composer.insert("\n")
 
     def action_write(self) -> None:
         self.remove_class("-aside")
-        self.set_focus(self._composer)
+        self.set_focus(self.composer)
 
     def action_stop(self) -> None:
         self.conversation.stop()
 
     def action_unfocus(self) -> None:
-        self.set_focus(self._transcript)
+        self.set_focus(self.transcript)
 
     def action_leave(self) -> None:
-        if self._panel.has_focus:
+        if self.panel.has_focus:
             self.action_panel()
         else:
             super().action_leave()
@@ -221,34 +221,34 @@ class ChatScreen(ByHandScreen):
 
     def _unanswered(self) -> str | None:
         """The last question, if it is still open; '' where no model was there and nothing was asked yet."""
-        last = self._transcript.last
+        last = self.transcript.last
         if last is not None and last.state is not TurnState.ANSWERED:
             return last.question
-        return "" if self._standing.problem else None
+        return "" if self.standing.problem else None
 
     # -- looking -----------------------------------------------------------------------------------------------
 
     def action_panel(self) -> None:
         """Go to what was recalled and learnt, and back."""
-        if self._panel.has_focus:
+        if self.panel.has_focus:
             self.remove_class("-aside")
-            self.set_focus(self._transcript)
+            self.set_focus(self.transcript)
         else:
             self.add_class("-aside")
-            self.set_focus(self._panel)
+            self.set_focus(self.panel)
         self.refresh_bindings()
 
     async def action_turn(self, by: int) -> None:
-        await self._transcript.step(by)
+        await self.transcript.step(by)
         self._show_aside()
 
     @on(Transcript.EarlierWanted)
     async def _show_more(self) -> None:
-        await self._transcript.show_earlier()
+        await self.transcript.show_earlier()
 
     @on(Exchange.Chosen)
     def _look_at(self, event: Exchange.Chosen) -> None:
-        self._transcript.choose(event.exchange)
+        self.transcript.choose(event.exchange)
         self._show_aside()
 
     @on(OptionList.OptionHighlighted, "#panel")
@@ -272,13 +272,13 @@ class ChatScreen(ByHandScreen):
                 self._client.say(f"Copied {one_line(url, 100)}")
 
     def action_down(self) -> None:
-        self._transcript.scroll_down(animate=False)
+        self.transcript.scroll_down(animate=False)
 
     def action_up(self) -> None:
-        self._transcript.scroll_up(animate=False)
+        self.transcript.scroll_up(animate=False)
 
     def action_copy(self) -> None:
-        looked_at = self._transcript.looked_at
+        looked_at = self.transcript.looked_at
         if looked_at is not None:
             self.app.copy_to_clipboard(looked_at.answer or looked_at.question)
             self._client.say("Copied the answer" if looked_at.answer else "Copied the question")
@@ -302,7 +302,7 @@ class ChatScreen(ByHandScreen):
             ]
             words = "" if lines else "There is no chat yet: whatever you ask begins one."
             chosen = await self.app.push_screen_wait(Picker("Chats, the last used first", lines, words=words))
-            if chosen is not None and self._answering is None:
+            if chosen is not None and self.answering is None:
                 await self._go_to(await self.ask(partial(self.conversation.read, chosen)))
 
     @work(group="choose")
@@ -313,7 +313,7 @@ class ChatScreen(ByHandScreen):
         async with self._reading:
             await self._show(chat)
         self._show_aside()
-        self.set_focus(self._composer)
+        self.set_focus(self.composer)
 
     # -- models ------------------------------------------------------------------------------------------------
 
@@ -341,7 +341,7 @@ class ChatScreen(ByHandScreen):
 
     def action_incognito(self) -> None:
         self.conversation.incognito = not self.conversation.incognito
-        self._stand(self._standing)
+        self._stand(self.standing)
 
 
 def _check(settings: Settings) -> None:

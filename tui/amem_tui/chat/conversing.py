@@ -118,16 +118,16 @@ class ConversingScreen(NotesScreen):
         self.conversation = Conversation(client.memory, on_learnt=self._hear)
         self._thread = ConversationThread(self.conversation)
         # Held, since looking them up among all blocks of a long conversation takes its time.
-        self._transcript = Transcript(client.zone)
-        self._composer = Composer()
-        self._panel = Panel(client.zone)
+        self.transcript = Transcript(client.zone)
+        self.composer = Composer()
+        self.panel = Panel(client.zone)
         self._who, self._problem = Static(id="who"), Static(id="problem")
-        self._session: str | None = None
-        self._opened = False
-        self._stale = self._missed = False
+        self.session: str | None = None
+        self.opened = False
+        self._stale = self.missed = False
         self._reading = asyncio.Lock()
-        self._answering: Exchange | None = None
-        self._standing = Answering()
+        self.answering: Exchange | None = None
+        self.standing = Answering()
         #: Turns whose lesson is on its way.
         self._awaited: list[int] = []
 
@@ -135,14 +135,14 @@ class ConversingScreen(NotesScreen):
         yield self._who
         with Horizontal(id="chat"):
             with Vertical(id="talking"):
-                yield self._transcript
+                yield self.transcript
                 yield self._problem
-                yield self._composer
-            yield self._panel
+                yield self.composer
+            yield self.panel
 
     def on_mount(self) -> None:
         # At once: letters typed right behind the key that leads here are not to be taken for keys.
-        self.set_focus(self._composer)
+        self.set_focus(self.composer)
 
     async def on_unmount(self) -> None:
         await asyncio.to_thread(self._thread.close)
@@ -164,42 +164,42 @@ class ConversingScreen(NotesScreen):
         async with self._reading:
             self._stale = False
             with self._client.refusals():
-                if not self._opened:
+                if not self.opened:
                     await self._show(await self.ask(self.conversation.newest))
-                elif self._session is not None:
-                    await self._follow_chat(self._session)
+                elif self.session is not None:
+                    await self._follow_chat(self.session)
                 notes = await self.ask(self.memory.count)
-                self._stand(replace(self._standing, notes=notes))
+                self._stand(replace(self.standing, notes=notes))
         self._show_aside()
 
     async def _follow_chat(self, session: str) -> None:
         """Show what others did to it; while an answer is being written that would push it away, so it waits."""
-        chat = None if self._answering is not None else await self.ask(partial(self.conversation.read, session))
-        self._missed = self._answering is not None
-        if chat is None or self._missed or self._session != session:
+        chat = None if self.answering is not None else await self.ask(partial(self.conversation.read, session))
+        self.missed = self.answering is not None
+        if chat is None or self.missed or self.session != session:
             return
-        looked_at = self._transcript.looked_at
-        await self._transcript.follow(chat)
-        if self._panel.has_focus:  # whoever is busy with what a turn taught goes on with that turn
-            self._transcript.choose(looked_at)
+        looked_at = self.transcript.looked_at
+        await self.transcript.follow(chat)
+        if self.panel.has_focus:  # whoever is busy with what a turn taught goes on with that turn
+            self.transcript.choose(looked_at)
         self._tell()
 
     async def _show(self, chat: Chat) -> None:
         """Go on with another chat."""
-        self._session = chat.session
+        self.session = chat.session
         self._thread.call(partial(self.conversation.resume, chat.session))
         self._awaited.clear()
-        await self._transcript.show(chat)
-        self._composer.said([turn.question for turn in chat.turns])
-        self._opened = True
+        await self.transcript.show(chat)
+        self.composer.said([turn.question for turn in chat.turns])
+        self.opened = True
         self._tell()
 
     def _tell(self) -> None:
-        turns = sum(1 for each in self._transcript.exchanges if each.number is not None)
-        last = self._transcript.last
+        turns = sum(1 for each in self.transcript.exchanges if each.number is not None)
+        last = self.transcript.last
         number = turns if last is None or last.number is None else last.number
         self.bar.tell(f"{plural(number, 'turn')} " if number else "new chat ")
-        self._transcript.greet(Content.assemble((_GREETING, "$muted")))
+        self.transcript.greet(Content.assemble((_GREETING, "$muted")))
         self.refresh_bindings()
 
     # -- who answers -------------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class ConversingScreen(NotesScreen):
             self._stand(await self.ask(self.conversation.answering))
 
     def _stand(self, found: Answering) -> None:
-        self._standing = found
+        self.standing = found
         self.set_class(self.conversation.incognito, "-incognito")
         parts = [Content.assemble(("◆ ", "$accent"), one_line(found.who))] if found.who else []
         parts.append(Content.assemble((plural(found.notes, "note"), "$muted")))
@@ -235,25 +235,25 @@ class ConversingScreen(NotesScreen):
     @work(group="answer")
     async def _say(self, text: str) -> None:
         """Ask, show the answer as it is written, and say how it ended."""
-        exchange = self._answering = Exchange(text, self._client.zone)
+        exchange = self.answering = Exchange(text, self._client.zone)
         try:
             async with self._reading:  # a chat that is just being opened comes first
-                self._transcript.choose(None)
-                await self._transcript.add(exchange)
+                self.transcript.choose(None)
+                await self.transcript.add(exchange)
             self.refresh_bindings()
             self._show_aside()
             with self._client.refusals():
                 try:
                     reply = await self._hear_out(exchange, self._thread.question(text))
                 except AmemError:
-                    self._transcript.drop(exchange)
-                    self._composer.give_back(text)
+                    self.transcript.drop(exchange)
+                    self.composer.give_back(text)
                     raise
                 await self._end(exchange, reply)
         finally:
-            self._answering = None
+            self.answering = None
             self.refresh_bindings()
-        if self._missed:
+        if self.missed:
             self.reload()
 
     @work(group="answer")
@@ -265,7 +265,7 @@ class ConversingScreen(NotesScreen):
         except commands.Leave:
             self.action_leave()
             return
-        self._stand(self._standing)
+        self._stand(self.standing)
         self._look_who_answers()
         self._show_aside()
         with self._client.refusals():
@@ -280,7 +280,7 @@ class ConversingScreen(NotesScreen):
                 asked.append(each)
             else:
                 lines.append(drawn(self.memory, each))
-        await self._transcript.remark(Content("\n").join(lines))
+        await self.transcript.remark(Content("\n").join(lines))
         for each in asked:
             if (chosen := await self.app.push_screen_wait(Picker("Forget which?", choices(each)))) is not None:
                 await self._show_lines(partial(commands.hide, self.conversation, [chosen]))
@@ -318,26 +318,26 @@ class ConversingScreen(NotesScreen):
             if now:
                 await exchange.write(now)
             elif recalled is not None and not exchange.answer and reply is None:
-                exchange.waits(recalled, monotonic() - since, model=not self._standing.problem)
+                exchange.waits(recalled, monotonic() - since, model=not self.standing.problem)
             if reply is not None and not backlog:
                 return reply
 
     def _show_recalled(self, exchange: Exchange, recalled: tuple[Recalled, ...]) -> None:
-        exchange.waits(recalled, 0, model=not self._standing.problem)
-        if self._transcript.looked_at is exchange:
-            self._panel.show(TurnDetail(recalled=recalled, shown=not self._standing.problem))
+        exchange.waits(recalled, 0, model=not self.standing.problem)
+        if self.transcript.looked_at is exchange:
+            self.panel.show(TurnDetail(recalled=recalled, shown=not self.standing.problem))
 
     async def _end(self, exchange: Exchange, reply: Reply) -> None:
         await exchange.finish(reply, self.memory.named)
         if reply.turn is not None:
-            self._session = reply.session
+            self.session = reply.session
             if self.memory.settings.chat_learning == "turn":
                 self._awaited.append(reply.turn)
         unanswered = reply.state is TurnState.UNANSWERED
         self._stand(
-            replace(self._standing, who="", problem=reply.error, hint=reply.hint)
+            replace(self.standing, who="", problem=reply.error, hint=reply.hint)
             if unanswered
-            else replace(self._standing, problem="", hint="")
+            else replace(self.standing, problem="", hint="")
         )
         self._tell()
         self._show_aside()
@@ -357,7 +357,7 @@ class ConversingScreen(NotesScreen):
         learnt = event.learnt
         said = learnt.words(undo="; u in the chat undoes it" if learnt.operations else "")
         repeated = self.conversation.news(learnt) is not learnt
-        if said and not repeated and (learnt.error or not self.is_current or not self._panel.region.area):
+        if said and not repeated and (learnt.error or not self.is_current or not self.panel.region.area):
             self._client.say(said[:1].upper() + said[1:])
         self._show_aside()
         with self._client.refusals():
@@ -366,15 +366,15 @@ class ConversingScreen(NotesScreen):
     @work(exclusive=True, group="aside")
     async def _show_aside(self) -> None:
         """Show what was recalled for the turn that is looked at, and what was learnt from it."""
-        exchange = self._transcript.looked_at
+        exchange = self.transcript.looked_at
         with self._client.refusals():
             number = None if exchange is None else exchange.number
-            if exchange is None or number is None or self._session is None:
+            if exchange is None or number is None or self.session is None:
                 recalled = () if exchange is None else exchange.recalled
                 reply = None if exchange is None else exchange.reply
                 detail = await self.ask(partial(self.conversation.unkept_detail, recalled, reply))
             else:
-                detail = await self.ask(partial(self.conversation.detail, self._session, number))
+                detail = await self.ask(partial(self.conversation.detail, self.session, number))
             waits = number in self._awaited and detail.learning is Learning.WAITING
-            self._panel.show(detail, waiting=waits)
+            self.panel.show(detail, waiting=waits)
             self.refresh_bindings()

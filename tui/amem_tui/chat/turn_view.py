@@ -104,10 +104,10 @@ class Exchange(Vertical):
         self._zone = zone
         self._titles = titles or {}
         # Held: while the browser closes they can no more be looked up.
-        self._question = Prose(_lines_kept(question), classes="question")
-        self._answer = Prose("" if turn is None else turn.answer, classes="answer")
-        self._head, self._over_it = Static(classes="head"), Static(classes="notice")
-        self._by, self._below = Static(classes="head by"), Static(classes="ending")
+        self.question_view = Prose(_lines_kept(question), classes="question")
+        self.answer_view = Prose("" if turn is None else turn.answer, classes="answer")
+        self._head, self.notice = Static(classes="head"), Static(classes="notice")
+        self._by, self.ending = Static(classes="head by"), Static(classes="ending")
         self._shown = "" if turn is None else turn.answer
 
     @property
@@ -124,11 +124,11 @@ class Exchange(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self._head
-        yield self._question
-        yield self._over_it
+        yield self.question_view
+        yield self.notice
         yield self._by
-        yield self._answer
-        yield self._below
+        yield self.answer_view
+        yield self.ending
 
     def on_mount(self) -> None:
         self._said_at()
@@ -159,7 +159,7 @@ class Exchange(Vertical):
         self._shown += text
         if not self.has_class("-answered"):
             self._answered_by("")
-        await self._answer.tell(self._shown)
+        await self.answer_view.tell(self._shown)
 
     async def finish(self, reply: Reply, named: Named) -> None:
         """Show how it ended, and which notes it names."""
@@ -167,7 +167,7 @@ class Exchange(Vertical):
         if rest := reply.text.lstrip("\n").removeprefix(self._shown):
             self._shown += rest
         if self._shown:
-            await self._answer.tell(self._shown, named)
+            await self.answer_view.tell(self._shown, named)
         self._end(reply.state, reply.model, reply.error, "" if reply.state is TurnState.UNANSWERED else reply.hint)
 
     async def become(self, turn: Turn, titles: Mapping[str, str]) -> None:
@@ -177,8 +177,8 @@ class Exchange(Vertical):
         if before is None or (before.answer, before.state, before.question) == (turn.answer, turn.state, turn.question):
             return
         self.question, self._shown, self.state = turn.question, turn.answer, turn.state
-        await self._question.tell(_lines_kept(turn.question))
-        await self._answer.tell(turn.answer)
+        await self.question_view.tell(_lines_kept(turn.question))
+        await self.answer_view.tell(turn.answer)
         self._notice(_UNSUPPORTED if turn.supported is False else "")
         self._end(turn.state, turn.model, turn.error)
 
@@ -223,12 +223,12 @@ class Exchange(Vertical):
         self.set_class(bool(self._shown.strip()), "-answered")
 
     def _notice(self, notice: str) -> None:
-        self._over_it.update(Content.assemble((one_line(notice, 400), "$warning")))
-        self._over_it.set_class(bool(notice), "-said")
+        self.notice.update(Content.assemble((one_line(notice, 400), "$warning")))
+        self.notice.set_class(bool(notice), "-said")
 
     def _ending(self, said: Content) -> None:
-        self._below.update(said)
-        self._below.set_class(bool(said.plain), "-said")
+        self.ending.update(said)
+        self.ending.set_class(bool(said.plain), "-said")
 
     @on(events.Click)
     def _choose(self) -> None:

@@ -148,7 +148,7 @@ class GraphCanvas(Widget, can_focus=True):
         self._scene: Scene | None = None
         self._layout: Layout | None = None
         self._steps: Steps | None = None
-        self._picture: Picture | None = None
+        self.picture: Picture | None = None
         self._styles: dict[tuple[str, int, str], Style] = {}
 
     @property
@@ -203,9 +203,9 @@ class GraphCanvas(Widget, can_focus=True):
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
-        if self._picture is None or y >= len(self._picture.rows):
+        if self.picture is None or y >= len(self.picture.rows):
             return Strip.blank(self.size.width, self.rich_style)
-        segments = [Segment(run.text, self._style(run)) for run in self._picture.rows[y]]
+        segments = [Segment(run.text, self._style(run)) for run in self.picture.rows[y]]
         return Strip(segments).adjust_cell_length(self.size.width, self.rich_style)
 
     def _lay_out(self, before: Layout | None) -> None:
@@ -218,7 +218,7 @@ class GraphCanvas(Widget, can_focus=True):
 
     def _draw(self, layout: Layout | None) -> None:
         if layout is not None:
-            self._picture = draw(layout, self.chosen, self.hovered)
+            self.picture = draw(layout, self.chosen, self.hovered)
             self.refresh()
 
     @work(exclusive=True, group="turn")

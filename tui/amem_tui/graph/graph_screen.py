@@ -144,7 +144,7 @@ class GraphScreen(NotesScreen):
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)
-        self._view = GraphQuery()
+        self.view = GraphQuery()
         self._result = GraphResult()
         self._chosen: str | None = None
         self._trail: list[tuple[GraphQuery, str | None]] = []
@@ -169,7 +169,7 @@ class GraphScreen(NotesScreen):
         note = self._client.note
         if note is not None and note != self._came_for:
             self._trail.clear()
-            self._look(replace(self._view, centre=note, topics=False))
+            self._look(replace(self.view, centre=note, topics=False))
         elif self._reading is not None and not self._reading.is_finished:
             self._again = True  # a busy writer must not keep a slow answer from ever being shown
         else:
@@ -178,7 +178,7 @@ class GraphScreen(NotesScreen):
 
     def _look(self, view: GraphQuery, *, chosen: str | None = None, turn: bool = False) -> None:
         """Look at something else."""
-        self._view, self._chosen = view, chosen
+        self.view, self._chosen = view, chosen
         self.refresh_bindings()
         self._reading = self._read(turn=turn)
 
@@ -187,7 +187,7 @@ class GraphScreen(NotesScreen):
         self._again = True
         while self._again:
             self._again = False
-            view = self._view
+            view = self.view
             if view.topics and self._result.topics is None:
                 self.bar.tell("Counting topics… ")
             self._asked_for = self._limits
@@ -207,7 +207,7 @@ class GraphScreen(NotesScreen):
             self.query_one(GraphCanvas).show(result.scene, self._chosen, turn=turn and not self.has_class("-tree"))
             self.query_one(GraphTree).show(result.scene, self._chosen)
         counts = Counter(link.type for link in result.graph.links) if result.graph is not None else Counter[LinkType]()
-        self.query_one(TypeRow).show(counts, self._view.hidden)
+        self.query_one(TypeRow).show(counts, self.view.hidden)
         self.bar.tell(f"{facts(result)} ")
         self._tell()
 
@@ -258,14 +258,14 @@ class GraphScreen(NotesScreen):
     @on(GraphTree.Chosen)
     def _clicked(self, event: GraphCanvas.Chosen | GraphTree.Chosen) -> None:
         self.set_focus(self._shown)
-        self._choose(event.id)
+        self.choose(event.id)
         if event.entered:
             if self.check_action("centre", ()):
                 self.action_centre()
             elif self.check_action("read", ()):
                 self.action_read()
 
-    def _choose(self, id: str | None) -> None:
+    def choose(self, id: str | None) -> None:
         if id is not None:
             self._chosen = self.query_one(GraphCanvas).chosen = self.query_one(GraphTree).chosen = id
             self._tell()
@@ -277,17 +277,17 @@ class GraphScreen(NotesScreen):
             else:
                 self.set_focus(self._shown)
         else:
-            self._choose(self._shown.beyond(way))
+            self.choose(self._shown.beyond(way))
 
     def action_next(self, by: int) -> None:
         if self._on_types:
             self.query_one(TypeRow).move(by)
         elif (order := self._shown.order()) and self._chosen in order:
-            self._choose(order[(order.index(self._chosen) + by) % len(order)])
+            self.choose(order[(order.index(self._chosen) + by) % len(order)])
 
     def action_home(self) -> None:
         if self._result.scene is not None:
-            self._choose(self._result.scene.centre)
+            self.choose(self._result.scene.centre)
 
     def action_scroll_about(self, pages: int) -> None:
         box = self.query_one("#about-box", VerticalScroll)
@@ -295,37 +295,37 @@ class GraphScreen(NotesScreen):
 
     def action_centre(self) -> None:
         """Make the chosen node the centre; the way back is kept."""
-        self._trail.append((self._view, self._chosen if self._view.topics else self._view.centre))
-        self._look(replace(self._view, centre=self._chosen, topics=False), chosen=self._chosen, turn=True)
+        self._trail.append((self.view, self._chosen if self.view.topics else self.view.centre))
+        self._look(replace(self.view, centre=self._chosen, topics=False), chosen=self._chosen, turn=True)
 
     def action_back(self) -> None:
         view, chosen = self._trail.pop()
-        kept = replace(view, depth=self._view.depth, hidden=self._view.hidden)
-        self._look(kept, chosen=chosen, turn=not view.topics and not self._view.topics)
+        kept = replace(view, depth=self.view.depth, hidden=self.view.hidden)
+        self._look(kept, chosen=chosen, turn=not view.topics and not self.view.topics)
 
     def action_read(self) -> None:
         if self._chosen is not None:
             self._client.app.read_note(self._chosen)
 
     def action_depth(self, hops: int) -> None:
-        self._look(replace(self._view, depth=hops), chosen=self._chosen)
+        self._look(replace(self.view, depth=hops), chosen=self._chosen)
 
     def action_overview(self) -> None:
-        self._trail.append((self._view, self._chosen))
-        self._look(replace(self._view, topics=True))
+        self._trail.append((self.view, self._chosen))
+        self._look(replace(self.view, topics=True))
 
     def action_around(self) -> None:
         """From the topics to the note one came from."""
         while self._trail:
             view, chosen = self._trail.pop()
             if not view.topics:
-                self._look(replace(view, depth=self._view.depth), chosen=chosen)
+                self._look(replace(view, depth=self.view.depth), chosen=chosen)
                 return
-        self._look(replace(self._view, topics=False))
+        self._look(replace(self.view, topics=False))
 
     def action_page(self) -> None:
         """Write what is in the middle and around it, or the whole collection, as a page for a web browser."""
-        view, depth = self._view, self._result.depth
+        view, depth = self.view, self._result.depth
         about = None if view.topics else view.centre
         collection = self.memory.settings.collection
 
@@ -344,13 +344,13 @@ class GraphScreen(NotesScreen):
 
     @on(TypeRow.Toggled)
     def action_hide(self) -> None:
-        self._hide(self._view.hidden ^ {self.query_one(TypeRow).type})
+        self._hide(self.view.hidden ^ {self.query_one(TypeRow).type})
 
     def action_all_types(self) -> None:
         self._hide(frozenset())
 
     def _hide(self, types: frozenset[LinkType]) -> None:
-        self._look(replace(self._view, hidden=types), chosen=self._chosen)
+        self._look(replace(self.view, hidden=types), chosen=self._chosen)
 
     @on(events.DescendantFocus)
     @on(events.DescendantBlur)
@@ -365,7 +365,7 @@ class GraphScreen(NotesScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered."""
-        view, seen_one = self._view, self._result.scene is not None
+        view, seen_one = self.view, self._result.scene is not None
         at_centre = not view.topics and self._chosen == view.centre
         chosen = seen_one and self._chosen is not None and self._chosen != LOOSE
         match action:

@@ -152,7 +152,7 @@ class HealthScreen(PanedScreen):
         self._asked = float("-inf")
         self._below: list[Line | str] = []
         self._rehearsal: tuple[Content, list[NoteLine]] | None = None
-        self._job: Job | None = None
+        self.job: Job | None = None
         self._refresher = Refresher(self._look)
 
     def furnish(self) -> ComposeResult:
@@ -204,7 +204,7 @@ class HealthScreen(PanedScreen):
         words = [*state_words(self._state, self._models, zone), *self._below]
         self.query_one(LabelledLines).show(words)
         head, lines = self._rehearsal or (
-            run_words(self._state, zone, ours=self._job is not None),
+            run_words(self._state, zone, ours=self.job is not None),
             run_lines(self._state),
         )
         self.query_one("#run-words", Static).update(head)
@@ -229,20 +229,20 @@ class HealthScreen(PanedScreen):
         if not self.is_attached:
             return
         shown = self.query_one("#job", Static)
-        shown.set_class(self._job is not None, "-on")
-        if self._job is not None:
-            shown.update(self._job.words(max(10, self.size.width - 2)))
+        shown.set_class(self.job is not None, "-on")
+        if self.job is not None:
+            shown.update(self.job.words(max(10, self.size.width - 2)))
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered; one thing is done at a time."""
-        state, busy = self._state, self._job is not None
+        state, busy = self._state, self.job is not None
         writable = state is not None and not state.read_only and not busy
         last = None if state is None else state.health.last
         return {
             "maintain": writable,
             "rehearse": state is not None and not busy,
-            "stop": self._job is not None and self._job.stoppable and not self._job.cancelled.is_set(),
+            "stop": self.job is not None and self.job.stoppable and not self.job.cancelled.is_set(),
             "retry": writable and state is not None and state.waiting > 0,
             "undo_run": writable and last is not None and last.operation is not None and not last.undone,
             "check": state is not None and not busy,
@@ -319,7 +319,7 @@ class HealthScreen(PanedScreen):
 
     async def _carry_out(self, job: Job, work: Callable[[], Answer]) -> Answer | None:
         """Do something long beside everything else; None when it was called off or could not be done."""
-        self._job = job
+        self.job = job
         self._show_job()
         try:
             return await in_own_thread(work)
@@ -330,7 +330,7 @@ class HealthScreen(PanedScreen):
         finally:
             # Where the app is closing, whoever does it in its thread hears of it here.
             job.cancelled.set()
-            self._job = None
+            self.job = None
             self._show_job()
         await self._settle()
         return None
@@ -342,8 +342,8 @@ class HealthScreen(PanedScreen):
         self.reload()
 
     def action_stop(self) -> None:
-        if self._job is not None:
-            self._job.cancelled.set()
+        if self.job is not None:
+            self.job.cancelled.set()
             self._show_job()
 
     def action_undo_run(self) -> None:

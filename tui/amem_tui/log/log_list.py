@@ -173,7 +173,7 @@ class LogList(CursorList):
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.outline: Outline | None = None
-        self._rows: OrderedDict[int, Row] = OrderedDict()
+        self.rows: OrderedDict[int, Row] = OrderedDict()
         self._stale: set[int] = set()
         self._asked: set[int] = set()
 
@@ -186,12 +186,12 @@ class LogList(CursorList):
     @property
     def row(self) -> Row | None:
         """What is known of it, when it is here."""
-        return None if self.chosen is None else self._rows.get(self.chosen.id)
+        return None if self.chosen is None else self.rows.get(self.chosen.id)
 
     def row_at(self, place: int) -> Row | None:
         """The row of an operation by its place; None for a day, and while it is on its way."""
         line = self._line(place)
-        return None if line is None else self._rows.get(line.id)
+        return None if line is None else self.rows.get(line.id)
 
     @property
     def toggled(self) -> set[int]:
@@ -201,17 +201,17 @@ class LogList(CursorList):
     def show(self, outline: Outline) -> None:
         """Replace what is listed. The cursor stays on its operation, and whoever is on top sees what is new there."""
         before, self.outline = self.chosen, outline
-        self._stale, self._asked = set(self._rows), set()
+        self._stale, self._asked = set(self.rows), set()
         place = None if before is None else outline.place(before.id)
         self._resized()
         self.put_cursor(self.cursor if place is None else place, steady=True)
 
     def fill(self, rows: Mapping[int, Row]) -> None:
         """Take in rows that were asked for."""
-        self._rows.update(rows)
+        self.rows.update(rows)
         self._stale -= rows.keys()
-        while len(self._rows) > _ROWS_KEPT:
-            self._rows.popitem(last=False)
+        while len(self.rows) > _ROWS_KEPT:
+            self.rows.popitem(last=False)
         self._asked -= rows.keys()
         self.refresh()
 
@@ -265,7 +265,7 @@ class LogList(CursorList):
         line = self._lines[place]
         if not line.id:
             return [(date.fromordinal(line.day).strftime(" %Y-%m-%d  %A"), "bold $primary")]
-        row = self._rows.get(line.id)
+        row = self.rows.get(line.id)
         if row is None or line.id in self._stale:
             self._want(place)
         if row is None:
@@ -296,7 +296,7 @@ class LogList(CursorList):
             return
         near = self._lines[max(0, place - _AHEAD) : place + _AHEAD]
         wanted = [each.id for each in near if each.id and each.id not in self._asked]
-        missing = [id for id in wanted if id not in self._rows or id in self._stale]
+        missing = [id for id in wanted if id not in self.rows or id in self._stale]
         self._asked.update(missing)
         if missing:
             self.post_message(self.Wanted(missing))
