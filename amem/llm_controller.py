@@ -1,4 +1,4 @@
-"""A-Mem's ``LLMController``, for programs written for it; new ones take `amem.llm.make_chat`."""
+"""A-Mem's ``LLMController``, for programs written for it; new ones take `amem.analysts.choose.make_chat`."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,3 +27,9 @@ def test_every_part_of_the_facade_that_the_page_names_is_there(memory: AgenticMe
     named = [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
     assert len(named) > 15
     assert [name for name in named if not hasattr(memory.parts, name)] == []
+
+
+def test_the_page_of_modules_is_what_the_modules_say_of_themselves() -> None:
+    script = ROOT / "docs" / "list_modules.py"
+    made = runpy.run_path(str(script))["page"]()
+    assert (ROOT / "docs" / "modules.md").read_text(encoding="utf-8") == made, "run python docs/list_modules.py"
