@@ -31,14 +31,24 @@ def page() -> str:
             parts.append(f"## {name}\n\n{_first_line(folder / '__init__.py')}\n")
             if modules:
                 parts.append("".join(f"- `{path.stem}`: {_first_line(path)}\n" for path in modules))
+            if data := sorted(path.relative_to(folder).as_posix() for path in _data(folder)):
+                parts.append(f"Data: {', '.join(f'`{name}`' for name in data)}\n")
     return "\n".join(parts)
 
 
+def _data(folder: Path) -> list[Path]:
+    """Word lists, tables and other data of the room, in its folder or in one below it that is no room."""
+    here = [path for path in folder.iterdir() if path.suffix in {".txt", ".toml", ".json", ".tcss"}]
+    below = [each for each in folder.iterdir() if each.is_dir() and not (each / "__init__.py").exists()]
+    return here + [path for each in below for path in each.glob("*.txt")]
+
+
 def _first_line(path: Path) -> str:
+    """The first sentence of a module's docstring, also where it takes two lines."""
     told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
     if not told:
         raise SystemExit(f"{path.relative_to(ROOT)} has no docstring: say in one line what it is for")
-    return told.split("\n", 1)[0]
+    return " ".join(told.split("\n\n", 1)[0].split())
 
 
 if __name__ == "__main__":
