@@ -407,10 +407,10 @@ def test_what_undo_leaves_alone_is_said(cli: Cli) -> None:
 
 def test_history_and_rollback(cli: Cli) -> None:
     id = cli.add("Tea at five.")
-    cli.ok("edit", id, "--content", "Tea at six.")
+    cli.ok("edit", id, "--content", "Coffee with Tom at six.")
     versions = cli.json("history", id)
     assert [each["action"] for each in versions] == ["add", "update", "enrich"]
-    assert versions[1]["changes"]["content"] == {"before": "Tea at five.", "after": "Tea at six."}
+    assert versions[1]["changes"]["content"] == {"before": "Tea at five.", "after": "Coffee with Tom at six."}
     assert versions[1]["actor"] == "user"
 
     cli.ok("history", id, "--rollback", "1")
@@ -423,7 +423,7 @@ def test_another_text_is_analysed_again_so_that_the_old_one_no_longer_answers(cl
     cli.ok("edit", id, "--content", "Tom bought a red kettle for tea.")
     note = cli.json("show", id)
     assert "cellar" not in [*note["keywords"], *note["tags"]]
-    assert "kettle" in note["context"]
+    assert "kettle" in " ".join(note["keywords"])
     assert [hit["matched_by"] for hit in cli.json("search", "cellar")] == [["dense"]]
     cli.ok("undo")
     assert "cellar" in cli.json("show", id)["keywords"]

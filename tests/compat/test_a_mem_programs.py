@@ -213,7 +213,7 @@ def test_evolutions_are_counted_and_consolidation_can_be_asked_for(memory_system
 
 def test_analyze_content_gives_the_papers_three_fields():
     with AgenticMemorySystem(llm_backend="offline") as system:
-        analysis = system.analyze_content("Rust's borrow checker prevents data races at compile time")
+        analysis = system.analyze_content("We deploy the Python service with Docker")
     assert analysis["keywords"]
     assert analysis["context"]
     assert analysis["tags"]

@@ -240,7 +240,7 @@ def test_enrichment_is_part_of_the_add_that_set_it_off(open_memory: Open):
 
     memory = open_memory(analyst=ScriptedAnalyst(evolutions=evolve, local=False))
     first = memory.add_note("the boiler hums")
-    second = memory.add("the boiler hums again")
+    second = memory.add("the boiler in the cellar hums")
     assert [link.target for link in second.links] == [first]
     memory.undo()
     assert memory.read(second.id) is None
@@ -248,7 +248,7 @@ def test_enrichment_is_part_of_the_add_that_set_it_off(open_memory: Open):
     memory.redo()
     note = memory.read(second.id)
     assert note is not None
-    assert (note.links, note.context) == ([first], "the boiler hums again")
+    assert (note.links, note.context) == ([first], "the boiler in the cellar hums")
 
 
 def test_turns_of_a_conversation_are_read_with_those_before_them(open_memory: Open):

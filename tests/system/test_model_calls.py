@@ -105,7 +105,7 @@ def test_what_a_model_leaves_empty_or_useless_is_filled_in_by_the_rules_and_the_
     useful = {**useless, "context": "Ana drives a Volvo to work.", "tags": ["cars"], "kind": "episode"}
     answers = [useless]
     memory = open_memory(analyst=ModelAnalyst(ScriptedChat(lambda prompt: answers[0])))
-    id = memory.add("I like driving the old Volvo to the sea.").id
+    id = memory.add("I like driving the old Volvo to the beach for a swim.").id
     note = memory.memories[id]
     assert note.keywords == ["Volvo"]
     assert note.context not in ("", "7")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from textual.message import Message
 
 from amem.clock import zone
-from amem.errors import AmemError, StorageBusy, StorageError, StorageReadOnly
+from amem.errors import AmemError, StorageBusy, StorageError, StorageGone, StorageReadOnly
 from amem_tui.formatting import clean
 
 if TYPE_CHECKING:
@@ -159,6 +159,8 @@ class CollectionClient:
     def refuse(self, error: AmemError) -> None:
         """Say what went wrong and what to do next; where the store itself fails, on a screen of its own."""
         if _store_fails(error) and not (isinstance(error, StorageReadOnly) and self.memory.read_only):
+            # Whoever reads may learn sooner than `follow` that the folder went, which may be back before `follow` looks.
+            self._failing = self._failing or isinstance(error, StorageGone)
             self.app.unreadable(error, for_now=self._failing)
         else:
             self.app.toast(words(error), error=True)

@@ -211,7 +211,7 @@ class FailureHandling(OneKeyAtATime[None]):
     """The part of the app that bad news comes to; `_client` is the open collection, None while there is none."""
 
     _client: CollectionClient | None
-    _settings: Settings
+    settings: Settings
 
     def __init__(self) -> None:
         super().__init__()
@@ -254,7 +254,7 @@ class FailureHandling(OneKeyAtATime[None]):
                 if screen.is_mounted:
                     screen.say(error)
                 return
-        self.push_screen(UnreadableScreen(error, self._settings.collection, self._settings.home, for_now=for_now))
+        self.push_screen(UnreadableScreen(error, self.settings.collection, self.settings.home, for_now=for_now))
 
     def readable(self) -> None:
         """The store that failed answers again."""
@@ -296,7 +296,7 @@ class FailureHandling(OneKeyAtATime[None]):
     def report_error(self, error: BaseException) -> None:
         """Say that something unforeseen happened, and write it down."""
         log_error(error)
-        self.toast(error_words(error, self._settings.home), error=True)
+        self.toast(error_words(error, self.settings.home), error=True)
 
     def _handle_exception(self, error: Exception) -> None:
         """The one place where exceptions that nobody caught arrive, from workers, messages and drawing."""
@@ -316,7 +316,7 @@ class FailureHandling(OneKeyAtATime[None]):
         # What handles messages has stopped: without it the app would only seem to be alive.
         log_error(cause)
         self._return_code = 1
-        self.panic(Text(error_words(cause, self._settings.home)))
+        self.panic(Text(error_words(cause, self.settings.home)))
 
 
 # Ending the program when the terminal, or the page, that showed it is gone.

@@ -222,7 +222,7 @@ class _Border(LineFilter):
 class ThemedApp(App[None]):
     """The part of the app that knows of colours, and of what may be drawn."""
 
-    _settings: Settings
+    settings: Settings
     _border = _Border()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -254,5 +254,5 @@ class ThemedApp(App[None]):
     def _theme_chosen(self, theme: Theme) -> None:
         if theme.name == self._first_theme:
             return
-        where = self._settings.home / "config.toml"
+        where = self.settings.home / "config.toml"
         self.notify(f'{theme.name}, until you quit. To keep it: tui_theme = "{theme.name}" in {where}', markup=False)

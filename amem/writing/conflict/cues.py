@@ -162,17 +162,20 @@ def _latin(reading: Reading) -> Iterator[Mark]:
     lists = _lists()
     words = [word for word in reading.words if not word.cjk]
     forms = [_form(reading.text, word) for word in words]
+    # AWS has the stem of "awful"; what is written in capitals within other text is a name, and has no opposite.
+    shouted = reading.text.isupper()
+    keys = [word.text if word.text.isupper() and not shouted else word.key for word in words]
     at = 0
     while at < len(words):
         taken = 1
         for length in range(_run(reading.text, words, at, lists.longest), 0, -1):
             entry = lists.forms.get(tuple(forms[at : at + length]), _NONE)
-            opposite = lists.stems.get(tuple(word.key for word in words[at : at + length]), _NONE)
+            opposite = lists.stems.get(tuple(keys[at : at + length]), _NONE)
             if entry is not _NONE or opposite is not _NONE:
                 poles = () if Cue.NOTHING in entry.cues else opposite.poles
                 if entry.cues and not poles and Cue.NOTHING not in entry.cues:
                     # "closed the" is an end, and "closed" in it has an opposite.
-                    poles = lists.stems.get((words[at].key,), _NONE).poles
+                    poles = lists.stems.get((keys[at],), _NONE).poles
                 # "Is finished" has an opposite, and "finished" in it is an end.
                 within = (lists.forms.get((form,), _NONE).cues - {Cue.NOTHING} for form in forms[at : at + length])
                 found = entry.cues.union(*within) if poles else entry.cues

@@ -67,9 +67,15 @@ def judge(earlier: Claim, later: Claim, predicates: Predicates) -> Verdict | Non
 
 
 def _quotes(claim: Claim, facts: Iterable[Fact]) -> tuple[str, ...]:
-    """The statements of a note that state these facts, in its words."""
-    found = (statement_of(claim.content, each.object) for each in facts)
-    return tuple(dict.fromkeys(each for each in found if each is not None))
+    """The statements of a note that state these facts, in its words; of a list whose other items hold, the item."""
+    fallen = list(facts)
+    found = {each: statement_of(claim.content, each.object) for each in fallen}
+    for fact, statement in found.items():
+        listed = (fact.subject, fact.predicate)
+        others = [each for each in claim.facts if each.holds and (each.subject, each.predicate) == listed]
+        if statement and any(each not in fallen and each.object in statement for each in others):
+            found[fact] = fact.object if fact.object in statement else statement
+    return tuple(dict.fromkeys(each for each in found.values() if each is not None))
 
 
 def _banned(earlier: Claim, later: Claim) -> tuple[Fact, Fact] | None:
