@@ -159,7 +159,7 @@ class CollectionClient:
     def refuse(self, error: AmemError) -> None:
         """Say what went wrong and what to do next; where the store itself fails, on a screen of its own."""
         if _store_fails(error) and not (isinstance(error, StorageReadOnly) and self.memory.read_only):
-            # Whoever reads may learn sooner than `follow` that the folder went, which may be back before `follow` looks.
+            # Whoever reads may learn before `follow` that the folder went; it may be back before `follow` looks.
             self._failing = self._failing or isinstance(error, StorageGone)
             self.app.unreadable(error, for_now=self._failing)
         else:
