@@ -14,6 +14,7 @@ import subprocess
 import sys
 import termios
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +76,15 @@ class Window:
             if select.select([self.master], [], [], 0.1)[0]:
                 self.shown += os.read(self.master, 65_536)
 
+    def watch_until_it_ends(self) -> None:
+        """Go on showing what the program writes, as a terminal does: one that nobody reads would hold it up."""
+        end = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < end, "it goes on"
+            with suppress(OSError):
+                if select.select([self.master], [], [], 0.1)[0]:
+                    os.read(self.master, 65_536)
+
     def vanish(self) -> None:
         self._open = False
         os.close(self.master)
@@ -112,7 +122,7 @@ def test_it_ends_when_the_signal_comes_and_the_window_stays(window: Callable[...
     browser = window()
     browser.wait_for(b"Green tea")
     browser.process.send_signal(signal.SIGHUP)
-    browser.process.wait(PATIENCE)
+    browser.watch_until_it_ends()
 
 
 @pytest.mark.parametrize("own", [True, False], ids=["with a signal", "at end of file"])
