@@ -109,7 +109,7 @@ GRAPH_KEYS = (
 )
 
 
-# Keys of this room.
+# Keys of the health room.
 
 HEALTH_KEYS = (
     Binding("m", "maintain", "Maintain", id="health.maintain"),
@@ -175,7 +175,7 @@ REVIEW_KEYS = (
 )
 
 
-# Keys of this room.
+# Keys of the timeline.
 
 TIMELINE_KEYS = (
     Binding("enter", "open", "Open", id="timeline.open"),
