@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from amem.note import Fact, Kind, LinkType
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from amem.message import Message
@@ -245,3 +246,39 @@ class MergeDraft:
     reason: str
     confidence: float
     prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLink:
+    """A link from the new note to `target` that passed the guards; `quote` is an exact part of the target, or ''."""
+
+    target: str
+    type: LinkType
+    reason: str
+    confidence: float
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRewrite:
+    """New values for fields of neighbour `id`, based on its `version`.
+
+    `why_wait` is empty when the rewrite may be applied at once, else why it waits for a person.
+    """
+
+    id: str
+    version: int
+    changes: Mapping[str, str | list[str]]
+    reason: str
+    confidence: float
+    why_wait: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be done, and in words what was refused."""
+
+    links: tuple[PlannedLink, ...]
+    rewrites: tuple[PlannedRewrite, ...]
+    tags: tuple[str, ...] | None
+    dropped: tuple[str, ...]

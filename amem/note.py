@@ -280,3 +280,8 @@ class MemoryNote:
     enrichment: Enrichment = Enrichment.PENDING
     analyst: str = ""
     version: int = 0
+
+
+def is_persons_word(actor: str) -> bool:
+    """True for ``user`` and ``user:<name>``: what they edit, machines may only propose to change."""
+    return actor.split(":")[0] == "user"

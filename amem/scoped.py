@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from amem import checks
 from amem.border import bordered
 from amem.clock import parse_time
+from amem.conflict.decision import with_kept
 from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound
 from amem.language.tokens import tokens
 from amem.maintenance.forgetting_preview import look_ahead, strength_of
@@ -28,9 +29,8 @@ from amem.storage.notes import differences, would_roll_back
 from amem.storage.reviews import leaning, succession, supersessions
 from amem.storage.undo import own_last
 from amem.storage.whole import wholes
-from amem.writing.conflict.decision import with_kept
-from amem.writing.conflict.trying import open_conflicts, try_out
 from amem.writing.intake import NewNote, named_scope, open_scope
+from amem.writing.preview import open_conflicts, try_out
 
 if TYPE_CHECKING:
     import threading

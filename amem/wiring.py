@@ -13,6 +13,9 @@ from amem.analysts.models import Models
 from amem.clock import SystemClock
 from amem.collection import Collection, StoreFeed
 from amem.collection_retriever import CollectionRetriever
+from amem.conflict.corrections import Corrector, Reweigher
+from amem.conflict.judges import Judges
+from amem.conflict.settling import Settler
 from amem.errors import StorageError
 from amem.index import DenseLeg
 from amem.language.predicates import load_predicates
@@ -28,9 +31,6 @@ from amem.retrieval.languages import LanguageAdvice
 from amem.retrieval.recall import Recall
 from amem.storage.store import Store
 from amem.vectorizer import Vectorizer
-from amem.writing.conflict.corrections import Corrector, Reweigher
-from amem.writing.conflict.judges import Judges
-from amem.writing.conflict.settling import Settler
 from amem.writing.edits import Editor
 from amem.writing.enrich import Enricher
 from amem.writing.fields import Canon

@@ -1,4 +1,4 @@
-"""Fit the trees of the heuristic judge (amem/writing/conflict/judge.json) to labelled pairs of notes.
+"""Fit the trees of the heuristic judge (amem/conflict/judge.json) to labelled pairs of notes.
 
     python benchmarks/conflict_fit.py [--locomo PATH] [--write]
 
@@ -33,14 +33,14 @@ from _pairs import FOLDER, Bench, Pair, Remembered, read_pairs
 from sklearn.ensemble import GradientBoostingClassifier
 
 from amem import AgenticMemorySystem
+from amem.conflict.candidates import Claim
+from amem.conflict.heuristic import compared
+from amem.conflict.judges import Judges
 from amem.embedding import make_embedder
 from amem.interop.demo_data import demo_folder
 from amem.note import Kind
 from amem.settings import load_settings
 from amem.testing import FrozenClock
-from amem.writing.conflict.candidates import Claim
-from amem.writing.conflict.heuristic import compared
-from amem.writing.conflict.judges import Judges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import exists, select
 
 from amem.analysis import Extraction, Passage
+from amem.conflict.ending import free, lift_all_by
+from amem.conflict.settling import void, without_take_backs
 from amem.conversation.admission import Admitted, AdmittedProcedure, admit
 from amem.conversation.messages import without_forgotten
 from amem.conversation.procedures import Known, Renewer, content_of, known_procedures, metadata_of, says_the_same
@@ -22,8 +24,6 @@ from amem.message import Role
 from amem.note import Enrichment, Kind, Status
 from amem.receipt import Cost
 from amem.storage import tables
-from amem.writing.conflict.ending import free, lift_all_by
-from amem.writing.conflict.settling import void, without_take_backs
 from amem.writing.intake import NewNote
 from amem.writing.reanalysis import OFFLINE, cost_of, spent_by
 

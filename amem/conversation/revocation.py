@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
+from amem.conflict.settling import take_back_in, without_take_backs
 from amem.conversation.messages import Transcript, message_of, without_forgotten, without_sentences
 from amem.conversation.reply import Candidate, Forgotten
 from amem.language import index_terms, query_terms, sentences
@@ -17,7 +18,6 @@ from amem.retrieval.confidence import Support, share_held, telling, weights_of
 from amem.storage import tables
 from amem.storage.sources import read_sources
 from amem.storage.sql_values import chunks, valid_json
-from amem.writing.conflict.settling import take_back_in, without_take_backs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

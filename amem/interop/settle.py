@@ -11,11 +11,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from amem.interop.wikilinks import is_of_text
-from amem.note import LinkType
+from amem.note import LinkType, is_persons_word
 from amem.storage.notes import STANDING
 from amem.storage.rows import plain
 from amem.writing.apply import GUESSED, drop_guesses
-from amem.writing.fields import is_person
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -58,9 +57,9 @@ def settle(session: Session, debts: Debts, *, actor: str, cause: str = "") -> in
     operation = session.begin(ACTION, actor, cause, parent=debts.parent)
     for id, values in changes.items():
         session.notes.change(id, values, operation)
-    owed_too = {(link.source, link.target, link.type) for link in debts.links if not is_person(link.made_by)}
+    owed_too = {(link.source, link.target, link.type) for link in debts.links if not is_persons_word(link.made_by)}
     for link in links:
-        if is_person(link.made_by) and link.type in GUESSED and is_of_text(link.reason):
+        if is_persons_word(link.made_by) and link.type in GUESSED and is_of_text(link.reason):
             drop_guesses(session, link.source, link.target, operation, owed_too)
     return sum(session.links.put(link, operation) for link in links)
 
@@ -83,18 +82,18 @@ def _owed(session: Session, debts: Debts) -> list[Link]:
             _is_free(links.get(link.source, link.target, link.type), link)
             if link.source in debts.fresh or link.target in debts.fresh
             else link.source not in before(link.target, link.type)
-            or (is_person(link.made_by) and _is_guess(links.get(link.source, link.target, link.type)))
+            or (is_persons_word(link.made_by) and _is_guess(links.get(link.source, link.target, link.type)))
         )
     ]
 
 
 def _is_free(held: Link | None, link: Link) -> bool:
     """Whether the place of a link is free for this one: nothing is there, or, for a person's, only a guess."""
-    return held is None or (is_person(link.made_by) and _is_guess(held))
+    return held is None or (is_persons_word(link.made_by) and _is_guess(held))
 
 
 def _is_guess(held: Link | None) -> bool:
-    return held is not None and not is_person(held.made_by)
+    return held is not None and not is_persons_word(held.made_by)
 
 
 def _standing(session: Session, debts: Debts) -> dict[str, dict[str, Any]]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from amem.conflict.settling import ACTION
 from amem.maintenance.shift import PhaseReport, Reason
-from amem.writing.conflict.settling import ACTION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from amem.conflict.corrections import Reweigher
     from amem.maintenance.shift import Shift
     from amem.storage.store import Session, Store
     from amem.verdict import Conflict
-    from amem.writing.conflict.corrections import Reweigher
 
 #: Notes of one transaction: others who write wait a fraction of a second for it.
 _PAGE = 32

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from amem.analysts.models import Models
     from amem.clock import Clock
     from amem.collection import Collection
+    from amem.conflict.corrections import Reweigher
     from amem.maintenance.purges import Purges
     from amem.maintenance.shift import MaintenanceReport, Phase
     from amem.maintenance.topics import Topics
     from amem.protocols import Analyst
-    from amem.writing.conflict.corrections import Reweigher
     from amem.writing.worker import Worker
 
 #: A worker looks every second for work; whether maintenance is due, not so often.

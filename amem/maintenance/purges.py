@@ -8,20 +8,20 @@ from mmap import ACCESS_READ, mmap
 from typing import TYPE_CHECKING, Any
 
 from amem.collection import collection_names
+from amem.conflict.ending import free, lift_all_by
 from amem.errors import AmemError, StorageBusy, with_hint
 from amem.note import Status
 from amem.storage.purging import Left, owe, owed, purge, settle_owed
 from amem.writing.apply import readdress
-from amem.writing.conflict.ending import free, lift_all_by
 from amem.writing.neighbours import ENRICH_JOB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from amem.collection import Collection
+    from amem.conflict.corrections import Reweigher
     from amem.maintenance.topics import Topics
     from amem.storage.purging import Owed, Purged
-    from amem.writing.conflict.corrections import Reweigher
     from amem.writing.enrich import Enricher
 
 _log = logging.getLogger("amem")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from amem.conflict.corrections import delete
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
 from amem.language import normalize
@@ -15,19 +16,18 @@ from amem.note import EVERYONE, NOBODY, Kind, Scope, Status
 from amem.protocols import PageWriter
 from amem.query import Filter
 from amem.storage.graph_queries import gathered, ties
-from amem.writing.conflict.corrections import delete
 from amem.writing.fields import labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from amem.collection import Collection
+    from amem.conflict.corrections import Reweigher
     from amem.maintenance.topic_notes import Draft, Known
     from amem.note import MemoryNote
     from amem.protocols import Analyst
     from amem.retrieval.catalog import Catalog
     from amem.storage.store import Session
-    from amem.writing.conflict.corrections import Reweigher
 
 
 #: Characters of what a topic is about.

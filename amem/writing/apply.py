@@ -6,27 +6,28 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from amem.analysis import Evolution
+from amem.analysis import Evolution, Plan, PlannedLink, PlannedRewrite
+from amem.conflict.candidates import NEAR_DUPLICATE
+from amem.conflict.decision import from_links
+from amem.conflict.settling import Settled
 from amem.errors import InvalidInput, StaleNote
 from amem.language import index_terms, query_terms, written_in_cjk
-from amem.note import Link, LinkType, Status
+from amem.note import Link, LinkType, Status, is_persons_word
 from amem.receipt import Evolved, Queued
 from amem.storage.rows import plain
-from amem.writing.conflict.decision import from_links
-from amem.writing.conflict.settling import Settled
-from amem.writing.fields import is_person, labels
-from amem.writing.neighbours import ANALYSED, BY_RULES, NEAR_DUPLICATE, Shown, with_hashtags
+from amem.writing.fields import labels
+from amem.writing.neighbours import ANALYSED, BY_RULES, Shown, with_hashtags
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
     from amem.analysis import Rewrite
+    from amem.conflict.settling import Settler
     from amem.note import Enrichment, MemoryNote
     from amem.receipt import Receipt
     from amem.settings import Settings
     from amem.storage.store import Session
     from amem.vectorizer import Vectorizer
-    from amem.writing.conflict.settling import Settler
     from amem.writing.reanalysis import Thought
 
 
@@ -46,7 +47,7 @@ def linked_by_person(session: Session, id: str) -> set[str]:
     return {
         link.target if link.source == id else link.source
         for link in session.links.around([id])
-        if link.type in GUESSED and is_person(link.made_by)
+        if link.type in GUESSED and is_persons_word(link.made_by)
     }
 
 
@@ -57,49 +58,13 @@ def drop_guesses(
     for source, target in ((one, other), (other, one)):
         for type in GUESSED:
             held = session.links.get(source, target, type)
-            if held is not None and not is_person(held.made_by) and (source, target, type) not in keep:
+            if held is not None and not is_persons_word(held.made_by) and (source, target, type) not in keep:
                 session.links.remove(source, target, type, operation)
 
 
 _MOST_TAGS = 16
 _LONGEST_CONTEXT = 1_000
 _NUMBER = re.compile(r"\d+(?:[.:,/-]\d+)*")
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedLink:
-    """A link from the new note to `target` that passed the guards; `quote` is an exact part of the target, or ''."""
-
-    target: str
-    type: LinkType
-    reason: str
-    confidence: float
-    quote: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRewrite:
-    """New values for fields of neighbour `id`, based on its `version`.
-
-    `why_wait` is empty when the rewrite may be applied at once, else why it waits for a person.
-    """
-
-    id: str
-    version: int
-    changes: Mapping[str, str | list[str]]
-    reason: str
-    confidence: float
-    why_wait: str
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What will be done, and in words what was refused."""
-
-    links: tuple[PlannedLink, ...]
-    rewrites: tuple[PlannedRewrite, ...]
-    tags: tuple[str, ...] | None
-    dropped: tuple[str, ...]
 
 
 def plan(

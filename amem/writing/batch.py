@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from amem.clock import zone
+from amem.conflict.candidates import Candidate, unknown_cosines
 from amem.errors import EmbedderMismatch, MissingExtra, MissingModel
 from amem.note import Scope
-from amem.writing.neighbours import (
-    ANALYSED,
-    PREVIOUS_TURNS,
-    Candidate,
-    best,
-    draft_of,
-    fill_in,
-    sharing,
-    unknown_cosines,
-)
+from amem.writing.neighbours import ANALYSED, PREVIOUS_TURNS, best, draft_of, fill_in, sharing
 from amem.writing.vocabulary import BatchVocabularies
 
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from amem import checks
+from amem.conflict.corrections import delete, mend, stand_again, stand_by, take_again
+from amem.conflict.ending import free
 from amem.errors import InvalidInput, NoteNotFound, StaleNote
 from amem.labels import short_id
-from amem.note import EVERYONE, SCOPES, Link, LinkType, MemoryNote, Scope, Status
+from amem.note import EVERYONE, SCOPES, Link, LinkType, MemoryNote, Scope, Status, is_persons_word
 from amem.query import Filter
 from amem.storage.rows import VERSIONED, plain
 from amem.storage.undo import redo, rollback, undo
 from amem.writing.apply import readdress
-from amem.writing.conflict.corrections import delete, mend, stand_again, stand_by, take_again
-from amem.writing.conflict.ending import free
-from amem.writing.fields import as_timestamp, clean, is_person, labels
+from amem.writing.fields import as_timestamp, clean, labels
 from amem.writing.intake import scope_of
 from amem.writing.neighbours import ENRICH_JOB
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.collection import Collection
+    from amem.conflict.corrections import Reweigher
     from amem.storage.records import UndoReport
     from amem.storage.store import Session
-    from amem.writing.conflict.corrections import Reweigher
     from amem.writing.enrich import Enricher
     from amem.writing.fields import Canon
 
@@ -98,7 +98,7 @@ class Editor:
             self._vectorizer.keep(session, vectors)
             names = sorted((changes.keys() | ({"links"} if links is not None else set())) - {"at"})
             operation = session.begin("update", actor, f"changed {', '.join(names)}")
-            person = is_person(actor)
+            person = is_persons_word(actor)
             session.notes.change(id, changes, operation, expect=expect, edited=person, given=not person)
             if "content" in changes:
                 session.jobs.put(ENRICH_JOB, id, operation)
@@ -151,7 +151,7 @@ class Editor:
                 free(session, id, operation)
             else:
                 changes = {"status": str(Status.ACTIVE)}
-                session.notes.change(id, changes, operation, edited=put_away and is_person(actor))
+                session.notes.change(id, changes, operation, edited=put_away and is_persons_word(actor))
             if put_away:
                 session.usage.touch([session.notes.keys_of([id])[id]])
         return True
@@ -209,7 +209,7 @@ class Editor:
             operation = session.begin("retag", actor, f"{old} -> {wanted}")
             for note in notes.values():
                 tags = [wanted if tag.casefold() == old.casefold() else tag for tag in note.tags]
-                session.notes.change(note.id, {"tags": labels("tags", tags)}, operation, edited=is_person(actor))
+                session.notes.change(note.id, {"tags": labels("tags", tags)}, operation, edited=is_persons_word(actor))
                 readdress(session, note.id, self._vectorizer)
         if embedded:
             self._vectorizer.embed_missing()

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from amem.collection import Collection
+    from amem.conflict.settling import Settler
     from amem.storage.records import Job
-    from amem.writing.conflict.settling import Settler
     from amem.writing.reanalysis import Thinker, Thought
     from amem.writing.worker import Worker
 

@@ -29,11 +29,6 @@ if TYPE_CHECKING:
 # Who writes: people, whose word machines do not overrule, and all others.
 
 
-def is_person(actor: str) -> bool:
-    """True for ``user`` and ``user:<name>``: what they edit, machines may only propose to change."""
-    return actor.split(":")[0] == "user"
-
-
 # Facts brought into the one form that they are kept in, whoever stated them: rules, a model, or a person.
 
 #: The subjects that no note needs to name, and what makes something somebody's.

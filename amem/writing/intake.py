@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.analysis import Analysis
+    from amem.conflict.candidates import Candidate
     from amem.errors import AmemError
     from amem.settings import Settings
     from amem.storage.store import Store
     from amem.writing.fields import Canon
-    from amem.writing.neighbours import Candidate
 
 
 # A note on its way in: what the caller gave, checked, with everything else left for analysis.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from datetime import UTC
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from amem.analysis import Analysis, Draft, Neighbour
 from amem.clock import local_time, parse_time
+from amem.conflict.candidates import Candidate
 from amem.language import hashtags
 from amem.note import Kind, Scope, Status
 from amem.rendering import text_of
@@ -16,9 +17,6 @@ from amem.rendering import text_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Sequence
     from datetime import datetime, tzinfo
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from amem.note import Fact, MemoryNote
     from amem.storage.store import Session
@@ -132,8 +130,6 @@ def analysis_of(note: MemoryNote) -> Analysis:
 
 # Which existing notes a new one is held against: the nearest in meaning, and those that share a rare word or name.
 
-#: How the reason begins of a link between notes that say almost the same.
-NEAR_DUPLICATE = "near-duplicate"
 #: A name or keyword that more notes than this carry says little about which of them belong together.
 _RARE = 30
 _SHARING = 3
@@ -143,31 +139,6 @@ _SHARING = 3
 FLOOR = 0.25
 #: What a rare name in common counts as beside cosines: more than any note of another subject, less than a close one.
 _SHARED_NAME = 0.45
-
-
-class Nearest(Protocol):
-    """The part of the dense leg that writing uses."""
-
-    def refresh(self) -> None: ...
-
-    def search_many(
-        self, matrix: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
-    ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
-
-    def cosines(self, vector: NDArray[np.float32], keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An existing note that may be a neighbour: integer key and cosine to the new note."""
-
-    key: int
-    cosine: float
-
-
-def unknown_cosines(keys: Sequence[int]) -> list[float]:
-    """How alike notes are to one that has no vector: nobody knows."""
-    return [math.nan] * len(keys)
 
 
 def sharing(

@@ -11,14 +11,14 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from amem.analysis import Evolution
+from amem.analysis import Evolution, Plan
 from amem.clock import zone
+from amem.conflict.decision import NOBODY_ASKED, from_links
 from amem.note import Enrichment, Link, LinkType, Scope
 from amem.receipt import Cost, Receipt
 from amem.storage.rows import time_text
-from amem.writing.apply import Outcome, Plan, carry_out, plan
+from amem.writing.apply import Outcome, carry_out, plan
 from amem.writing.batch import Batch
-from amem.writing.conflict.decision import NOBODY_ASKED, from_links
 from amem.writing.fields import with_places
 from amem.writing.intake import admit
 from amem.writing.neighbours import ENRICH_JOB, analysis_of, draft_of, show, with_hashtags
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from amem.collection import Collection
+    from amem.conflict.decision import Opinions
+    from amem.conflict.settling import Settler
     from amem.errors import AmemError
     from amem.protocols import Analyst
     from amem.storage.store import Session
-    from amem.writing.conflict.decision import Opinions
-    from amem.writing.conflict.settling import Settler
     from amem.writing.enrich import Enricher
     from amem.writing.fields import Canon
     from amem.writing.intake import Intake, NewNote

@@ -21,6 +21,7 @@ import numpy as np
 
 from amem.analysis import Evolution
 from amem.clock import zone
+from amem.conflict.candidates import Candidate, unknown_cosines
 from amem.errors import BudgetSpent, Cancelled, MissingExtra, MissingModel, NoteNotFound, ServiceUnavailable, with_hint
 from amem.labels import short_id
 from amem.llm.guarded import Spent
@@ -28,19 +29,7 @@ from amem.note import Scope, Status
 from amem.protocols import BatchAnalyst
 from amem.receipt import Cost
 from amem.writing.fields import with_places
-from amem.writing.neighbours import (
-    ANALYSED,
-    BY_RULES,
-    PREVIOUS_TURNS,
-    Candidate,
-    Shown,
-    best,
-    draft_of,
-    fill_in,
-    sharing,
-    show,
-    unknown_cosines,
-)
+from amem.writing.neighbours import ANALYSED, BY_RULES, PREVIOUS_TURNS, Shown, best, draft_of, fill_in, sharing, show
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:

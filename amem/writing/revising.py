@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from amem.conflict.corrections import delete, take_again
+from amem.conflict.ending import free, unlink_successors
 from amem.errors import InvalidInput
 from amem.note import Status
 from amem.storage.rows import plain
 from amem.writing.apply import readdress
-from amem.writing.conflict.corrections import delete, take_again
-from amem.writing.conflict.ending import free, unlink_successors
 from amem.writing.fields import as_timestamp, clean
 from amem.writing.neighbours import ENRICH_JOB
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from amem.collection import Collection
+    from amem.conflict.corrections import Reweigher
     from amem.note import MemoryNote
     from amem.storage.store import Session
-    from amem.writing.conflict.corrections import Reweigher
     from amem.writing.enrich import Enricher
 
 _PAGE = 256

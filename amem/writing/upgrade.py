@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from threading import Event
 
     from amem.collection import Collection
-    from amem.writing.conflict.settling import Settler
+    from amem.conflict.settling import Settler
     from amem.writing.reanalysis import Thinker, Thought
     from amem.writing.worker import Owner
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem, Filter
+from amem.conflict.settling import take_back_in
 from amem.note import Fact, Status
 from amem.testing import FrozenClock, HashEmbedder
-from amem.writing.conflict.settling import take_back_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

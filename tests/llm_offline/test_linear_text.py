@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from amem import AgenticMemorySystem
+from amem.conflict import clause_values as values
 from amem.conversation.grounding import _claimed
 from amem.interop.front_matter import split_front_matter
 from amem.language.markup import hashtags
 from amem.language.statements.objects import school_in
 from amem.language.statements.tense import times
 from amem.testing import HashEmbedder
-from amem.writing.conflict import clause_values as values
 
 if TYPE_CHECKING:
     from collections.abc import Callable

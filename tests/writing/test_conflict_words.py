@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from amem import AgenticMemorySystem
+from amem.conflict.candidates import Claim
+from amem.conflict.judges import Judges
+from amem.conflict.statements import read
 from amem.language.predicates import load_predicates
 from amem.note import Fact, Kind
 from amem.settings import Settings
 from amem.testing import HashEmbedder
 from amem.verdict import NO_CONFLICT, Label, Verdict
-from amem.writing.conflict.candidates import Claim
-from amem.writing.conflict.judges import Judges
-from amem.writing.conflict.statements import read
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 LATER = timedelta(days=200)

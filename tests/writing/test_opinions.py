@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from amem.analysis import Evolution, ProposedLink
+from amem.conflict.decision import from_links
 from amem.note import LinkType, MemoryNote
 from amem.settings import Settings
 from amem.writing.apply import plan
-from amem.writing.conflict.decision import from_links
 
 OLD = "Ana teaches in Porto. She rents a flat there."
 

@@ -265,7 +265,7 @@ def _opposites() -> Iterator[tuple[str, int, str]]:
 
 
 def _lines(name: str) -> Iterator[str]:
-    text = files("amem.writing.conflict").joinpath(name).read_text(encoding="utf-8")
+    text = files("amem.conflict").joinpath(name).read_text(encoding="utf-8")
     return (line for line in text.splitlines() if line.strip() and not line.startswith("#"))
 
 
@@ -295,7 +295,7 @@ def chinese_names(text: str) -> Iterator[tuple[int, int]]:
 @cache
 def _synonyms() -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for line in files("amem.writing.conflict").joinpath("words.txt").read_text(encoding="utf-8").splitlines():
+    for line in files("amem.conflict").joinpath("words.txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             keys = [_key(name.strip()) for name in line.split(",")]
             for key in keys:

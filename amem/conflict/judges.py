@@ -9,24 +9,24 @@ from datetime import timedelta
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from amem.conflict import cues, heuristic, reasons
+from amem.conflict.ending import statement_of, states_more
+from amem.conflict.likeness import AT_ONCE, only_sometimes, same_people
+from amem.conflict.statements import quotes, read
 from amem.errors import AmemError
 from amem.language import is_cjk, normalize
 from amem.language.intervals import may_overtake, overtakes, same_value
 from amem.language.subjects import subject_key
 from amem.verdict import Label, Verdict
-from amem.writing.conflict import cues, heuristic, reasons
-from amem.writing.conflict.ending import statement_of, states_more
-from amem.writing.conflict.likeness import AT_ONCE, only_sometimes, same_people
-from amem.writing.conflict.statements import quotes, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from amem.conflict.candidates import Claim
     from amem.language.predicates import Predicates
     from amem.note import Fact
     from amem.protocols import Entailment
     from amem.settings import Settings
-    from amem.writing.conflict.candidates import Claim
 
 
 # The slot rule: one subject, one slot, another value. What was true later holds.

@@ -6,18 +6,18 @@ import re
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from amem.conflict.cues import concepts
+from amem.conflict.statements import OF, THIRD
 from amem.language import normalize
 from amem.language.scripts import CJK, words
 from amem.language.statements.objects import is_everyday
 from amem.language.subjects import USER, WE
-from amem.writing.conflict.cues import concepts
-from amem.writing.conflict.statements import OF, THIRD
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from amem.writing.conflict.candidates import Claim
-    from amem.writing.conflict.statements import Statement
+    from amem.conflict.candidates import Claim
+    from amem.conflict.statements import Statement
 
 
 #: Said within this time, two notes disagree; after it, something may have changed.

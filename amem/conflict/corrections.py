@@ -8,16 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from amem.errors import InvalidInput, NoteNotFound
-from amem.labels import short_id
-from amem.language import normalize
-from amem.note import Link, LinkType, Scope, Status
-from amem.storage.activity import doings
-from amem.storage.records import Difference
-from amem.storage.rows import plain
-from amem.storage.undo import turn_back
-from amem.writing.conflict.candidates import as_rival, claim_of, ended
-from amem.writing.conflict.ending import (
+from amem.conflict.candidates import Candidate, as_rival, claim_of, ended, unknown_cosines
+from amem.conflict.ending import (
     flag_what_leans,
     free,
     hide,
@@ -31,10 +23,16 @@ from amem.writing.conflict.ending import (
     statements_of,
     still_states,
 )
-from amem.writing.conflict.reasons import quoted
-from amem.writing.conflict.settling import Settled, begins
-from amem.writing.fields import is_person
-from amem.writing.neighbours import Candidate, unknown_cosines
+from amem.conflict.reasons import quoted
+from amem.conflict.settling import Settled, begins
+from amem.errors import InvalidInput, NoteNotFound
+from amem.labels import short_id
+from amem.language import normalize
+from amem.note import Link, LinkType, Scope, Status, is_persons_word
+from amem.storage.activity import doings
+from amem.storage.records import Difference
+from amem.storage.rows import plain
+from amem.storage.undo import turn_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -42,15 +40,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from amem.conflict.candidates import Nearest, Rival
+    from amem.conflict.decision import Weighed
+    from amem.conflict.settling import Begin, Settler
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Overturned
     from amem.settings import Settings
     from amem.storage.records import UndoReport
     from amem.storage.store import Session, Store
-    from amem.writing.conflict.candidates import Rival
-    from amem.writing.conflict.decision import Weighed
-    from amem.writing.conflict.settling import Begin, Settler
-    from amem.writing.neighbours import Nearest
 
 
 # What follows when notes go or come back: whose successor is gone stands again, and what came meanwhile is weighed.
@@ -230,7 +227,7 @@ class Corrector:
             operation = session.begin("unsupersede", actor, statement)
             stays = {each.by for each in note.overturned if each not in lifted}
             stand_by(session, id, operation, {each.by for each in lifted if each.by} - stays)
-            lift(session, note, lifted, operation, edited=is_person(actor))
+            lift(session, note, lifted, operation, edited=is_persons_word(actor))
         return True
 
     def retract(self, id: str, reason: str, actor: str, statement: str = "") -> bool:
@@ -359,7 +356,7 @@ def _named(note: MemoryNote, statement: str) -> str:
 
 def stand_again(session: Session, note: MemoryNote, operation: int, actor: str) -> None:
     """Make a superseded note active on somebody's word, and remember of what took its place that it did not."""
-    free(session, note.id, operation, edited=is_person(actor))
+    free(session, note.id, operation, edited=is_persons_word(actor))
     stand_by(session, note.id, operation)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from amem.conflict.cues import concepts
 from amem.language.calendar import month_number, weekday_number
 from amem.language.lexicon import stem
 from amem.language.numerals import CARDINALS, ORDINALS, value_of
 from amem.language.scripts import words
-from amem.writing.conflict.cues import concepts
 
 _WORDS = CARDINALS | ORDINALS | {"hundred": 100}
 #: What may stand behind digits.

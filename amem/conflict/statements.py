@@ -8,6 +8,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from amem.conflict import clause_values as values
+from amem.conflict import cues
+from amem.conflict.cues import EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
+from amem.conflict.grammar import NO_CLAIM, Frame, Of, frame_of
 from amem.language import written_in_cjk
 from amem.language.entities import names
 from amem.language.lexicon import Sort, lexicon
@@ -16,16 +20,12 @@ from amem.language.sentences import DENIAL, Stance, clauses, stances, without_id
 from amem.language.subjects import USER, WE
 from amem.language.word_reading import Word
 from amem.language.word_reading import read as read_words
-from amem.writing.conflict import clause_values as values
-from amem.writing.conflict import cues
-from amem.writing.conflict.cues import EXPLICIT, Cue, Mark, chinese_names, concepts, is_state
-from amem.writing.conflict.grammar import NO_CLAIM, Frame, Of, frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from amem.conflict.clause_values import Value
     from amem.language.word_reading import Reading
-    from amem.writing.conflict.clause_values import Value
 
 
 # One thing that a note states, as far as its words tell.

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from amem.conflict.cues import concepts
 from amem.language.lexicon import Sort, lexicon
 from amem.language.scripts import words as words_of
-from amem.writing.conflict.cues import concepts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

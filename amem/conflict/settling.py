@@ -10,14 +10,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from amem.clock import zone
-from amem.language import sentences
-from amem.note import Link, LinkType, Status
-from amem.receipt import Queued
-from amem.storage.rows import plain
-from amem.verdict import Label
-from amem.writing.conflict.candidates import as_rival, claim_of, ended, order, rivals, states_something
-from amem.writing.conflict.decision import NOBODY_ASKED, RULES, Weigher
-from amem.writing.conflict.ending import (
+from amem.conflict.candidates import Candidate, as_rival, claim_of, ended, order, rivals, states_something
+from amem.conflict.decision import NOBODY_ASKED, RULES, Weigher
+from amem.conflict.ending import (
     flag_what_leans,
     free,
     hide,
@@ -29,20 +24,24 @@ from amem.writing.conflict.ending import (
     still_states,
     unlink_successors,
 )
-from amem.writing.neighbours import Candidate
+from amem.language import sentences
+from amem.note import Link, LinkType, Status
+from amem.receipt import Queued
+from amem.storage.rows import plain
+from amem.verdict import Label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from amem.conflict.candidates import Claim, Rival
+    from amem.conflict.decision import Opinions, Weighed
+    from amem.conflict.judges import Judges
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Overturned
     from amem.settings import Settings
     from amem.storage.store import Session
     from amem.verdict import Conflict
-    from amem.writing.conflict.candidates import Claim, Rival
-    from amem.writing.conflict.decision import Opinions, Weighed
-    from amem.writing.conflict.judges import Judges
 
 
 # Words that take back what was said before: "forget that", "never mind what I said about the trip", 算了, 当我没说.

@@ -6,24 +6,23 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from amem.conflict.candidates import NEAR_DUPLICATE, states_something
+from amem.conflict.grammar import Of
+from amem.conflict.statements import read
 from amem.language import normalize, written_in_cjk
 from amem.language.intervals import same_value
 from amem.note import Link, LinkType, Overturned, Scope, Status
 from amem.rendering import fallen, holding_text, segments
 from amem.storage.rows import plain, read_time
-from amem.writing.conflict.candidates import states_something
-from amem.writing.conflict.grammar import Of
-from amem.writing.conflict.statements import read
-from amem.writing.neighbours import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from datetime import datetime
 
+    from amem.conflict.statements import Statement
     from amem.language.predicates import Predicates
     from amem.note import Fact, MemoryNote
     from amem.storage.store import Session
-    from amem.writing.conflict.statements import Statement
 
 
 # How a note loses its standing and gets it back: status, successor and end are set and taken back together.

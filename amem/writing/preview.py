@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from amem.clock import zone
+from amem.conflict.candidates import Candidate, as_rival
+from amem.conflict.corrections import cosines_to
+from amem.conflict.decision import ONLY_A_PART, RULES
 from amem.note import LinkType, Scope
 from amem.storage.reviews import open_disagreements
 from amem.verdict import Conflict, Label, Verdict
-from amem.writing.conflict.candidates import as_rival
-from amem.writing.conflict.corrections import cosines_to
-from amem.writing.conflict.decision import ONLY_A_PART, RULES
 from amem.writing.intake import NewNote, take_in
-from amem.writing.neighbours import Candidate, draft_of, fill_in
+from amem.writing.neighbours import draft_of, fill_in
 from amem.writing.vocabulary import FrequencyCache, StoreVocabulary
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from amem.collection import Collection
+    from amem.conflict.settling import Settler
     from amem.protocols import Analyst
     from amem.storage.store import Session
-    from amem.writing.conflict.settling import Settler
     from amem.writing.fields import Canon
 
 #: Whatever is tried arrives after all that is there.

@@ -10,14 +10,11 @@ from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from amem.language import normalize, written_in_cjk
-from amem.note import Kind
-from amem.verdict import NO_CONFLICT, Label, Verdict
-from amem.writing.conflict import cues, reasons
-from amem.writing.conflict.cues import EXPLICIT, Cue
-from amem.writing.conflict.ending import quote, stated, states_more
-from amem.writing.conflict.grammar import Of
-from amem.writing.conflict.likeness import (
+from amem.conflict import cues, reasons
+from amem.conflict.cues import EXPLICIT, Cue
+from amem.conflict.ending import quote, stated, states_more
+from amem.conflict.grammar import Of
+from amem.conflict.likeness import (
     AT_ONCE,
     but_for_names,
     cover,
@@ -31,14 +28,17 @@ from amem.writing.conflict.likeness import (
     two_of_a_kind,
     without,
 )
-from amem.writing.conflict.statements import read
+from amem.conflict.statements import read
+from amem.language import normalize, written_in_cjk
+from amem.note import Kind
+from amem.verdict import NO_CONFLICT, Label, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from amem.writing.conflict.candidates import Claim
-    from amem.writing.conflict.statements import Statement
+    from amem.conflict.candidates import Claim
+    from amem.conflict.statements import Statement
 
 JUDGE = "heuristic"
 _HONORIFICS = frozenset({"dr", "mr", "mrs", "ms", "prof"})
@@ -236,7 +236,7 @@ def _tells(statement: Statement) -> bool:
 @cache
 def _model() -> dict[str, Any]:
     """``judge.json``: `start` and `trees`, lists of nodes [feature, threshold, left, right] and leaves [value]."""
-    model: dict[str, Any] = json.loads(files("amem.writing.conflict").joinpath("judge.json").read_text("utf-8"))
+    model: dict[str, Any] = json.loads(files("amem.conflict").joinpath("judge.json").read_text("utf-8"))
     return model
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from amem.clock import ASTRAY
 from amem.language.intervals import overtakes, same_value
@@ -18,11 +18,13 @@ from amem.storage.rows import time_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from amem.language.predicates import Predicates
     from amem.note import Fact, MemoryNote
     from amem.storage.fact_rows import Holder
     from amem.storage.store import Session
-    from amem.writing.neighbours import Candidate
 
 
 # What judges are shown of two notes; what they say of them is in ``amem.verdict``.
@@ -225,3 +227,32 @@ def _around(holders: Sequence[Holder], moment: str, meets: Callable[[Holder], bo
     after.sort(key=lambda each: each.since)
     yield from islice(filter(meets, before), _BEFORE)
     yield from islice(filter(meets, after), _AFTER)
+
+
+#: How the reason begins of a link between notes that say almost the same.
+NEAR_DUPLICATE = "near-duplicate"
+
+
+class Nearest(Protocol):
+    """The part of the dense leg that writing uses."""
+
+    def refresh(self) -> None: ...
+
+    def search_many(
+        self, matrix: NDArray[np.float32], k: int, *, allowed: NDArray[np.int64] | None = None
+    ) -> Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]: ...
+
+    def cosines(self, vector: NDArray[np.float32], keys: NDArray[np.int64]) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An existing note that may be a neighbour: integer key and cosine to the new note."""
+
+    key: int
+    cosine: float
+
+
+def unknown_cosines(keys: Sequence[int]) -> list[float]:
+    """How alike notes are to one that has no vector: nobody knows."""
+    return [math.nan] * len(keys)

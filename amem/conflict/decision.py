@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, or_, select
 
+from amem.conflict import judges as slot
+from amem.conflict import reasons
+from amem.conflict.candidates import order
+from amem.conflict.ending import around, states_more
 from amem.labels import short_id
 from amem.language.intervals import intervals, same_value
 from amem.note import Fact, LinkType, Status
@@ -15,21 +19,17 @@ from amem.storage import tables
 from amem.storage.reviews import IN_CONFLICT
 from amem.storage.sql_values import valid_json
 from amem.verdict import Conflict, Label, Verdict
-from amem.writing.conflict import judges as slot
-from amem.writing.conflict import reasons
-from amem.writing.conflict.candidates import order
-from amem.writing.conflict.ending import around, states_more
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from amem.analysis import Plan
+    from amem.conflict.candidates import Claim, Rival
+    from amem.conflict.judges import Judges
     from amem.language.intervals import Interval
     from amem.language.predicates import Predicates
     from amem.settings import Settings
     from amem.storage.store import Session
-    from amem.writing.apply import Plan
-    from amem.writing.conflict.candidates import Claim, Rival
-    from amem.writing.conflict.judges import Judges
 
 
 # What follows from two notes getting in each other's way: the judges' verdicts, and which of them may hide a note.
