@@ -339,19 +339,19 @@ class AgenticMemorySystem(ScopedMemory):
         digit in it finds nothing. `order` is time, recorded, strength, recalls or importance, the greatest first, of
         equals the newest. Raises InvalidInput for another.
         """
-        return self._parts.catalog.shelf(filter, starting=starting, order=order)
+        return self._parts.note_lists.shelf(filter, starting=starting, order=order)
 
     def cards(self, shelf: Shelf, start: int, stop: int) -> list[Card]:
         """The notes at these places of a shelf, as they are now; one that was purged since is missing."""
-        return self._parts.catalog.cards(shelf, start, stop)
+        return self._parts.note_lists.cards(shelf, start, stop)
 
     def cards_of(self, ids: Sequence[str]) -> dict[str, Card]:
         """The cards of notes by id, deleted ones too, in the order asked for."""
-        return self._parts.catalog.cards_of(ids)
+        return self._parts.note_lists.cards_of(ids)
 
     def place(self, shelf: Shelf, id: str) -> int | None:
         """Where a note stands on a shelf, counted from 0; None when it does not."""
-        return self._parts.catalog.place(shelf, id)
+        return self._parts.note_lists.place(shelf, id)
 
     def today(self) -> date:
         """The day it is, in the collection's time zone."""

@@ -606,11 +606,11 @@ class ScopedMemory:
         all else. Tags narrow each other, since a note must carry all. `starting` is as for `shelf`; with it, deleted
         notes are counted only where the filter asks for these, as it takes a look at each of them.
         """
-        return self._parts.catalog.census(self.within(filter), starting=starting)
+        return self._parts.note_lists.census(self.within(filter), starting=starting)
 
     def days(self, filter: Filter | None = None) -> dict[date, int]:
         """How many notes speak of each day, in the collection's time zone, the first day first."""
-        return self._parts.catalog.days(self.within(filter))
+        return self._parts.note_lists.days(self.within(filter))
 
     def tags(self, *, scope: Scope = EVERYONE) -> dict[str, int]:
         """Every tag of the `scope` and how many notes carry it, most used first."""
@@ -732,7 +732,7 @@ class ScopedMemory:
 
         None at all while the note has no vector. Raises NoteNotFound.
         """
-        return self._parts.catalog.similar(self._held(id), k, scope=self._of(scope))
+        return self._parts.note_lists.similar(self._held(id), k, scope=self._of(scope))
 
     def expand(self, note: str) -> list[Message]:
         """The messages that a note was made from, word for word and in their order. Raises NoteNotFound."""

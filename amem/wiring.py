@@ -25,9 +25,9 @@ from amem.maintenance.consolidation import Consolidation
 from amem.maintenance.maintainer import Maintainer, NightHand
 from amem.maintenance.purges import Purges
 from amem.maintenance.topics import Topics
-from amem.retrieval.catalog import Catalog
 from amem.retrieval.fact_queries import FactQueries
 from amem.retrieval.languages import LanguageAdvice
+from amem.retrieval.note_lists import NoteLists
 from amem.retrieval.recall import Recall
 from amem.storage.store import Store
 from amem.vectorizer import Vectorizer
@@ -121,7 +121,7 @@ class Parts:
             return given.reranker or find_reranker(settings.rerank_model, fetch=fetch, notify=given.notify)
 
         self.recall = Recall(self.collection, reranker=reranker)
-        self.catalog = Catalog(self.collection)
+        self.note_lists = NoteLists(self.collection)
         self.facts = FactQueries(self.collection)
 
         # Notes on their way in, and what is true where they disagree.
@@ -141,7 +141,7 @@ class Parts:
         self.restorer = Restorer(self.collection)
 
         # What runs between times.
-        self.topics = Topics(self.collection, self.catalog, self.reweigher, models.analyst)
+        self.topics = Topics(self.collection, self.note_lists, self.reweigher, models.analyst)
         self.purges = Purges(self.collection, self.reweigher, self.enricher, self.topics, self._sum_up_again)
         self.maintainer = Maintainer(self.collection, models, self.worker, self.reweigher, self.topics, self.purges)
         self.consolidation = Consolidation(self.collection, self.retriever, self.maintainer.maintain, given.notify)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from amem.maintenance.topic_notes import Draft, Known
     from amem.note import MemoryNote
     from amem.protocols import Analyst
-    from amem.retrieval.catalog import Catalog
+    from amem.retrieval.note_lists import NoteLists
     from amem.storage.store import Session
 
 
@@ -38,11 +38,11 @@ class Topics:
     """Lists the topics of one collection, shows their pages, and takes a person's word for what is one."""
 
     def __init__(
-        self, collection: Collection, catalog: Catalog, reweigher: Reweigher, analyst: Callable[[], Analyst]
+        self, collection: Collection, lists: NoteLists, reweigher: Reweigher, analyst: Callable[[], Analyst]
     ) -> None:
         self._collection = collection
         self._store = collection.store
-        self._catalog = catalog
+        self._lists = lists
         self._reweigher = reweigher
         self._analyst = analyst
         self._declared = Declared(collection)
@@ -51,7 +51,7 @@ class Topics:
         """Every topic of the `scope`, the largest first."""
 
         def read() -> list[tuple[Topic, Scope]]:
-            numbers = self._catalog.topic_sizes(session)
+            numbers = self._lists.topic_sizes(session)
             found = [
                 (_topic(session, note, mark, numbers.get(note.id, 0)), Scope.of(note.metadata))
                 for note, mark, _ in topic_notes(session)
@@ -59,7 +59,7 @@ class Topics:
             return sorted(found, key=lambda each: (-each[0].notes, each[0].name))
 
         with self._store.read() as session:
-            every = self._catalog.since(session.counter, "topics", read)
+            every = self._lists.since(session.counter, "topics", read)
         return [topic for topic, whose in every if scope.covers(whose)]
 
     def page(self, name: str, *, scope: Scope = EVERYONE) -> TopicPage:

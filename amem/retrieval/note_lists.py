@@ -29,7 +29,7 @@ Found = TypeVar("Found")
 _STEADY = ("time", "recorded", "importance")
 
 
-class Catalog:
+class NoteLists:
     """Counts and lists the notes of one collection, by the million; what is asked for often is kept until a write."""
 
     def __init__(self, collection: Collection) -> None:
