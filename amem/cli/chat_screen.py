@@ -29,6 +29,7 @@ from amem.conversation.reply import LEARNING, ended, grouped, was_shown
 from amem.errors import NoteNotFound, SessionNotFound
 from amem.language.sentences import breaks, may_break
 from amem.rendering import text_of
+from amem.reversal import reversal_lines
 from amem.storage.chats import Learning
 from amem.visible import visible
 
@@ -252,9 +253,10 @@ class Screen:
             case Stored(receipt):
                 print_receipt(memory, receipt, mark=MARK)
             case Undone(report):
-                from amem.cli.logbook import Logbook
-
-                self.say(f"undone: {Logbook(memory).reversal(report.operation)}")
+                done, *others = reversal_lines(memory, report)
+                self.say(done)
+                for line in others:
+                    self.warn(line)
             case Choices(candidates):
                 for place, each in enumerate(candidates, start=1):
                     words = styled(

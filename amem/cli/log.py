@@ -111,20 +111,19 @@ def redo(context: typer.Context, as_json: Json = False) -> None:
     """Do again what was undone last."""
     with invocation(context).memory() as memory:
         report = memory.redo()
-        _print_report(memory, report, as_json, redone=True)
+        _print_report(memory, report, as_json)
 
 
-def _print_report(memory: "AgenticMemorySystem", report: "UndoReport", as_json: bool, *, redone: bool = False) -> None:
-    from amem.cli.logbook import Logbook
+def _print_report(memory: "AgenticMemorySystem", report: "UndoReport", as_json: bool) -> None:
     from amem.interop.json_records import undo_record
+    from amem.reversal import reversal_lines
 
     if as_json:
         return print_json(undo_record(report))
-    say(f"{'redone' if redone else 'undone'}: {Logbook(memory).reversal(report.operation, redone=redone)}")
-    for each in report.kept:
-        tell(f"left alone: {each.item} of {short_id(each.note)}, {each.why}")
-    for each in report.settled:
-        tell(f"changed with it: {each.item} of {short_id(each.note)}, {each.why}")
+    done, *others = reversal_lines(memory, report)
+    say(done)
+    for line in others:
+        tell(line)
 
 
 # ``amem review``: what machines proposed and a person decides.

@@ -1,8 +1,7 @@
-"""Operations and versions in words: the log on one screen, and what an undo did."""
+"""Operations and versions in words: the log on one screen."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +24,13 @@ from amem.interop.json_records import operation_record
 from amem.labels import title
 from amem.note import Status
 from amem.query import Filter
+from amem.reversal import described
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import tzinfo
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.activity import Doings, LinkChange
     from amem.storage.records import Operation, Version
 
 
@@ -111,8 +110,7 @@ class Logbook:
     def summary(self, operation: Operation) -> str:
         """One line: what was written, rewritten and linked."""
         if operation.action in _REVERSALS and (operation.notes or operation.links):
-            redone = operation.action == "redo"
-            return f"{'redid' if redone else 'undid'} {self.reversal(operation.id, redone=redone)}"
+            return f"{'redid' if operation.action == 'redo' else 'undid'} {described(self._memory, operation)}"
         parts = []
         did = _DID.get(operation.action, operation.action)
         if operation.created:
@@ -137,11 +135,6 @@ class Logbook:
         for id in operation.notes:
             found.setdefault(_fate(changes.get(id, {})), []).append(id)
         return [f"{did} {self._name(ids, _WORDS if len(found) == 1 else _FEWER)}" for did, ids in sorted(found.items())]
-
-    def reversal(self, operation: int, *, redone: bool = False) -> str:
-        """What an undo (or a redo) was of and what it did: ``edit of “Buy milk” (text and 1 link restored)``."""
-        (found,) = self._memory.operations([operation])
-        return described(self._memory, found, lambda ids: self._name(ids, _WORDS), redone=redone)
 
     def told(self, tree: Tree) -> str:
         """As `summary`, where what an operation set off tells that there was nothing to learn."""
@@ -306,104 +299,3 @@ def print_changes(changes: Any) -> None:
         out.print(styled((f"    {name}", "bold")))
         print_wrapped(out, styled(("- ", "red"), one_line(in_words(before), 600)), indent=6, hanging=2)
         print_wrapped(out, styled(("+ ", "green"), one_line(in_words(after), 600)), indent=6, hanging=2)
-
-
-# What an undo or a redo did, in words: ``edit of “Buy milk” (text and 1 link restored)``.
-
-
-#: So many notes and links are looked at.
-_MOST = 20_000
-#: What each action is called when it is undone; others go by their own name.
-_NOUNS = {
-    "add": "addition",
-    "update": "edit",
-    "delete": "deletion",
-    "restore": "restoring",
-    "pin": "pinning",
-    "unpin": "unpinning",
-    "unlink": "removal of the link",
-    "retag": "retagging",
-    "rollback": "rollback",
-    "supersede": "superseding",
-    "unsupersede": "reinstating",
-    "retract": "retraction",
-    "accept": "accepted change",
-    "remember": "learning",
-    "extract": "learning",
-    "enrich": "analysis",
-    "evolve": "rewriting",
-    "maintain": "maintenance",
-}
-#: Fields by other names than their own, and those that change with the rest.
-_FIELDS = {"content": "text", "timestamp": "time", "evolution_history": "", "at": "", "entities": "", "facts": ""}
-
-
-def original(memory: AgenticMemorySystem, operation: Operation) -> Operation:
-    """The operation that this undo or redo is of, whatever was undone and redone in between."""
-    while operation.undoes is not None and (found := memory.operations([operation.undoes])):
-        (operation,) = found
-    return operation
-
-
-def described(
-    memory: AgenticMemorySystem, operation: Operation, named: Callable[[Sequence[str]], str], *, redone: bool
-) -> str:
-    """What an undo (or redo) was of and what it did; `named` names notes by their ids."""
-    done = memory.doings(operation.id, most=_MOST)
-    of = original(memory, operation)
-    ends = list(dict.fromkeys((link.source, link.target) for link in done.links))
-    if of.created or of.notes:
-        whom = named(of.created or of.notes)
-    elif len(ends) == 1:
-        whom = " → ".join(named([end]) for end in ends[0])
-    else:
-        whom = named(list(done.changes)) if done.changes else ""
-    noun = _NOUNS.get(of.action, of.action)
-    what = f"{noun}{' of' if whom and not noun.endswith('link') else ''} {whom}".strip()
-    details = _details(done, redone=redone)
-    return f"{what} ({details})" if details else what
-
-
-def _details(done: Doings, *, redone: bool) -> str:
-    """``1 note removed``, ``text, tags and 2 links restored``."""
-    moved: Counter[str] = Counter()
-    names: dict[str, None] = {}
-    for changes in done.changes.values():
-        became = _became(changes)
-        if became:
-            moved[became] += 1
-        else:
-            names |= {_FIELDS.get(name, name): None for name in changes if _FIELDS.get(name, name)}
-    parts = [f"{count(number, 'note')} {became}" for became, number in moved.items()]
-    made, gone = ({_ends(link) for link in done.links if link.added is added} for added in (True, False))
-    # Taken away and put back with another reason.
-    reworded, made, gone = made & gone, made - gone, gone - made
-    fields = [name.replace("_", " ") for name in names]
-    again = "changed again" if redone else "restored"
-    fields += ["reason"] if reworded else []
-    restored = [*fields, *([count(len(made), "link")] if made and not redone else [])]
-    if restored:
-        parts.append(f"{_listed(restored)} {again}")
-    if made and redone:
-        parts.append(f"{count(len(made), 'link')} made")
-    if gone:
-        parts.append(f"{count(len(gone), 'link')} removed")
-    return "; ".join(parts)
-
-
-def _became(changes: Mapping[str, tuple[Any, Any]]) -> str:
-    """What a change made of the note's status; '' when that is as before."""
-    if "status" not in changes:
-        return ""
-    before, after = changes["status"]
-    if after == Status.DELETED:
-        return "removed"
-    return "restored" if before in (None, Status.DELETED) else f"{after} again"
-
-
-def _ends(link: LinkChange) -> tuple[str, str, str]:
-    return link.source, link.target, link.type
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

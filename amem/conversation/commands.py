@@ -262,8 +262,6 @@ def _undo(conversation: Conversation, rest: str) -> Iterator[Shown]:
         yield Line("nothing of this chat is left to take back (amem log shows everything)")
         return
     yield Undone(report)
-    for each in report.kept:
-        yield Line(f"left alone: {each.item} of {short_id(each.note)}, {each.why}", warning=True)
     yield from _told_stored(conversation)
 
 

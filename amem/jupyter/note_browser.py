@@ -14,6 +14,7 @@ from amem.labels import title
 from amem.query import Query
 from amem.rendering import standing_text
 from amem.retrieval.confidence import Support
+from amem.reversal import reversal_lines
 
 if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
@@ -61,10 +62,10 @@ class NoteBrowser(anywidget.AnyWidget):
 
         def act() -> None:
             done = self._memory.undo(operation)
-            kept = f", {len(done.kept)} left as they are, since later work changed them" if done.kept else ""
             self._search()
             self._open(self.selected)
-            self.message = f"Undone: operation {done.undone} ({len(done.reverted)} changes{kept})"
+            said = "; ".join(reversal_lines(self._memory, done))
+            self.message = f"{said[0].upper()}{said[1:]}"
 
         self._try(act)
 

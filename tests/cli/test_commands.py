@@ -401,7 +401,7 @@ def test_what_undo_leaves_alone_is_said(cli: Cli) -> None:
     cli.ok("edit", id, "--tag", "tea")
     cli.ok("edit", id, "--tag", "habits")
     result = cli("undo", "2")
-    assert f"left alone: tags of {id[:8]}, changed since by operation 3" in result.stderr
+    assert "left alone: tags of “Tea at five.”, changed since by operation 3" in result.stderr
     assert cli.json("show", id)["tags"] == ["habits"]
 
 

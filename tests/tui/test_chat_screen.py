@@ -100,7 +100,7 @@ async def test_what_was_learnt_is_shown_and_u_takes_it_back(home: Home) -> None:
         assert memory.count() == 1
         await pilot.press("escape", "u")
         await wait_until(pilot, lambda: "taken back" in aside(pilot))
-        assert "Undid operation" in toasts(pilot)
+        assert "Undone: " in toasts(pilot)
         assert memory.count() == 0
         await pilot.press("ctrl+r")
         await wait_until(pilot, lambda: "remembered" in aside(pilot))

@@ -141,7 +141,7 @@ async def test_undoing_a_version_says_what_later_work_it_left_alone(memory: Agen
         await enter(pilot, id)
         await pilot.press("down", "u")
         await wait_until(pilot, lambda: "Left alone: tags of" in toasts(pilot))
-        assert "Undid operation" in toasts(pilot)
+        assert "Undone: " in toasts(pilot)
         note = memory.read(id)
         assert note is not None
         assert (note.content, note.tags) == (TEA, ["tea", "green"])

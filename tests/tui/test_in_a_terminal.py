@@ -49,7 +49,7 @@ def test_search_open_graph_undo(home: Path) -> None:
         with AgenticMemorySystem(directory=home) as memory:
             assert [note.content for note in memory.list() if note.pinned] != []
         terminal.press("u")
-        terminal.wait_for("Undid")
+        terminal.wait_for("Undone: ")
         with AgenticMemorySystem(directory=home) as memory:
             assert [note.content for note in memory.list() if note.pinned] == []
         terminal.press("q")

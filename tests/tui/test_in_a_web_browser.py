@@ -104,7 +104,7 @@ def test_search_open_graph_undo_and_nothing_from_outside(address: str, tmp_path:
         drawn.press("p")
         drawn.wait_for("Pinned")
         drawn.press("u")
-        drawn.wait_for("Undid")
+        drawn.wait_for("Undone: ")
         with AgenticMemorySystem(directory=tmp_path) as memory:
             assert [operation.action for operation in memory.log(limit=2)] == ["undo", "pin"]
             assert not any(note.pinned for note in memory.list())

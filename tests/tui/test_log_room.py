@@ -103,7 +103,7 @@ async def test_any_operation_can_be_undone_and_redone_and_looks_undone(memory: A
         number = log.chosen.id if log.chosen is not None else 0
         await pilot.press("u")
         await wait_until(pilot, lambda: has(pilot, "undone", CAT[:8]))
-        assert "Undid operation" in toasts(pilot)
+        assert "Undone: " in toasts(pilot)
         assert log.chosen is not None
         assert log.chosen.id == number  # though a line was added above
         await wait_until(pilot, lambda: titles(pilot) == [KETTLE, TEA])
@@ -123,7 +123,7 @@ async def test_an_undo_says_what_later_work_it_left_alone(memory: AgenticMemoryS
         log = await enter(pilot)
         await go_to(pilot, log, "● you", "update")
         await pilot.press("u")
-        await wait_until(pilot, lambda: f"tags of “{TEA}” (" in toasts(pilot))
+        await wait_until(pilot, lambda: f"Left alone: tags of “{TEA}”, changed" in toasts(pilot))
         assert f"operation {later}" in toasts(pilot)
 
 

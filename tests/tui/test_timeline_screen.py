@@ -177,7 +177,7 @@ async def test_a_pin_makes_the_curve_flat_and_undo_bends_it_again(fading: Agenti
         assert outlook.kept.min() == 1.0
         await pilot.press("u")
         await wait_until(pilot, lambda: "fades into the archive on" in said(pilot, "#terms"))
-        await wait_until(pilot, lambda: "Undid" in toasts(pilot))
+        await wait_until(pilot, lambda: "Undone: " in toasts(pilot))
 
 
 @pytest.mark.thorough

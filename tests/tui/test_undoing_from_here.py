@@ -27,11 +27,11 @@ async def test_what_was_done_before_or_in_another_terminal_is_left_alone(
         memory.add("Written in another terminal")
         await wait_until(pilot, lambda: len(titles(pilot)) == 4 and opened(pilot) == KETTLE)
         await pilot.press("u")
-        await wait_until(pilot, lambda: "; ctrl+r brings it back" in toasts(pilot))
+        await wait_until(pilot, lambda: "; ctrl+r redoes it" in toasts(pilot))
         assert [note.content for note in memory.list() if note.pinned] == []
         memory.undo(memory.own_last())
         await wait_until(pilot, lambda: titles(pilot) == [KETTLE, CAT, TEA])
         await pilot.press("ctrl+r")
-        await wait_until(pilot, lambda: "Redid" in toasts(pilot))
+        await wait_until(pilot, lambda: "Redone: " in toasts(pilot))
         assert [note.content for note in memory.list() if note.pinned] == [KETTLE]
         assert memory.count() == 3

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 from amem.labels import short_id
 from amem.note import LinkType
-from amem_tui.formatting import one_line, plural, title
+from amem.reversal import reversal_lines
+from amem_tui.formatting import clean, one_line, plural, title
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
-    from amem.storage.records import Difference, UndoReport
+    from amem.storage.records import UndoReport
 
-#: So much of what an undo left alone is named.
-_TOLD = 3
+#: Lines of what an undo did and left alone.
+_TOLD = 4
 
 
 def delete_notes(memory: AgenticMemorySystem, ids: Sequence[str]) -> str:
@@ -70,7 +71,8 @@ def undo(memory: AgenticMemorySystem, operation: int | None = None) -> str:
     if wanted is None:
         return "Nothing done from here is left to undo; the log (l) can undo anything."
     report = memory.undo(wanted)
-    return reversal(memory, report, "Undid", "; ctrl+r brings it back" if report.reverted else "")
+    said, *others = reversal(memory, report).split("\n")
+    return "\n".join([f"{said}; ctrl+r redoes it" if report.reverted else said, *others])
 
 
 def redo(memory: AgenticMemorySystem) -> str:
@@ -78,7 +80,7 @@ def redo(memory: AgenticMemorySystem) -> str:
     undone_by = memory.own_undone()
     if undone_by is None:
         return "Nothing was undone from here that could be redone."
-    return reversal(memory, memory.redo(undone_by), "Redid")
+    return reversal(memory, memory.redo(undone_by))
 
 
 def roll_back(memory: AgenticMemorySystem, id: str, version: int) -> str:
@@ -136,35 +138,11 @@ def keep_both(memory: AgenticMemorySystem, earlier: str, later: str) -> str:
     return "Both stand already, for one and the same thing: say which is right"
 
 
-def reversal(memory: AgenticMemorySystem, report: UndoReport, verb: str, then: str = "") -> str:
-    """What an undo or a redo did, and what it left alone."""
-    lines = [f"{verb} {_what(memory, report.undone)}{then}"]
-    if report.kept and not report.reverted:
-        lines.append("Nothing was left of it to take back.")
-    if report.kept:
-        named = _titles(memory, [kept.note for kept in report.kept[:_TOLD]])
-        left = [_left(kept, named) for kept in report.kept[:_TOLD]]
-        more = f", and {len(report.kept) - _TOLD} more" if len(report.kept) > _TOLD else ""
-        lines.append(f"Left alone: {'; '.join(left)}{more}")
-    return "\n".join(lines)
-
-
-def _left(kept: Difference, named: Mapping[str, str]) -> str:
-    words = kept.item.split()
-    item = " ".join(words[:2]) if words[0] == "link" else words[0]
-    return f"{'all' if item == 'note' else item} of {named[kept.note]} ({kept.why})"
-
-
-def _what(memory: AgenticMemorySystem, operation: int) -> str:
-    found = next(iter(memory.operations([operation])), None)
-    if found is not None and found.undoes is not None:  # a redo takes back an undo: name what that had taken back
-        found = next(iter(memory.operations([found.undoes])), found)
-    if found is None:
-        return f"operation {operation}"
-    about = [*found.created, *found.notes]
-    what = _titles(memory, about[:1])[about[0]] if about else one_line(found.cause)
-    more = f" and {len(about) - 1} more" if len(about) > 1 else ""
-    return f"operation {found.id}, {found.action} {what}{more}".rstrip()
+def reversal(memory: AgenticMemorySystem, report: UndoReport) -> str:
+    """Return what an undo or a redo did and, on lines of their own, some of what it left alone."""
+    lines = [line[0].upper() + clean(line[1:]) for line in reversal_lines(memory, report)]
+    more = [f"and {len(lines) - _TOLD:,} more; the log (l) has them all"] if len(lines) > _TOLD else []
+    return "\n".join([*lines[:_TOLD], *more])
 
 
 def _titles(memory: AgenticMemorySystem, ids: Sequence[str]) -> dict[str, str]:

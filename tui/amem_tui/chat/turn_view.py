@@ -407,7 +407,7 @@ def drawn(memory: AgenticMemorySystem, what: Shown) -> Content:
                 (f"{'Remembered' if receipt.stored else 'Already saved'} {short_id(receipt.id)}", "")
             )
         case Undone(report):
-            return Content(changes.reversal(memory, report, "Undid"))
+            return Content(changes.reversal(memory, report))
         case Choices():
             return Content("")
 
