@@ -19,7 +19,7 @@ from amem.storage.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
     from pathlib import Path
     from typing import Any
 
@@ -85,13 +85,17 @@ def folder_size(folder: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A collection in a list: how many notes, how many bytes; one that does not open says why in `problem`."""
+    """A collection in a list: how many notes, how many bytes, when it was last written or a note of it last used.
+
+    One that does not open says why in `problem`.
+    """
 
     name: str
     folder: Path
     notes: int | None
     size: int
     problem: str = ""
+    last_used: datetime | None = None
 
 
 def listed_collection(home: Path, name: str) -> Listed:
@@ -104,7 +108,7 @@ def listed_collection(home: Path, name: str) -> Listed:
         return Listed(name, folder, None, size, str(error))
     try:
         with store.read() as session:
-            return Listed(name, folder, session.notes.count(), size)
+            return Listed(name, folder, session.notes.count(), size, last_used=session.usage.latest())
     except StorageError as error:
         return Listed(name, folder, None, size, str(error))
     finally:

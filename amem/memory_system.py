@@ -82,6 +82,11 @@ class AgenticMemorySystem(ScopedMemory):
     ``background=False`` leaves what ``wait=False`` puts off to other processes (``amem work``). ``read_only=True``
     opens a collection that is there and refuses every write to it; what is found is not counted as used either.
 
+    `catalogs` are collections of the home that are searched together with it and never written; into those of `publish`
+    its notes may be copied (see `publish`). A catalog that is not there raises CollectionNotFound, one of another
+    embedder EmbedderMismatch. `agent` is one of those that ``config.toml`` names, with its collection, catalogs and
+    rights; it is the actor then, unless another is given.
+
     Whatever a method does is done by one of its `parts`; as a `ScopedMemory` it is that of everyone's notes.
 
     Safe to use from many threads. Close it, or use it in a ``with`` statement.
@@ -97,8 +102,11 @@ class AgenticMemorySystem(ScopedMemory):
         *,
         directory: str | os.PathLike[str] | None = None,
         collection: str | None = None,
+        agent: str | None = None,
+        catalogs: Sequence[str] | None = None,
+        publish: Sequence[str] | None = None,
         settings: Settings | None = None,
-        actor: str = "user",
+        actor: str | None = None,
         create: bool = True,
         clock: Clock | None = None,
         embedder: Embedder | None = None,
@@ -115,6 +123,9 @@ class AgenticMemorySystem(ScopedMemory):
             "evo_threshold": evo_threshold,
             "api_key": api_key,
             "collection": collection,
+            "agent": agent,
+            "catalogs": catalogs,
+            "publish": publish,
         }
         chosen = _settings(settings, directory, overrides)
         folder = None
@@ -122,7 +133,8 @@ class AgenticMemorySystem(ScopedMemory):
             locate = folder_of if create and not read_only else existing_folder
             folder = locate(chosen.home, chosen.collection)
         given = Given(clock, embedder, analyst, reranker, notify, background, read_only)
-        self._hold(Parts(chosen, folder, given), actor, EVERYONE)
+        named = f"agent:{chosen.agent}" if chosen.agent else "user"
+        self._hold(Parts(chosen, folder, given), actor or named, EVERYONE)
 
     def __enter__(self) -> Self:
         return self
@@ -597,4 +609,6 @@ def _settings(
         return load_settings(None if directory is None else os.fspath(directory), **given)
     if directory is not None:
         given["home"] = os.fspath(directory)
+    if (name := given.pop("agent", None)) is not None:
+        return settings.as_agent(name, **given)
     return settings.replaced(**given) if given else settings

@@ -7,15 +7,18 @@ work. A note outside the scope is not there, whoever asks for it by its id.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, cast
 
 from amem import checks
 from amem.border import bordered
 from amem.clock import parse_time
 from amem.conflict.decision import with_kept
-from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound
+from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound, StorageReadOnly
+from amem.labels import short_id
 from amem.language.tokens import tokens
 from amem.maintenance.forgetting_preview import look_ahead, strength_of
 from amem.neighbourhood import local_graph, walk
@@ -34,9 +37,9 @@ from amem.writing.preview import open_conflicts, try_out
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import date, datetime
-    from typing import Self
+    from typing import Self, TypeVar
 
     from amem.conversation.assistant import Assistant
     from amem.conversation.ingest import RememberReport
@@ -62,17 +65,30 @@ if TYPE_CHECKING:
     from amem.storage.note_lists import Card, Census
     from amem.storage.records import Operation, Review, UndoReport, Version
     from amem.storage.reviews import Flag
+    from amem.storage.store import Session
     from amem.storage.whole import Whole
     from amem.strength import Strength
     from amem.tools import Toolbox
     from amem.verdict import Conflict
     from amem.wiring import Parts
 
+    Method = TypeVar("Method", bound=Callable[..., Any])
+
 
 def _widened(query: Query) -> Query:
     """The same question to notes, too, whose place others have taken."""
     statuses = dict.fromkeys((*query.filter.statuses, Status.SUPERSEDED))
     return replace(query, filter=replace(query.filter, statuses=tuple(statuses)))
+
+
+def _of_any(method: Method) -> Method:
+    """A method that reads one note by its id, asked of the catalog that has it where it is none of the memory's own."""
+
+    @wraps(method)
+    def read(self: ScopedMemory, id: str, *args: Any, **how: Any) -> Any:
+        return method(self.holder(id), id, *args, **how)
+
+    return cast("Method", read)
 
 
 @bordered
@@ -173,6 +189,34 @@ class ScopedMemory:
         if self.scope != EVERYONE:
             raise InvalidInput("maintenance is of a whole collection, not of a part of it")
         return self._parts.maintainer.maintain(cycle, dry_run=dry_run, progress=progress, cancelled=cancelled)
+
+    # -- catalogs ------------------------------------------------------------------------------------------------------
+
+    @property
+    def catalogs(self) -> dict[str, Self]:
+        """The collections that are searched beside this one, by name, each to be read and no more."""
+        found = {}
+        for name, parts in self._parts.catalogs.items():
+            found[name] = copy(self)
+            found[name]._hold(parts, self.actor, self.scope)
+        return found
+
+    def holder(self, id: str) -> Self:
+        """The memory that holds the note: this one, else the catalog that has it, which can only be read."""
+        if self._parts.catalogs:
+            with self._store.read() as session:
+                if session.notes.keys_of([id]):
+                    return self
+        return next((each for each in self.catalogs.values() if id in each._stored([id])), self)
+
+    def publish(self, id: str, to: str | None = None) -> Receipt:
+        """Copy a note into a catalog, with its facts and sources and where it is from, as one operation there.
+
+        `to` may be left out where the setting ``publish`` names one catalog only. The receipt is the catalog's, whose
+        log has the operation: it is undone there. Raises NoteNotFound, and InvalidInput without the right, or for a
+        note that no longer holds.
+        """
+        return self._parts.publisher.publish(self._held(id), to, self.actor)
 
     # -- in ------------------------------------------------------------------------------------------------------------
 
@@ -298,17 +342,23 @@ class ScopedMemory:
 
     def ask(self, query: Query) -> list[Hit]:
         """Answer a Query, the one value behind every way to search. Raises EmbedderMismatch."""
-        return self._parts.recall.search(self._asked(query))
+        return self._parts.joined_recall.search(self._asked(query))
 
     def search_batch(self, queries: Sequence[str | Query], k: int = 5) -> list[list[Hit]]:
         """Answer many questions, embedding them together; results in order."""
         self._parts.vectorizer.check()
         asked = [self._confined(each if isinstance(each, Query) else Query(each, k)) for each in queries]
         self._parts.languages.meet([query.text for query in asked])
-        return self._parts.recall.search_batch(asked)
+        return self._parts.joined_recall.search_batch(asked)
+
+    def reading(self, hits: Sequence[Hit]) -> Iterator[tuple[Session, list[Hit]]]:
+        """Each collection that some of the hits are from, this one or a catalog, open to be read, with these."""
+        return self._parts.joined_recall.reading(hits)
 
     def explain(self, query: str | Query, id: str) -> Explanation:
-        """Why this note is, or is not, among the answers. Raises NoteNotFound."""
+        """Why this note is, or is not, among the answers of its collection. Raises NoteNotFound."""
+        if (holder := self.holder(id)) is not self:
+            return holder.explain(query, id)
         self._parts.vectorizer.check()
         asked = query if isinstance(query, Query) else Query(query, expand=True, touch=False)
         return self._parts.recall.explain(self._confined(asked), self._held(id))
@@ -509,6 +559,7 @@ class ScopedMemory:
             found = supersessions(session, limit)
         return self._staying(found)
 
+    @_of_any
     def succession(self, id: str) -> list[MemoryNote]:
         """The note, all whose place it or its successors took, and what took its own, in the order in which they held.
 
@@ -518,6 +569,7 @@ class ScopedMemory:
         with self._store.read() as session:
             return [note for note in succession(session, id) if self.scope.holds(note.metadata)]
 
+    @_of_any
     def superseded_by(self, id: str) -> list[str]:
         """Ids of the superseded notes whose place this one took."""
         id = self._held(id)
@@ -528,6 +580,8 @@ class ScopedMemory:
 
     def flags(self, id: str | None = None) -> list[Flag]:
         """Notes (or this one) that may be out of date, since what they lean on is; oldest first."""
+        if id is not None and (holder := self.holder(id)) is not self:
+            return holder.flags(id)
         held = None if id is None else self._held(id)
         with self._store.read() as session:
             found = session.flags.open(held)
@@ -625,10 +679,20 @@ class ScopedMemory:
     # -- one note ------------------------------------------------------------------------------------------------------
 
     def resolve(self, prefix: str, *, deleted: bool = False, scope: Scope = EVERYONE) -> str:
-        """The one id of the `scope` that begins with `prefix`. Raises NoteNotFound or AmbiguousId."""
-        with self._store.read() as session, session.within(self._of(scope)):
-            return session.notes.resolve(prefix, deleted=deleted)
+        """The one id of the `scope` that begins with `prefix`, of a catalog where none of its own does.
 
+        Raises NoteNotFound or AmbiguousId.
+        """
+        try:
+            with self._store.read() as session, session.within(self._of(scope)):
+                return session.notes.resolve(prefix, deleted=deleted)
+        except NoteNotFound:
+            for each in self.catalogs.values():
+                with suppress(NoteNotFound):
+                    return each.resolve(prefix, deleted=deleted, scope=scope)
+            raise
+
+    @_of_any
     def read(self, id: str, known_at: datetime | str | None = None) -> MemoryNote | None:
         """The note with its links, usage, trust and history; None when there is none.
 
@@ -653,11 +717,13 @@ class ScopedMemory:
     def read_many(self, ids: Sequence[str]) -> dict[str, MemoryNote]:
         """The notes with these ids, deleted ones too, without their histories, in the order asked for.
 
-        An id that no note has is left out.
+        Those of catalogs too; an id that no note has is left out.
         """
         own = self._own_of(ids)
         with self._store.read() as session:
             found = session.notes.get_many([id for id in ids if id in own], history=False)
+        for each in self.catalogs.values():
+            found |= each.read_many([id for id in ids if id not in found])
         return {id: found[id] for id in ids if id in found}
 
     def wholes(self, ids: Sequence[str]) -> dict[str, Whole]:
@@ -672,6 +738,7 @@ class ScopedMemory:
             for id, each in found.items()
         }
 
+    @_of_any
     def links(self, id: str) -> list[Link]:
         """Links that start at this note."""
         id = self._held(id)
@@ -679,6 +746,7 @@ class ScopedMemory:
             found = session.links.of(id)
         return self._staying(found)
 
+    @_of_any
     def backlinks(self, id: str) -> list[Link]:
         """Links that end at this note."""
         id = self._held(id)
@@ -692,12 +760,14 @@ class ScopedMemory:
         with self._store.read() as session:
             return among(session, [id for id in ids if id in own], tuple(LinkType))
 
+    @_of_any
     def neighbourhood(self, id: str, depth: int = 1, *, scope: Scope = EVERYONE) -> Neighbourhood:
         """The notes of the `scope` within `depth` links of this one, in either direction, and the links among them."""
         id = self._held(id)
         with self._store.read() as session, session.within(self._of(scope)):
             return walk(session, id, depth)
 
+    @_of_any
     def graph(
         self,
         id: str,
@@ -717,6 +787,7 @@ class ScopedMemory:
             cards = Cards(session, self.settings.decay_rate)
             return local_graph(session, cards, id, depth, limit=limit, types=types)
 
+    @_of_any
     def ancestors(self, id: str, depth: int = DEPTH, *, scope: Scope = EVERYONE) -> list[Ancestor]:
         """What the note rests on, nearest first: its causes, what it was derived from, what supports it, and theirs.
 
@@ -727,6 +798,7 @@ class ScopedMemory:
         with self._store.read() as session, session.within(self._of(scope)):
             return ancestors(session, id, depth)
 
+    @_of_any
     def similar(self, id: str, k: int = 10, *, scope: Scope = EVERYONE) -> list[tuple[Card, float]]:
         """The scope's k active notes nearest in meaning, each with its cosine (-1..1), by the vectors that are stored.
 
@@ -734,16 +806,20 @@ class ScopedMemory:
         """
         return self._parts.note_lists.similar(self._held(id), k, scope=self._of(scope))
 
+    @_of_any
     def expand(self, note: str) -> list[Message]:
         """The messages that a note was made from, word for word and in their order. Raises NoteNotFound."""
         return self._parts.learner.expand(self._held(note))
 
     def sources(self, ids: Sequence[str]) -> dict[str, list[Source]]:
         """For each note the raw input it came from."""
-        held = [self._held(id) for id in ids]
+        elsewhere = {id: held for id in ids if (held := self.holder(id)) is not self}
+        own = [self._held(id) for id in ids if id not in elsewhere]
         with self._store.read() as session:
-            return session.sources.of(held)
+            found = session.sources.of(own)
+        return found | {id: held.sources([id])[id] for id, held in elsewhere.items()}
 
+    @_of_any
     def owned_fields(self, id: str) -> dict[str, str]:
         """Fields of a note whose words are a person's: ``given`` when it was added, or ``edited`` since.
 
@@ -756,6 +832,7 @@ class ScopedMemory:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
         return owned[id]
 
+    @_of_any
     def strength(self, id: str, at: datetime | str | None = None) -> Strength:
         """How strong a note is now, or at another time if nothing uses it until then, and what that is made of.
 
@@ -767,6 +844,7 @@ class ScopedMemory:
             moment = session.now if at is None else parse_time(at, self._zone)
             return strength_of(session, self.settings, id, moment)
 
+    @_of_any
     def outlook(self, id: str, ahead: float | None = None) -> Outlook:
         """What is to become of one note if nothing recalls it: how strong it is, when it moves, when it fades.
 
@@ -807,6 +885,7 @@ class ScopedMemory:
 
     def delete_notes(self, ids: Sequence[str]) -> int:
         """Hide several notes, as one operation that `undo` takes back whole; returns how many there were to hide."""
+        self._refuse_catalogs(ids)
         own = self._own_of(ids)
         return self._parts.editor.delete_all([id for id in dict.fromkeys(ids) if id in own], self.actor)
 
@@ -823,6 +902,7 @@ class ScopedMemory:
         What other notes say in their own words stays, and is named. When the files cannot be rewritten now (no room
         left, another process reads), the report says so in `owed`, and the next `maintain` finishes it.
         """
+        self._refuse_catalogs([ids] if isinstance(ids, str) else ids)
         own = self._own_of([ids] if isinstance(ids, str) else ids)
         done = self._parts.purges.purge(
             [id for id in ([ids] if isinstance(ids, str) else ids) if id in own], self.actor
@@ -841,12 +921,14 @@ class ScopedMemory:
 
     # -- the log -------------------------------------------------------------------------------------------------------
 
+    @_of_any
     def history(self, id: str, *, limit: int | None = None) -> list[Version]:
         """The newest `limit` versions of a note (None: every version), oldest first. Raises NoteNotFound."""
         id = self._held(id)
         with self._store.read() as session:
             return session.operations.history(id, limit=limit)
 
+    @_of_any
     def differences(self, id: str, older: int, newer: int | None = None) -> dict[str, tuple[Any, Any]]:
         """The fields in which two versions of a note differ, {field: (in the older, in the newer)}, as plain values.
 
@@ -864,6 +946,7 @@ class ScopedMemory:
         """
         return self._parts.editor.rollback(self._held(id), version, self.actor)
 
+    @_of_any
     def would_roll_back(self, id: str, version: int) -> dict[str, tuple[Any, Any]]:
         """What `rollback` would change, {field: (now, then)}, as plain values. Raises as `rollback` does."""
         id = self._held(id)
@@ -984,14 +1067,30 @@ class ScopedMemory:
         return replace(item, fields=self._own(item.fields))
 
     def _holds(self, id: str) -> bool:
+        self._refuse_catalogs([id])
         return id in self._own_of([id])
 
     def _own_of(self, ids: Sequence[str]) -> set[str]:
         """Those of these ids that are notes of the scope."""
+        return self._stored(ids)
+
+    def _stored(self, ids: Sequence[str]) -> set[str]:
+        """Those of these ids that the collection has, within the scope."""
         with self._store.read() as session:
             return {id for id, whose in session.notes.scopes_of(list(ids)).items() if self.scope.covers(whose)}
 
+    def _refuse_catalogs(self, ids: Sequence[str]) -> None:
+        """Refuse to change what is in a catalog. Raises StorageReadOnly."""
+        for id in ids if self._parts.catalogs else ():
+            if (held := self.holder(id)) is not self:
+                name = held.settings.collection
+                raise StorageReadOnly(
+                    f"note {short_id(id)} is in the catalog {name!r}, which is only read from here",
+                    hint=f"change it there, as with amem -c {name} edit {short_id(id)}; or write a note of your own",
+                )
+
     def _held(self, id: str) -> str:
+        self._refuse_catalogs([id])
         if not self._holds(id):
             raise NoteNotFound(f"no note {checks.shown(id)}")
         return id

@@ -8,6 +8,7 @@ repository must not be able to redirect a model endpoint.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -31,6 +32,11 @@ from amem.errors import InvalidInput
 #: The env file and what ``config.toml`` says, while settings are read. To make a class of settings that knows its own
 #: files, as pydantic-settings would have it, takes longer than all the reading.
 _FILES: ContextVar[tuple[Path | None, dict[str, Any]]] = ContextVar("_FILES", default=(None, {}))
+
+
+_AGENT = re.compile(r"[^\W_][\w.-]{0,39}")
+#: What is the same for all agents of a home.
+_NOT_OF_AN_AGENT = frozenset({"home", "cache", "agent", "agents"})
 
 
 def default_home() -> Path:
@@ -57,6 +63,16 @@ class Settings(BaseSettings):
     """Folder for exported models; can be thrown away."""
     collection: str = "memories"
     """Collection used when none is named."""
+    catalogs: tuple[str, ...] = ()
+    """Collections that are searched beside it and never written: what several agents share."""
+    publish: tuple[str, ...] = ()
+    """Those of the catalogs into which notes may be copied (``amem publish``)."""
+    agent: str = ""
+    """Which of the `agents` uses the memory; empty: a person, or a program without a name."""
+    agents: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """Agents by name, each with what holds for it alone: collection (else its name), catalogs, publish, any setting.
+
+    In ``config.toml`` a table for each, ``[agents.writer]``; docs/agents.md."""
     timezone: str = ""
     """IANA zone of times given without one; empty means the system's."""
 
@@ -242,6 +258,30 @@ class Settings(BaseSettings):
         # Through validation: model_copy would take any value as it is.
         return Settings(**(held | given))
 
+    def as_agent(self, name: str, **given: Any) -> Settings:
+        """These settings as they hold for an agent, with those `given` in place of its own. Raises InvalidInput."""
+        if name not in self.agents:
+            known = f"the agents are {', '.join(self.agents)}" if self.agents else "no agent has a name yet"
+            raise InvalidInput(f"there is no agent {name!r}", hint=f"{known}; [agents.{name}] in config.toml adds one")
+        own = {"collection": name} | self.agents[name]
+        if given.get("collection", own["collection"]) != own["collection"]:
+            raise InvalidInput(
+                f"the agent {name} keeps its notes in {own['collection']!r}, not in {given['collection']!r}",
+                hint="name the agent or the collection, not both",
+            )
+        return self.replaced(**own | given, agent=name)
+
+    @field_validator("agents")
+    @classmethod
+    def _settings_of_agents(cls, agents: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for name, own in agents.items():
+            if not _AGENT.fullmatch(name):
+                raise ValueError(f"{name!r} cannot name an agent: use letters, digits, '-', '_' and '.'")
+            for key in own:
+                if key not in cls.model_fields or key in _NOT_OF_AN_AGENT:
+                    raise ValueError(f"{name} has no setting {key!r} of its own")
+        return agents
+
     @field_validator("home", "cache", mode="before")
     @classmethod
     def _named(cls, value: Any) -> Any:
@@ -334,7 +374,7 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
             raise unknown_setting(name)
     reading = _FILES.set((root / ".env" if env_file is None else Path(env_file), from_file))
     try:
-        return Settings(**given)
+        settings = Settings(**given)
     except InvalidInput as error:
         raise InvalidInput(
             str(error), hint=f"look for it in {root / 'config.toml'}, .env and AMEM_* variables"
@@ -343,3 +383,5 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
         raise InvalidInput(f"cannot read the settings of {root}: {error}") from error
     finally:
         _FILES.reset(reading)
+    given.pop("agent", None)
+    return settings.as_agent(settings.agent, **given) if settings.agent else settings

@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from amem.analysts.models import Models
 from amem.clock import SystemClock
-from amem.collection import Collection, StoreFeed
+from amem.collection import Collection, StoreFeed, existing_folder
 from amem.collection_retriever import CollectionRetriever
 from amem.conflict.corrections import Corrector, Reweigher
 from amem.conflict.judges import Judges
 from amem.conflict.settling import Settler
-from amem.errors import StorageError
+from amem.errors import CollectionNotFound, EmbedderMismatch, InvalidInput, StorageError
 from amem.index import DenseLeg
 from amem.language.predicates import load_predicates
 from amem.ledger import StoreLedger
@@ -25,6 +26,7 @@ from amem.maintenance.consolidation import Consolidation
 from amem.maintenance.maintainer import Maintainer, NightHand
 from amem.maintenance.purges import Purges
 from amem.maintenance.topics import Topics
+from amem.retrieval.catalogs import JoinedRecall, Searched
 from amem.retrieval.fact_queries import FactQueries
 from amem.retrieval.languages import LanguageAdvice
 from amem.retrieval.note_lists import NoteLists
@@ -43,7 +45,7 @@ from amem.writing.worker import Owner, Worker
 from amem.writing.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from amem.clock import Clock
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from amem.retrieval.context import Placing
     from amem.retrieval.tiers import TierReader
     from amem.settings import Settings
+    from amem.writing.publishing import Publisher
 
 _log = logging.getLogger("amem")
 #: Seconds that closing waits for a call which is being called off.
@@ -91,6 +94,7 @@ class Parts:
         self.called_off = threading.Event()
         self._given = given
         self._closed = False
+        self.catalogs: dict[str, Parts] = {}
         try:
             self._wire(settings, folder, given)
         except BaseException:
@@ -121,6 +125,9 @@ class Parts:
             return given.reranker or find_reranker(settings.rerank_model, fetch=fetch, notify=given.notify)
 
         self.recall = Recall(self.collection, reranker=reranker)
+        self.catalogs = self._opened_catalogs()
+        own, others = Searched(settings.collection, self.recall, store), self.catalogs.items()
+        self.joined_recall = JoinedRecall(own, [Searched(name, each.recall, each.store) for name, each in others])
         self.note_lists = NoteLists(self.collection)
         self.facts = FactQueries(self.collection)
 
@@ -148,6 +155,63 @@ class Parts:
         keep_up = self.consolidation.keep_up
         self.writer = Writer(self.collection, self.pipeline, self.worker, keep_up, self.languages.meet)
 
+    def _opened_catalogs(self) -> dict[str, Parts]:
+        """The collections that are searched beside this one, by name, opened to be read with the same embedder."""
+        settings = self.collection.settings
+        if settings.catalogs and settings.fusion != "convex":
+            raise InvalidInput(
+                f"catalogs are searched by convex fusion, not by {settings.fusion}: ranks of two collections say "
+                "nothing of each other",
+                hint="set fusion to convex, or open the collection without catalogs",
+            )
+        found: dict[str, Parts] = {}
+        try:
+            for name in dict.fromkeys(settings.catalogs):
+                found[name] = self._opened(name, read_only=True)
+        except BaseException:
+            for each in found.values():
+                each.close()
+            raise
+        return found
+
+    @contextmanager
+    def _writing(self, catalog: str) -> Iterator[Writer]:
+        """What adds notes to a catalog, for as long as it takes."""
+        parts = self._opened(catalog, read_only=False)
+        try:
+            yield parts.writer
+        finally:
+            parts.close()
+
+    def _opened(self, catalog: str, *, read_only: bool) -> Parts:
+        """Another collection of the home, with this one's embedder, clock and models.
+
+        Raises CollectionNotFound, EmbedderMismatch and InvalidInput.
+        """
+        settings = self.collection.settings
+        if catalog == settings.collection:
+            raise InvalidInput(f"{catalog!r} cannot be its own catalog", hint="name another collection")
+        try:
+            folder = existing_folder(settings.home, catalog)
+        except CollectionNotFound as error:
+            hint = f'amem -c {catalog} add "..." makes it with its first note; amem collections lists those there are'
+            raise CollectionNotFound(f"there is no catalog {catalog!r} in {settings.home}", hint=hint) from error
+        given = replace(
+            self._given, clock=self.clock, embedder=self.vectorizer.embedder, background=False, read_only=read_only
+        )
+        alone = settings.replaced(collection=catalog, catalogs=(), publish=(), dense_base="exact")
+        parts = Parts(alone, folder, given)
+        try:
+            parts.vectorizer.check()
+        except EmbedderMismatch as error:
+            parts.close()
+            hint = f"amem -c {catalog} reindex re-embeds the catalog; or take it from the catalogs"
+            raise EmbedderMismatch(f"the catalog {catalog!r} cannot be searched: {error}", hint=hint) from error
+        except BaseException:
+            parts.close()
+            raise
+        return parts
+
     # -- made when first asked for ---------------------------------------------------------------------------------
 
     @cached_property
@@ -165,11 +229,18 @@ class Parts:
         return Backlog(self.collection, self.learner, self.enricher, self.worker, self.topics, self.consolidation)
 
     @cached_property
+    def publisher(self) -> Publisher:
+        """Copies notes into catalogs."""
+        from amem.writing.publishing import Publisher
+
+        return Publisher(self.collection, self._writing)
+
+    @cached_property
     def placing(self) -> Placing:
         """Contexts for prompts."""
         from amem.retrieval.context import Placing
 
-        return Placing(self.recall, self.store, self.collection.settings, self.predicates)
+        return Placing(self.joined_recall, self.store, self.collection.settings, self.predicates)
 
     @cached_property
     def tiers(self) -> TierReader:
@@ -210,6 +281,8 @@ class Parts:
             return
         self._closed = True
         self.called_off.set()
+        for each in self.catalogs.values():
+            each.close()
         until = time.monotonic() + _CLOSING
         try:
             self.worker.close(_PATIENCE)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from logging import Formatter
 
 _HANDLER = "amem command line"
-_WITH_VALUE = ("--home", "--collection", "-c", "--env-file")
+_WITH_VALUE = ("--home", "--collection", "-c", "--agent", "--env-file")
 
 
 class Amem(TyperGroup):
@@ -112,6 +112,10 @@ def options(
     collection: Annotated[
         str | None, typer.Option("--collection", "-c", help="Collection to use.", autocompletion=complete_collection)
     ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", help="Agent that uses the memory: its collection, catalogs and rights (amem agents)."),
+    ] = None,
     env_file: Annotated[str | None, typer.Option(help="Read settings from this file, not <home>/.env.")] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show what happens, and tracebacks.")] = False,
     version: Annotated[
@@ -119,7 +123,7 @@ def options(
     ] = False,
 ) -> None:
     hold_words(context)
-    context.obj = Invocation(home, collection, env_file, debug)
+    context.obj = Invocation(home, collection, env_file, debug, agent)
     _configure_logging(debug)
     if context.invoked_subcommand is None:
         print(context.get_help())
@@ -176,14 +180,14 @@ PANELS = {
     "Start": "config.setup config.path config.config browser.tui browser.desktop agents.mcp agents.hook "
     "model_commands.models demo.demo",
     "Chat": "chat.chat chat.ask",
-    "Write": "write.add write.edit write.delete write.restore write.purge write.pin write.link",
+    "Write": "write.add write.edit write.delete write.restore write.purge write.pin write.link catalogs.publish",
     "Find": "read.list read.show read.search why.why read.context trace.trace facts.facts facts.timeline "
     "facts.topics facts.topic",
     "Trust": "log.log log.history log.undo log.redo conflicts.conflicts conflicts.supersede conflicts.unsupersede "
     "conflicts.retract conflicts.keep log.review chat.rules",
     "In and out": "transfer.import transfer.export vault.vault transfer.graph",
     "Look after": "maintain.maintain fade.fade maintain.health manage.tags manage.enrich manage.work manage.reindex "
-    "manage.doctor manage.copy manage.backup manage.collections",
+    "manage.doctor manage.copy manage.backup manage.collections catalogs.agents",
 }
 #: Names that Python keeps for itself.
 _OWN_NAMES = {"list": "list_notes", "import": "import_notes"}

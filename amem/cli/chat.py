@@ -150,7 +150,8 @@ def _print(answer: "Answer", local: "tzinfo") -> None:
         say(text)
         for each, hit in cited:
             said, line = ("", each.line) if hit is None else (said_on(hit, local), hit.text)
-            say("\t".join((f"[{each.number}]", short_id(each.note), said, one_line(line))))
+            place = (each.catalog,) if each.catalog else ()
+            say("\t".join((f"[{each.number}]", short_id(each.note), said, one_line(line), *place)))
         return
     out = console()
     print_wrapped(out, styled((text, "" if answer.in_memory else "yellow")))
@@ -159,6 +160,8 @@ def _print(answer: "Answer", local: "tzinfo") -> None:
     for each, hit in cited:
         day, words = ("", styled(one_line(each.line))) if hit is None else (said_on(hit, local), shown(hit))
         head = styled(f"{f'[{each.number}]':<5}", (short_id(each.note), "cyan"), (f"  {day}  ", "dim"))
+        if each.catalog:
+            head += styled((f"{each.catalog}  ", "magenta"))
         print_wrapped(out, head + words, hanging=5)
 
 

@@ -2,6 +2,7 @@
 
 # No ``from __future__ import annotations`` here: Typer reads annotations at run time.
 
+import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -224,7 +225,7 @@ def _places(call: Invocation, root: Path) -> list[tuple[str, frozenset[str]]]:
 
     from amem.env_file import read_env
 
-    given = {"--home": call.home, "--collection": call.collection}
+    given = {"--home": call.home, "--collection": call.collection, "--agent": call.agent}
     arguments = {name.removeprefix("--") for name, value in given.items() if value is not None}
     env_file, toml = _env_file(call), root / "config.toml"
     return [
@@ -253,6 +254,8 @@ def _shown(settings: "Settings", name: str) -> Any:
     value = getattr(settings, name)
     if isinstance(value, SecretStr):
         return _MASK
+    if isinstance(value, tuple | dict):
+        return json.dumps(value, ensure_ascii=False)
     return value if value is None or isinstance(value, bool | int | float) else str(value)
 
 

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -36,16 +36,25 @@ class Invocation:
     collection: str | None = None
     env_file: str | None = None
     debug: bool = False
+    agent: str | None = None
 
     def settings(self) -> Settings:
         """The settings for this home. Raises InvalidInput."""
         from amem.settings import load_settings
 
-        return load_settings(self.home, env_file=self.env_file, collection=self.collection)
+        return load_settings(self.home, env_file=self.env_file, collection=self.collection, agent=self.agent)
+
+    def in_collection(self, name: str) -> Invocation:
+        """The same call in another collection, where no agent's name counts."""
+        return replace(self, collection=name, agent=None)
 
     def command(self, *words: str) -> str:
         """A command line that means this home and collection, to be copied into a shell."""
-        named = [(f"--{name}", value) for name in ("home", "collection") if (value := getattr(self, name)) is not None]
+        named = [
+            (f"--{name}", value)
+            for name in ("home", "collection", "agent")
+            if (value := getattr(self, name)) is not None
+        ]
         return shlex.join([program(), *(word for pair in named for word in pair), *words])
 
     def tell_undo(self, number: int = 1, what: str = "each") -> None:
@@ -73,7 +82,7 @@ class Invocation:
         speak = notify or not describe(settings).ready
         try:
             opened = AgenticMemorySystem(
-                settings=settings, create=create, actor="user", notify=inform if speak else None, background=False
+                settings=settings, create=create, notify=inform if speak else None, background=False
             )
         except CollectionNotFound as missing:
             if self._is_mistaken(settings):

@@ -118,7 +118,7 @@ class Where:
     speaker: Annotated[_Text, _option("--speaker", help="Said by this person.")] = None
     conversation: Annotated[_Text, _option("--conversation", help="Of this conversation.")] = None
     user: Annotated[_Text, _option("--user", help="Added for this user_id.")] = None
-    agent: Annotated[_Text, _option("--agent", help="Added by this agent_id.")] = None
+    agent: Annotated[_Text, _option("--agent-id", help="Added by this agent_id.")] = None
     session: Annotated[_Text, _option("--session", help="Added in this session_id.")] = None
     meta: Annotated[_Texts, _option("--meta", help="With this metadata, key=value; repeatable.")] = None
     since: Annotated[_Text, time_option("--since", "About this time or later", examples=True, panel=_PANEL)] = None

@@ -230,7 +230,7 @@ _TITLE = 60
 
 
 def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None) -> None:
-    """Each hit with its score, text and reasons; in a pipe ``id, score, day, content, reasons, confidence`` by tabs.
+    """Each hit with its score, text and reasons; in a pipe id, score, day, content, reasons, confidence and catalog.
 
     Where none of them surely answers, a line says so first, and those that hardly do are dim.
     """
@@ -239,7 +239,8 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
     if out is None and not on_terminal():
         for hit in hits:
             why = " ".join((hit.explanation.words(), *(f"May be out of date: {each}." for each in hit.doubts)))
-            said = said_on(hit, zone), hit.text, why, f"{hit.confidence:.2f}"
+            said: tuple[str, ...] = said_on(hit, zone), hit.text, why, f"{hit.confidence:.2f}"
+            said += (hit.catalog,) if hit.is_catalog else ()
             say("\t".join(one_line(cell) for cell in (short_id(hit.id), f"{hit.score:.3f}", *said)))
         return
     out = out or console()
@@ -253,6 +254,7 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
                 (f"{hit.score:.2f}  ", "bold"),
                 (short_id(hit.id), "cyan"),
                 f"  {said_on(hit, zone)}  {hit.kind}  ",
+                (f"{hit.catalog}  " if hit.is_catalog else "", "magenta"),
                 (tags, "green"),
             ),
             overflow="ellipsis",

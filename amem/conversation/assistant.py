@@ -25,6 +25,7 @@ from amem.errors import AmemError, BadModelAnswer, Cancelled, InvalidInput, Note
 from amem.language.tokens import tokens
 from amem.note import EVERYONE, Scope
 from amem.protocols import ChatModel
+from amem.rendering import text_of
 from amem.storage.chats import Learning, Turn, TurnState
 
 if TYPE_CHECKING:
@@ -342,7 +343,15 @@ class Assistant:
         """
         with self._store.read() as read, read.within(self._scope):
             chat = self._session if session is None else read.chats.resolve(session)
-            return replay(read, chat, turn)
+            turns = replay(read, chat, turn)
+        return [replace(each, recalled=tuple(map(self._found, each.recalled))) for each in turns]
+
+    def _found(self, recalled: Recalled) -> Recalled:
+        """A recalled note that the collection does not hold, as a catalog has it now."""
+        note = self._memory.read(recalled.note) if recalled.purged else None
+        if note is None:
+            return recalled
+        return replace(recalled, text=text_of(note), trust=note.trust, kind=note.kind, at=note.at, purged=False)
 
     def taught(self, operation: int) -> Taught:
         """What learning from a turn (its ``learnt_by``), remembering or forgetting by hand did to which notes.

@@ -10,7 +10,7 @@ from amem.llm.model_names import is_ollama
 from amem.llm.ollama_models import chat_models, models
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from threading import Event
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from amem.settings import Settings
     from amem.storage.note_lists import Card
     from amem.storage.records import UndoReport
+    from amem.storage.store import Session
 
 
 # What the assistant needs of the rooms around it: something to recall with, and something that learns.
@@ -40,6 +41,8 @@ class Memory(Protocol):
     def settings(self) -> Settings: ...
 
     def ask(self, query: Query) -> list[Hit]: ...
+
+    def reading(self, hits: Sequence[Hit]) -> Iterator[tuple[Session, list[Hit]]]: ...
 
     def facts_asked(self, question: str) -> Filled: ...
 

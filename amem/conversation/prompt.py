@@ -124,16 +124,23 @@ class Attribution:
     """Says who told a note and when, in the `language` of the question: "said by you on 2026-05-13".
 
     "You" is the person who chats, called `user` in notes; a note without a speaker is theirs, unless `tellers` has it:
-    "noted by claude-code on 2026-05-13", "from recipes.md, 2026-05-13". Days are those of `zone`.
+    "noted by claude-code on 2026-05-13", "from recipes.md, 2026-05-13". `catalogs` has the catalog of each note that is
+    in one, which is said last. Days are those of `zone`.
     """
 
     zone: tzinfo
     user: str
     language: str = ""
     tellers: Mapping[str, Teller] = field(default_factory=dict)
+    catalogs: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, note: MemoryNote) -> str:
         """The words for one note, on one line."""
+        name = self.catalogs.get(note.id)
+        place = "" if name is None else f"，共享集 {name}" if self.language == CHINESE else f", catalog {name}"
+        return self._teller(note) + place
+
+    def _teller(self, note: MemoryNote) -> str:
         day = f"{note.at.astimezone(self.zone):%Y-%m-%d}" if note.at else ""
         chinese = self.language == CHINESE
         speaker, teller = line(note.speaker or "", 8), self.tellers.get(note.id)
@@ -163,6 +170,29 @@ def tellers(session: Session, ids: Sequence[str]) -> dict[str, Teller]:
             found[id] = Teller(agent=agents[id].partition(":")[2])
         elif files := [source.ref for source in sources if source.kind in ("file", "line") and source.ref]:
             found[id] = Teller(file=_PLACE.sub("", files[0].rsplit("/", 1)[-1]))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What hits are made of, read where each is from: the notes that are there still, where they are from, which are in
+    a catalog, and which only sum up what others say."""
+
+    notes: dict[str, MemoryNote]
+    told: dict[str, Teller]
+    catalogs: dict[str, str]
+    retold: set[str]
+
+
+def evidence(memory: Memory, hits: Sequence[Hit]) -> Evidence:
+    """The evidence that these hits of the memory give."""
+    found = Evidence({}, {}, {hit.id: hit.catalog for hit in hits if hit.is_catalog}, set())
+    beside = {hit.id for hit in hits if hit.support is Support.NONE}
+    for session, some in memory.reading(hits):
+        held = session.notes.get_many([hit.id for hit in some], history=False)
+        found.notes.update(held)
+        found.told.update(tellers(session, list(held)))
+        found.retold.update(told_by_others(session, held, beside, supporting(hits)))
     return found
 
 
@@ -291,20 +321,20 @@ class Prompting:
         hits = self._memory.ask(Query(text[:_ASKED], HITS, expand=True, touch=False))
         cores = self._memory.core_chosen(shares.core, _attributed_tokens)
         core = [each.note for each in cores]
+        read = evidence(self._memory, hits)
+        notes = read.notes
         with self._store.read() as session:
-            notes = session.notes.get_many([hit.id for hit in hits], history=False)
-            told = tellers(session, [*notes, *(note.id for note in core if note.id not in notes)])
+            told = tellers(session, [note.id for note in core]) | read.told
             support = self._support(session, text, hits, past)
             older = session.chats.episodes(past[0].session, before=past[0].number) if past and past[0].number else []
             summaries = _summaries(session, past, older, self._settings.decay_rate)
-            beside = {hit.id for hit in hits if hit.support is Support.NONE}
-            twice = told_by_others(session, notes, beside, supporting(hits))
-        attribution = Attribution(self._zone, settings.user_name, said.language, told)
+        beside = {hit.id for hit in hits if hit.support is Support.NONE}
+        attribution = Attribution(self._zone, settings.user_name, said.language, told, read.catalogs)
         personal = asks_memory(text)
         unknown = personal and support is Support.NONE
         in_core = {note.id for note in core}
         found = recall(
-            [hit for hit in hits if hit.id not in twice],
+            [hit for hit in hits if hit.id not in read.retold],
             notes,
             most=shares.recalled,
             attribution=attribution,

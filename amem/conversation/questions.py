@@ -11,7 +11,7 @@ from amem.clock import zone
 from amem.conversation.context_window import Shares
 from amem.conversation.extractive import NAMES_NO_MODEL, extract
 from amem.conversation.messages import check_asked
-from amem.conversation.prompt import Attribution, attributed, tellers
+from amem.conversation.prompt import Attribution, attributed, evidence, tellers
 from amem.conversation.reply import lines_for
 from amem.errors import AmemError
 from amem.language.tokens import tokens
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from amem.clock import Clock
     from amem.conversation.ports import Answerer, Memory, Orderer
-    from amem.note import MemoryNote
+    from amem.conversation.prompt import Evidence
     from amem.retrieval.hit import Hit
     from amem.storage.store import Store
 
@@ -37,11 +37,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Note `note` stood as `line` number `number` (from 1) before the model, and the answer rests on it."""
+    """Note `note` stood as `line` number `number` (from 1) before the model, and the answer rests on it.
+
+    `catalog` names the catalog that the note is in, '' for one of the memory's own.
+    """
 
     number: int
     note: str
     line: str
+    catalog: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,10 @@ class Answer:
             "in_memory": self.in_memory,
             "support": str(self.support),
             "confidence": self.confidence,
-            "citations": [{"number": each.number, "id": each.note, "line": each.line} for each in self.citations],
+            "citations": [
+                {"number": each.number, "id": each.note, "line": each.line, "catalog": each.catalog}
+                for each in self.citations
+            ],
             "model": self.model,
             "error": self.error,
             "hint": self.hint,
@@ -138,9 +145,8 @@ class Asker:
         check_asked(question, self._memory.settings.max_note_chars)
         found = k if self._orderer is None else max(k, MOST_NOTES)
         hits = self._memory.ask(Query(question, found, expand=True, touch=False, passages=True))
-        with self._store.read() as session:
-            notes = session.notes.get_many([hit.id for hit in hits], history=False)
-        hits = [hit for hit in hits if hit.id in notes]
+        read = evidence(self._memory, hits)
+        hits = [hit for hit in hits if hit.id in read.notes]
         said = lines_for(question)
         if not hits:
             return Answer(question, said.not_in_memory, (), False, ())
@@ -149,58 +155,62 @@ class Asker:
         try:
             answerer = self._answerer()
         except AmemError as error:
-            plain = self._plain(question, hits[:k], notes, support, remarks)
+            plain = self._plain(question, hits[:k], read, support, remarks)
             if self._memory.settings.llm_backend in NAMES_NO_MODEL:
                 return replace(plain, notes=(*remarks, f"answered without a model: {error}"))
             return replace(plain, error=str(error), hint=error.hint)
-        hits, ordering = self._ordered(question, hits, notes)
+        hits, ordering = self._ordered(question, hits, read)
         hits, remarks = hits[:k], (*remarks, *ordering)
-        lines = self._lines(question, [hit.id for hit in hits], notes)
+        lines = self._lines(question, [hit.id for hit in hits], read)
         try:
             answered = answerer.answer(
                 question, lines, self._clock.now().astimezone(self._zone), support=said.support(support)
             )
         except AmemError as error:
-            return replace(self._plain(question, hits, notes, support, remarks), error=str(error), hint=error.hint)
+            return replace(self._plain(question, hits, read, support, remarks), error=str(error), hint=error.hint)
         self._count([hit.id for hit in hits[: len(lines)]])
         told = partial(Answer, question, hits=tuple(hits), notes=remarks, model=answerer.name, support=support)
         if not answered.in_memory:
             return told(said.not_in_memory, (), False)
-        return told(answered.text, tuple(Citation(n, hits[n - 1].id, lines[n - 1]) for n in answered.cites), True)
+        cited = ((number, hits[number - 1], lines[number - 1]) for number in answered.cites)
+        return told(answered.text, tuple(Citation(n, hit.id, line, hit.catalog) for n, hit, line in cited), True)
 
     def _plain(
         self,
         question: str,
         hits: Sequence[Hit],
-        notes: dict[str, MemoryNote],
+        read: Evidence,
         support: Support,
         remarks: tuple[str, ...],
     ) -> Answer:
         """The answer that the notes give themselves."""
-        made = extract(self._memory, question, hits, notes, support, cite=True)
+        made = extract(self._memory, question, hits, read.notes, support, cite=True)
         places = {hit.id: place for place, hit in enumerate(hits)}
         further = iter(range(len(hits), len(hits) + len(made.notes)))
         numbers = [places[id] if id in places else next(further) for id in made.notes]
-        read = {id: note for id in made.notes if (note := notes.get(id) or self._memory.read(id)) is not None}
-        lines = self._lines(question, made.notes, read)
+        with self._store.read() as session:
+            told = tellers(session, made.notes) | read.told
+        more = {id: note for id in made.notes if id not in read.notes and (note := self._memory.read(id)) is not None}
+        lines = self._lines(question, made.notes, replace(read, notes=read.notes | more, told=told))
         self._count(made.notes)
         return Answer(
             question,
             made.text,
-            tuple(Citation(number + 1, id, line) for number, id, line in zip(numbers, made.notes, lines, strict=False)),
+            tuple(
+                Citation(number + 1, id, line, read.catalogs.get(id, ""))
+                for number, id, line in zip(numbers, made.notes, lines, strict=False)
+            ),
             {Support.STRONG: True, Support.NONE: False}.get(made.support),
             tuple(hits),
             notes=remarks,
             support=made.support,
         )
 
-    def _ordered(
-        self, question: str, hits: list[Hit], notes: dict[str, MemoryNote]
-    ) -> tuple[list[Hit], tuple[str, ...]]:
+    def _ordered(self, question: str, hits: list[Hit], read: Evidence) -> tuple[list[Hit], tuple[str, ...]]:
         """The hits that the model finds helpful first, then the others as they were; and what is to be said of that."""
         if self._orderer is None or len(hits) < 2:
             return hits, ()
-        lines = self._lines(question, [hit.id for hit in hits[:MOST_NOTES]], notes, NOTE_WORDS)
+        lines = self._lines(question, [hit.id for hit in hits[:MOST_NOTES]], read, NOTE_WORDS)
         try:
             orderer = self._orderer()
             places = orderer.order(question, lines).places
@@ -210,18 +220,15 @@ class Asker:
         first = [_moved(hits[place], place, now, orderer.name) for now, place in enumerate(places)]
         return [*first, *(hit for place, hit in enumerate(hits) if place not in places)], ()
 
-    def _lines(
-        self, question: str, ids: Sequence[str], notes: dict[str, MemoryNote], words: int | None = None
-    ) -> list[str]:
+    def _lines(self, question: str, ids: Sequence[str], read: Evidence, words: int | None = None) -> list[str]:
         """The notes as the model reads them, each cut to so many `words`, the best first, as many as fit."""
         settings = self._memory.settings
-        with self._store.read() as session:
-            told = tellers(session, ids)
-        attribution = Attribution(self._zone, settings.user_name, lines_for(question).language, told)
+        language = lines_for(question).language
+        attribution = Attribution(self._zone, settings.user_name, language, read.told, read.catalogs)
         room = Shares.of(settings.llm_context, core=0, recalled=settings.recall_tokens).recalled
         lines: list[str] = []
         for id in ids:
-            line = attributed(notes[id], attribution)
+            line = attributed(read.notes[id], attribution)
             line = line if words is None else first_words(line, words)
             room -= tokens(line)
             if room < 0 and lines:

@@ -260,7 +260,8 @@ _MOST = 5
 
 def meant(memory: Memory, store: Store, words: str) -> Forgotten:
     """The notes that these words may mean, best first; none where no note has them or comes near in meaning."""
-    hits = memory.ask(Query(words, _MOST, touch=False))
+    # What a catalog holds cannot be forgotten from here.
+    hits = [hit for hit in memory.ask(Query(words, _MOST, touch=False)) if not hit.is_catalog]
     with store.read() as session:
         frequency = session.text.document_frequency(telling(words))
         weights = weights_of(words, frequency, session.notes.count())

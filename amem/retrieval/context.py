@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from amem.language.predicates import Predicates
     from amem.note import MemoryNote, Source
     from amem.query import Filter, Query
+    from amem.retrieval.catalogs import JoinedRecall
     from amem.retrieval.core_notes import CoreNote
     from amem.retrieval.highlight import Passage
     from amem.retrieval.hit import Hit
-    from amem.retrieval.recall import Recall
     from amem.settings import Settings
     from amem.storage.store import Session, Store
 
@@ -65,7 +65,8 @@ class Placed:
     """A recalled note as it stands in a context.
 
     `text` is what of it stands there, `shortened` when that is not all; `trust` is how far it is believed (0..1),
-    `score` how well it answers, `why` says what for; `tokens` is what its entry takes.
+    `catalog` names the catalog that it is in, '' for one of the memory's own; `score` says how well it answers,
+    `why` says what for; `tokens` is what its entry takes.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Placed:
     kind: str
     speaker: str = ""
     shortened: bool = False
+    catalog: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +147,21 @@ class Entry:
         return f"{self.head} {self.text}".replace("\n", _SET_IN)
 
 
-def entry(note: MemoryNote, words: Sequence[str], most: int, count: Callable[[str], int], zone: tzinfo) -> Entry | None:
+def entry(
+    note: MemoryNote,
+    words: Sequence[str],
+    most: int,
+    count: Callable[[str], int],
+    zone: tzinfo,
+    *,
+    catalog: str = "",
+) -> Entry | None:
     """A note as it stands in a context within `most` tokens: whole, or what lies around the question's `words`.
 
-    None where not even a part of a sentence fits.
+    A note of a `catalog` says so. None where not even a part of a sentence fits.
     """
-    head = f"[{when(note.at, zone)}] (trust: {note.trust:.2f}{_standing(note)})"
+    place = f", catalog: {catalog}" if catalog else ""
+    head = f"[{when(note.at, zone)}] (trust: {note.trust:.2f}{_standing(note)}{place})"
     said = _speaker(note.speaker, note.content)
     text = text_within(note, lambda whole: count(Entry(head, said + clean(whole), shortened=False).written) <= most)
     return _fitted(head, said, clean(text), words, most, count)
@@ -317,9 +328,11 @@ class Chosen:
 
 
 class Placing:
-    """Makes contexts from one collection."""
+    """Makes contexts from one collection and its catalogs."""
 
-    def __init__(self, recall: Recall, store: Store, settings: Settings, predicates: Callable[[], Predicates]) -> None:
+    def __init__(
+        self, recall: JoinedRecall, store: Store, settings: Settings, predicates: Callable[[], Predicates]
+    ) -> None:
         self._recall = recall
         self._predicates = predicates
         self._store = store
@@ -396,13 +409,16 @@ class Placing:
         many = min(_MOST, max(_FEWEST, room // _SHORT))
         asked = replace(query, text=query.text[:_ASKED], k=many, expand=True, touch=False)
         hits = self._recall.search(asked)
-        ids = [hit.id for hit in hits]
-        with self._store.read() as session:
-            notes = session.notes.get_many(ids, history=False, known_at=query.filter.known_at)
-            hits = [hit for hit in hits if hit.id in notes]
-            beside = {hit.id for hit in hits if hit.support is Support.NONE}
-            repeated = told_by_others(session, notes, beside, supporting(hits))
-            vectors = _vectors(session, [id for id in notes if comparable(notes[id].content)])
+        beside = {hit.id for hit in hits if hit.support is Support.NONE}
+        notes: dict[str, MemoryNote] = {}
+        vectors: dict[str, NDArray[np.float32]] = {}
+        repeated: set[str] = set()
+        for session, some in self._recall.reading(hits):
+            held = session.notes.get_many([hit.id for hit in some], history=False, known_at=query.filter.known_at)
+            repeated |= told_by_others(session, held, beside, supporting(hits))
+            vectors |= _vectors(session, [id for id in held if comparable(held[id].content)])
+            notes |= held
+        hits = [hit for hit in hits if hit.id in notes]
         return Found(tuple(hits), notes, vectors, best_support(hits), frozenset(repeated))
 
     def choose(
@@ -469,7 +485,7 @@ class Placing:
         self, found: Found, hit: Hit, words: Sequence[str], most: int, counter: Callable[[str], int]
     ) -> Chosen | None:
         note = found.notes[hit.id]
-        written = entry(note, words, most, counter, self.zone)
+        written = entry(note, words, most, counter, self.zone, catalog=hit.catalog)
         return None if written is None else Chosen(hit, note, written)
 
 
@@ -509,6 +525,7 @@ def placed(each: Chosen, counter: Callable[[str], int]) -> Placed:
         kind=str(note.kind),
         speaker=note.speaker or "",
         shortened=each.entry.shortened,
+        catalog=each.hit.catalog,
     )
 
 

@@ -62,6 +62,8 @@ class Hit(Mapping[str, Any]):
     `confidence` is the chance that the note holds the answer, 0..1, and `support` what that makes of it: strong, weak
     or none (see ``amem.retrieval.confidence``).
 
+    `collection` is the collection that the note is in; `is_catalog` is True when that is one of the memory's catalogs.
+
     `overturned` are statements of the note that no longer hold, `doubts` say why it may be out of date. `is_neighbor`
     is True when links, not the question's own words or meaning, earned most of its score. Also a read-only mapping of
     JSON-ready values, as programs written for A-Mem expect: ``hit["id"]``, ``dict(hit)``.
@@ -86,11 +88,18 @@ class Hit(Mapping[str, Any]):
     support: Support
     overturned: tuple[Overturned, ...] = ()
     doubts: tuple[str, ...] = ()
+    collection: str = ""
+    is_catalog: bool = False
 
     @property
     def text(self) -> str:
         """The content as it stands: statements that no longer hold are marked, see ``amem.rendering``."""
         return standing_text(self.content, self.overturned)
+
+    @property
+    def catalog(self) -> str:
+        """The name of the catalog that the note is in; '' for one of the memory's own."""
+        return self.collection if self.is_catalog else ""
 
     @property
     def passage(self) -> Passage:

@@ -172,13 +172,16 @@ class Recall:
         """The best `query.k` notes, best first; equal scores newest first. An empty question finds nothing."""
         return self.search_batch([query])[0]
 
-    def search_batch(self, queries: Sequence[Query]) -> list[list[Hit]]:
-        """As `search` for each query, with one embedding call for all and on one snapshot."""
+    def search_batch(self, queries: Sequence[Query], *, vectors: dict[str, Vector] | None = None) -> list[list[Hit]]:
+        """As `search` for each query, with one embedding call for all and on one snapshot.
+
+        `vectors` are those of texts that were embedded before by the same embedder; it takes in what is embedded here.
+        """
         asked = {place: query for place, query in enumerate(queries) if query.k > 0 and query.text.strip()}
         answers: list[list[Hit]] = [[] for _ in queries]
         if not asked:
             return answers
-        readings, vectors = self._read(asked.values())
+        readings, vectors = self._read(asked.values(), vectors)
         self._reranking.prepare(asked.values())
         used: list[int] = []
         with self._store.read() as session:
@@ -255,7 +258,9 @@ class Recall:
             replace(each, sentence=nearest[place][1]) if place in nearest else each for place, each in enumerate(found)
         ]
 
-    def _read(self, queries: Iterable[Query]) -> tuple[dict[str, Reading], dict[str, Vector]]:
+    def _read(
+        self, queries: Iterable[Query], vectors: dict[str, Vector] | None = None
+    ) -> tuple[dict[str, Reading], dict[str, Vector]]:
         """How each question is read, by its text, and the vectors of what the dense leg, now up to date, is asked."""
         asked = list(queries)
         with self._store.read() as session:
@@ -275,9 +280,10 @@ class Recall:
             for text in (_meant(readings[query.text]), _happened(readings[query.text]))
             if text
         )
-        if not texts:
-            return readings, {}
-        return readings, dict(zip(texts, self._embedder.embed(list(texts)), strict=True))
+        vectors = {} if vectors is None else vectors
+        if missing := [text for text in texts if text not in vectors]:
+            vectors |= zip(missing, self._embedder.embed(missing), strict=True)
+        return readings, vectors
 
     def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:
         ids = [each.id for each in chosen]
@@ -290,7 +296,7 @@ class Recall:
         judged = self._confidences.of(session, query, ranking, found)
         least = query.minimum_confidence
         return [
-            _hit(note, sources[note.id], replace(explanation, signs=how.signs), how)
+            _hit(note, sources[note.id], replace(explanation, signs=how.signs), how, self._settings.collection)
             for (_, explanation, note), how in zip(found, judged, strict=True)
             if least is None or how.confidence >= least
         ]
@@ -314,7 +320,7 @@ def _chosen(ranking: Ranking, query: Query) -> list[Ranked]:
     return [each for each in ranking.order[: query.k] if least is None or each.score >= least]
 
 
-def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, judged: Judged) -> Hit:
+def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, judged: Judged, collection: str) -> Hit:
     legs = tuple(leg.leg for leg in explanation.legs if leg.leg != RERANK)
     return Hit(
         id=note.id,
@@ -337,4 +343,5 @@ def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, 
         support=judged.support,
         overturned=tuple(note.overturned),
         doubts=tuple(note.doubts),
+        collection=collection,
     )

@@ -15,7 +15,7 @@ from amem import strength
 from amem.note import Kind, Layer, LinkType, Status
 from amem.storage import tables
 from amem.storage.filters import conditions
-from amem.storage.rows import moment_or_never, time_text
+from amem.storage.rows import moment_or_never, read_time, time_text
 from amem.storage.sql_values import Prepared, among, columns, listed
 from amem.strength import Strength
 
@@ -274,6 +274,9 @@ def _days(since: NDArray[np.datetime64], at: datetime) -> Floats:
 _USAGE = tables.usage
 #: Uses that bring an archived note back.
 _CALLED_FOR = 2
+_LAST_USED = text(
+    "SELECT max(at) FROM (SELECT max(at) AS at FROM operations UNION ALL SELECT max(last_access) FROM usage)"
+)
 _TOUCH = text(
     "INSERT INTO usage (note, recalls, last_access, growth, since_archived)"
     " SELECT notes.key, 1, :now, :growth, notes.status = 'archived'"
@@ -305,6 +308,10 @@ class Usage:
         counted = self._run(_TOUCH, given).all()
         self._bring_back(counted)
         return len(counted)
+
+    def latest(self) -> datetime | None:
+        """When anything was last written, or a note last used; None of an empty collection."""
+        return read_time(self._run(_LAST_USED).scalar_one())
 
     def archived(self, key: int) -> None:
         """Begin to count anew the uses that would bring this note back."""

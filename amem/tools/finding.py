@@ -66,6 +66,7 @@ def _search(memory: ScopedMemory, given: Mapping[str, Any]) -> Any:
         | {"content": hit.text, "doubts": list(hit.doubts)}
         | {name: round(hit[name], _DIGITS) for name in ("score", "confidence")}
         | ({"matched": hit.passage.text} if hit.passage.spans and len(hit.text) > _LONG else {})
+        | ({"catalog": hit.catalog} if hit.is_catalog else {})
         for hit in hits
     ]
 
@@ -197,8 +198,9 @@ TOOLS = (
                     "matched_by": LABELS,
                     "doubts": LABELS,
                     "matched": TEXT | {"description": "The sentence of a long note that matched."},
+                    "catalog": TEXT | {"description": "The catalog that holds the note, which can only be read."},
                 },
-                optional=("matched",),
+                optional=("matched", "catalog"),
             )
         ),
         reads=True,
@@ -216,7 +218,7 @@ TOOLS = (
                 "in_memory": {"type": ["boolean", "null"]},
                 "support": _SUPPORT,
                 "confidence": NUMBER,
-                "citations": lists(objects({"number": WHOLE, "id": TEXT, "line": TEXT})),
+                "citations": lists(objects({"number": WHOLE, "id": TEXT, "line": TEXT, "catalog": TEXT})),
                 "model": TEXT,
                 "error": TEXT,
                 "notes": LABELS,

@@ -152,7 +152,9 @@ def test_notes_are_filtered_by_whose_they_are_their_memory_and_standing(cli: Cli
     mine = cli.add("Tea at five.", "--meta", "user_id=ana", "--meta", "session_id=7")
     theirs = cli.add("Tea at six.", "--meta", "user_id=bo", "--meta", "agent_id=planner")
     assert [note["id"] for note in cli.json("list", "--user", "ana", "--session", "7")] == [mine]
-    assert [hit["id"] for hit in cli.json("search", "tea", "--agent", "planner", "--layer", "short_term")] == [theirs]
+    assert [hit["id"] for hit in cli.json("search", "tea", "--agent-id", "planner", "--layer", "short_term")] == [
+        theirs
+    ]
     assert cli.json("search", "tea", "--layer", "long_term") == []
     cli.ok("delete", mine)
     assert [note["id"] for note in cli.json("list", "--status", "deleted")] == [mine]

@@ -1,0 +1,94 @@
+"""Copies of notes in a catalog: what one agent found out, for all that read the catalog."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from amem.errors import InvalidInput, NoteNotFound
+from amem.labels import short_id
+from amem.note import Scope, Status
+from amem.writing.intake import NewNote
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from amem.collection import Collection
+    from amem.receipt import Receipt
+    from amem.writing.writer import Writer
+
+#: The key of a published note's metadata that says which collection and note it was copied from, and who wrote that.
+ORIGIN = "origin"
+#: Fields that a copy brings along; links, use and history stay where they are.
+_FIELDS = (
+    *("keywords", "tags", "context", "category", "kind", "importance", "entities", "facts", "speaker"),
+    *("valid_from", "valid_to"),
+)
+
+
+class Publisher:
+    """Copies notes of one collection into catalogs, each of which `opened` opens to be written."""
+
+    def __init__(self, collection: Collection, opened: Callable[[str], AbstractContextManager[Writer]]) -> None:
+        self._store = collection.store
+        self._settings = collection.settings
+        self._opened = opened
+
+    def publish(self, id: str, to: str | None, actor: str) -> Receipt:
+        """Add a copy of the note to the catalog, as one operation there; the receipt is the catalog's.
+
+        A text that the catalog holds already counts there as said once more. Raises NoteNotFound, InvalidInput where
+        the memory has no right to that catalog or the note does not stand whole, and what opening the catalog raises.
+        """
+        catalog = self.checked(to)
+        item = self._copy(id)
+        cause = f"note {short_id(id)} of {self._settings.collection}"
+        with self._opened(catalog) as writer:
+            return writer.add([item], actor=actor, action="publish", cause=cause)[0]
+
+    def checked(self, to: str | None) -> str:
+        """The catalog that is named, or the only one there is a right to. Raises InvalidInput."""
+        allowed = self._settings.publish
+        if to is None and len(allowed) == 1:
+            return allowed[0]
+        if to not in allowed:
+            who = f"the agent {self._settings.agent}" if self._settings.agent else "this memory"
+            may = f"it may publish to {', '.join(allowed)}" if allowed else f'grant it: publish = ["{to or "team"}"]'
+            what = f"has no right to publish to {to!r}" if to is not None else "has to be told where to publish"
+            raise InvalidInput(f"{who} {what}", hint=may)
+        return to
+
+    def _copy(self, id: str) -> NewNote:
+        with self._store.read() as session:
+            note = session.notes.get_many([id], history=False).get(id)
+            if note is None:
+                raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+            sources = session.sources.of([id])[id]
+            author = session.operations.history(id, limit=None)[0].actor
+        if note.status is not Status.ACTIVE or note.overturned:
+            why = " as a whole" if note.overturned else f": it is {note.status}"
+            raise InvalidInput(
+                f"note {short_id(id)} no longer holds{why}",
+                hint="publish what took its place, or write anew what still holds",
+            )
+        scope = Scope.of(note.metadata)
+        origin = note.metadata.get(ORIGIN) or {
+            "collection": self._settings.collection,
+            "note": id,
+            "author": author,
+        }
+        fields = {name: value for name in _FIELDS if (value := getattr(note, name)) not in (None, "", [])}
+        return NewNote(
+            note.content,
+            note.timestamp or note.at,
+            fields=fields | {"metadata": note.metadata | {ORIGIN: origin}},
+            gathers=tuple(
+                replace(
+                    each,
+                    id=scope.named(each.id),
+                    conversation=None if each.conversation is None else scope.named(each.conversation),
+                )
+                for each in sources
+            ),
+        )

@@ -1,0 +1,128 @@
+"""Agents named in config.toml: their collection, catalogs and rights for every command, and what they publish."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Cli
+
+HERON = "The staging server is called heron."
+CONFIG = """
+[agents.researcher]
+catalogs = ["team"]
+publish = ["team"]
+
+[agents.writer]
+collection = "drafts"
+catalogs = ["team"]
+"""
+
+
+@pytest.fixture
+def crew(cli: Cli) -> Cli:
+    """Two agents who read the catalog `team`, into which one of them may publish."""
+    cli.home.mkdir(exist_ok=True)
+    (cli.home / "config.toml").write_text(CONFIG, encoding="utf-8")
+    cli.ok("-c", "team", "add", HERON)
+    return cli
+
+
+def test_agents_are_listed_with_what_they_may_do(crew: Cli) -> None:
+    crew.ok("--agent", "researcher", "add", "Deploys go out on Tuesdays.")
+
+    researcher, writer = crew.json("agents")
+
+    assert researcher.items() >= {
+        "name": "researcher",
+        "collection": "researcher",
+        "catalogs": ["team"],
+        "publish": ["team"],
+        "notes": 1,
+        "problem": None,
+    }.items()  # fmt: skip
+    assert researcher["last_used"] is not None
+    assert (writer["collection"], writer["publish"], writer["notes"], writer["last_used"]) == ("drafts", [], None, None)
+    assert crew.ok("agents").splitlines()[1].startswith("writer\tdrafts\tteam")
+
+
+def test_a_home_without_agents_says_how_to_name_one(cli: Cli) -> None:
+    assert "[agents.writer]" in cli("agents").stderr
+
+
+def test_an_agent_is_named_before_or_after_the_command_or_in_the_environment(crew: Cli) -> None:
+    crew.ok("--agent", "writer", "add", "A draft on herons.")
+    for words, env in (
+        (("--agent", "writer", "search", "heron"), {}),
+        (("search", "heron", "--agent", "writer"), {}),
+        (("search", "heron"), {"AMEM_AGENT": "writer"}),
+    ):
+        assert {hit["collection"] for hit in crew.json(*words, **env)} == {"drafts", "team"}
+
+
+def test_what_an_agent_writes_is_logged_as_its_own(crew: Cli) -> None:
+    crew.ok("--agent", "writer", "add", "A draft on herons.")
+
+    assert {each["actor"] for each in crew.json("-c", "drafts", "log")} == {"agent:writer"}
+
+
+def test_catalogs_are_marked_and_read(crew: Cli) -> None:
+    crew.ok("--agent", "writer", "add", "A draft on fish.")
+    row = crew.ok("--agent", "writer", "search", "staging server").splitlines()[0].split("\t")
+
+    assert row[-1] == "team"
+    assert HERON in crew.ok("--agent", "writer", "show", row[0])
+    assert crew.ok("--agent", "writer", "ask", "What is the staging server called?").splitlines()[1].endswith("\tteam")
+    assert "catalog: team" in crew.ok("--agent", "writer", "context", "staging server")
+    refused = crew.refused("--agent", "writer", "edit", row[0], "--content", "x")
+    assert "is in the catalog 'team'" in refused
+    assert "amem -c team edit" in refused
+
+
+def test_an_agent_publishes_by_right(crew: Cli) -> None:
+    note = crew.json("--agent", "researcher", "add", "Deploys go out on Tuesdays.")["id"]
+    draft = crew.json("--agent", "writer", "add", "A draft on fish.")["id"]
+
+    published = crew.json("--agent", "researcher", "publish", note)
+
+    assert (published["note"], published["catalog"], published["status"]) == (note, "team", "stored")
+    assert crew.json("--agent", "writer", "search", "When do deploys go out?")[0]["id"] == published["id"]
+    assert "the agent writer has no right" in crew.refused("--agent", "writer", "publish", draft, "--to", "team")
+    crew.ok("-c", "team", "undo")
+    assert [each["content"] for each in crew.json("-c", "team", "list")] == [HERON]
+
+
+def test_an_unknown_agent_is_refused_and_the_known_ones_are_named(crew: Cli) -> None:
+    refused = crew.refused("--agent", "painter", "list")
+
+    assert "there is no agent 'painter'" in refused
+    assert "researcher, writer" in refused
+
+
+def test_an_agent_has_one_collection(crew: Cli) -> None:
+    assert "keeps its notes in 'drafts'" in crew.refused("--agent", "writer", "-c", "team", "list")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('[agents.writer]\ncatalog = ["team"]', "has no setting 'catalog' of its own"),
+        ('[agents.writer]\nhome = "/elsewhere"', "has no setting 'home' of its own"),
+        ('[agents."a/b"]', "cannot name an agent"),
+    ],
+)
+def test_a_table_that_says_nothing_known_is_refused(cli: Cli, table: str, said: str) -> None:
+    cli.home.mkdir(exist_ok=True)
+    (cli.home / "config.toml").write_text(table, encoding="utf-8")
+
+    assert said in cli.refused("list")
+
+
+def test_a_program_opens_an_agents_memory_by_its_name(crew: Cli) -> None:
+    from amem import AgenticMemorySystem
+
+    with AgenticMemorySystem(directory=crew.home, agent="writer") as memory:
+        memory.add("A draft on fish.")
+        assert (memory.settings.collection, memory.actor, list(memory.catalogs)) == ("drafts", "agent:writer", ["team"])
