@@ -52,8 +52,8 @@ async def go_to(pilot: Pilot[None], content: str) -> None:
     for _ in range(listed(pilot).count):
         if opened(pilot) == content:
             return
-        row = listed(pilot).row
+        row = listed(pilot).line
         await pilot.press("down")
-        await wait_until(pilot, lambda before=row: listed(pilot).row != before)
+        await wait_until(pilot, lambda before=row: listed(pilot).line != before)
         await settled(pilot)
     assert opened(pilot) == content

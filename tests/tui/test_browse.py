@@ -104,10 +104,10 @@ async def test_hits_far_below_the_best_are_left_out_and_said_until_the_question_
         assert f"{strong} hits, {left} weaker" in screen_text(pilot)
         assert titles(pilot)[0] == TEA
         await pilot.press("down")
-        second = listed(pilot).row
+        second = listed(pilot).line
         await pilot.press("slash", "enter")
         await wait_until(pilot, lambda: listed(pilot).count == len(scores))
-        assert listed(pilot).row == second
+        assert listed(pilot).line == second
         assert "weaker" not in screen_text(pilot)
         await pilot.press("slash", *"bread number", "enter")
         await wait_until(pilot, lambda: "Search “bread number”" in screen_text(pilot))
@@ -121,11 +121,11 @@ async def test_escape_from_a_search_leaves_the_cursor_on_the_note_that_is_open(e
         await pilot.press("slash", *"swim", "enter")
         await wait_until(pilot, lambda: "Search" in screen_text(pilot) and "swim" in titles(pilot)[0])
         await pilot.press("down", "down")
-        row = listed(pilot).row
+        row = listed(pilot).line
         assert row is not None
         await pilot.press("escape")
         await wait_until(pilot, lambda: listed(pilot).count == 70)
-        back = listed(pilot).row
+        back = listed(pilot).line
         assert back is not None
         assert back.id == row.id
         assert listed(pilot).cursor in listed(pilot).seen
@@ -289,8 +289,8 @@ async def test_a_cursor_that_is_held_down_opens_only_where_it_rests(crowd: Agent
         here = listed(pilot)
         for _ in range(430):
             here.action_step(1)
-        assert here.row is None
-        await wait_until(pilot, lambda: here.row is not None and pilot.app.client.note == here.row.id)
+        assert here.line is None
+        await wait_until(pilot, lambda: here.line is not None and pilot.app.client.note == here.line.id)
         await settled(pilot)
         assert here.cursor == 430
         assert here.entry_at(150) is None

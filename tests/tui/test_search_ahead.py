@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Event
 
 import pytest
-from amem_tui.browse import listing as browse_listed
+from amem_tui.browse import browse_screen
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.graph_screen import GraphScreen
 from conftest import TEA
@@ -17,7 +17,7 @@ from amem.memory_system import AgenticMemorySystem
 @pytest.fixture(autouse=True)
 def a_slow_machine_has_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first search of a process may take longer than a person would wait."""
-    monkeypatch.setattr(browse_listed, "_PATIENCE", 15.0)
+    monkeypatch.setattr(browse_screen, "_PATIENCE", 15.0)
 
 
 @pytest.mark.thorough
@@ -42,7 +42,7 @@ async def test_keys_wait_for_a_filter_and_for_another_order_too(memory: AgenticM
         await settled(pilot)
         burst(pilot, "b", "escape", "o", "home", "down", "g")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen) and listed(pilot).cursor == 1)
-        row = listed(pilot).row
+        row = listed(pilot).line
         assert row is not None
         assert listed(pilot).count == 3
         assert pilot.app.client.note == row.id
@@ -60,7 +60,7 @@ async def test_a_search_that_takes_long_keeps_keys_waiting_for_a_moment_only(
         return real(self, *given, **named)
 
     monkeypatch.setattr(AgenticMemorySystem, "search", slow)
-    monkeypatch.setattr(browse_listed, "_PATIENCE", 0.05)
+    monkeypatch.setattr(browse_screen, "_PATIENCE", 0.05)
     async with browsing(memory) as pilot:
         burst(pilot, "slash", *"boiling", "enter", "g")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, GraphScreen))

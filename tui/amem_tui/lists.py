@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from rich.cells import cell_len, set_cell_size
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
     from textual import events
 
 
-# Text cut and padded by terminal cells, in which a Chinese character or an emoji takes two.
-
 #: A piece of a line, and how it looks, as a style of Textual: ``("Buy milk", "bold $accent")``.
 Piece = tuple[str, str]
 #: A line that is begun late begins with a word where one does within so many characters.
 _WORD = 12
+
+
+# Text cut and padded by terminal cells, in which a Chinese character or an emoji takes two.
 
 
 def fit(text: str, width: int) -> str:
@@ -39,7 +41,7 @@ def fit(text: str, width: int) -> str:
     return set_cell_size(set_cell_size(text, max(0, width - 1)).rstrip() + "…", width)
 
 
-def parted(pieces: Sequence[Piece], characters: int) -> tuple[list[Piece], list[Piece]]:
+def split_at(pieces: Sequence[Piece], characters: int) -> tuple[list[Piece], list[Piece]]:
     """The pieces of a line up to so many characters, and the others."""
     first: list[Piece] = []
     rest: list[Piece] = []
@@ -56,54 +58,25 @@ def fitted(pieces: Sequence[Piece], width: int) -> tuple[list[Piece], list[Piece
     if cell_len(whole) <= width:
         return [*pieces, (" " * (width - cell_len(whole)), "")], []
     kept = fit(whole, width).rstrip()
-    first, _ = parted(pieces, len(kept) - 1)
-    pad = width - cell_len(kept)
-    begin = len(kept) - 1
-    if (space := whole.rfind(" ", max(0, begin - _WORD), begin + 1)) >= 0:
-        begin = space + 1
-    return [*first, ("…" + " " * pad, pieces[-1][1])], parted(pieces, begin)[1]
+    end = len(kept) - 1
+    space = whole.rfind(" ", max(0, end - _WORD), end + 1)
+    ellipsis = "…" + " " * (width - cell_len(kept))
+    return [*split_at(pieces, end)[0], (ellipsis, pieces[-1][1])], split_at(pieces, space + 1 if space >= 0 else end)[1]
 
 
-def shortened(pieces: Sequence[Piece], width: int, *, show: str) -> list[Piece]:
-    """Pieces (text, look) of a line in exactly `width` cells, begun late enough to see the first that looks as `show`.
-
-    An ellipsis stands for what is cut.
-    """
-    before = 0
-    for text, look in pieces:
-        if look == show:
-            break
-        before += cell_len(text)
-    else:
-        before = 0
-    whole = sum(cell_len(text) for text, _ in pieces)
+def begun_late(pieces: Sequence[Piece], width: int, *, show: str) -> list[Piece]:
+    """The pieces in exactly `width` cells, begun late enough to see the first that looks as `show`."""
+    whole = "".join(text for text, _ in pieces)
+    looks = [look for _, look in pieces]
+    ahead = "".join(text for text, _ in pieces[: looks.index(show)]) if show in looks else ""
+    before = cell_len(ahead)
     # A third of the line is what came before: as much as it takes to read the word in its place.
-    skip = max(0, min(before - width // 3, whole - width + 1)) if before > width // 2 else 0
-    line, room = [("…", "")] if skip else [], width - bool(skip)
-    for text, look in pieces:
-        size = cell_len(text)
-        if skip >= size:
-            skip -= size
-            continue
-        rest = _without(text, skip) if skip else text
-        skip = 0
-        taken = rest if cell_len(rest) <= room else fit(rest, room)
-        room -= cell_len(taken)
-        line.append((taken, look))
-        if room <= 0:
-            break
-    return [*line, (" " * room, "")] if room else line
-
-
-def _without(text: str, cells: int) -> str:
-    """The text without its first cells, from the next word on where one is near."""
-    gone = 0
-    for place, char in enumerate(text):
-        if gone >= cells:
-            space = text.find(" ", place, place + _WORD)
-            return text[space + 1 if space >= 0 else place :]
-        gone += cell_len(char)
-    return ""
+    skip = min(before - width // 3, cell_len(whole) - width + 1) if before > width // 2 else 0
+    if skip <= 0:
+        return fitted(pieces, width)[0]
+    start = next((n for n, cells in enumerate(accumulate(map(cell_len, whole)), 1) if cells >= skip), len(whole))
+    space = ahead.find(" ", start, start + _WORD)
+    return [("…", ""), *fitted(split_at(pieces, max(start, space + 1))[1], width - 1)[0]]
 
 
 # A list of any length with a cursor: how keys and clicks move the cursor, and the cursor what is on screen.
@@ -142,7 +115,6 @@ class CursorList(ScrollView, can_focus=True):
 
     @property
     def count(self) -> int:
-        """How many entries there are."""
         raise NotImplementedError
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
@@ -166,11 +138,10 @@ class CursorList(ScrollView, can_focus=True):
     @property
     def seen(self) -> range:
         """The places that are on screen."""
-        top = self.scroll_offset.y
-        last = (top + max(1, self.size.height) - 1) // self._row_height
-        return range(top // self._row_height, min(self.count, last + 1))
+        last = self._at_line(max(1, self.size.height) - 1)[0]
+        return range(self._at_line(0)[0], min(self.count, last + 1))
 
-    def at_line(self, y: int) -> tuple[int, int]:
+    def _at_line(self, y: int) -> tuple[int, int]:
         """The place of the entry on this line of the screen, and which of its lines that is."""
         return divmod(y + self.scroll_offset.y, self._row_height)
 
@@ -187,7 +158,6 @@ class CursorList(ScrollView, can_focus=True):
         self.reveal()
 
     def reveal(self) -> None:
-        """Bring the cursor in sight."""
         self.scroll_to_region(self.extent(self.cursor), animate=False, force=True, immediate=True)
         self.refresh()
 
@@ -206,7 +176,7 @@ class CursorList(ScrollView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset(self)
-        place = -1 if at is None else self.at_line(at.y)[0]
+        place = -1 if at is None else self._at_line(at.y)[0]
         if at is None or not 0 <= place < self.count or self.resting(place, 1) != place:
             return
         again = place == self.cursor
@@ -222,7 +192,6 @@ class CursorList(ScrollView, can_focus=True):
         return max(0, min(place, self.count - 1))
 
     def _resized(self) -> None:
-        """There are more entries now, or fewer, or higher ones."""
         self.virtual_size = Size(0, self.count * self._row_height)
 
     def notify_style_update(self) -> None:
@@ -230,7 +199,7 @@ class CursorList(ScrollView, can_focus=True):
         self._looks.clear()
 
     def render_line(self, y: int) -> Strip:
-        (place, part), width, base = self.at_line(y), self.scrollable_content_region.width, self.rich_style
+        (place, part), width, base = self._at_line(y), self.scrollable_content_region.width, self.rich_style
         if place >= self.count:
             words = f" {self.empty}" if self.empty and not self.count and y == 0 else ""
             return Strip([Segment(fit(words, width), self._over("$muted", base))])
@@ -276,6 +245,20 @@ class PagedList(CursorList, Generic[Entry]):
 
         list: PagedList[Any]
 
+    @dataclass
+    class Moved(Message):
+        """The cursor came to rest on another line."""
+
+        list: PagedList[Any]
+        line: Any
+
+    @dataclass
+    class Opened(Message):
+        """The line under the cursor is to be opened."""
+
+        list: PagedList[Any]
+        line: Any
+
     def __init__(self, *, row_height: int = 1, id: str | None = None) -> None:
         super().__init__(row_height=row_height, id=id)
         self._count = self._generation = 0
@@ -284,8 +267,12 @@ class PagedList(CursorList, Generic[Entry]):
 
     @property
     def count(self) -> int:
-        """How many entries there are in all."""
         return self._count
+
+    @property
+    def line(self) -> Entry | None:
+        """The entry under the cursor, when it is here."""
+        return self.entry_at(self.cursor)
 
     def entry_at(self, place: int) -> Entry | None:
         """The entry at a place; None beyond the end or while its page is on its way."""
@@ -329,6 +316,14 @@ class PagedList(CursorList, Generic[Entry]):
             self._asked = True
             self.post_message(self.Wanted(self))
 
+    def came(self) -> None:
+        if self.line is not None:
+            self.post_message(self.Moved(self, self.line))
+
+    def action_open(self) -> None:
+        if self.line is not None:
+            self.post_message(self.Opened(self, self.line))
+
     def watch_cursor(self) -> None:
         super().watch_cursor()
         self.want()
@@ -336,9 +331,6 @@ class PagedList(CursorList, Generic[Entry]):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         self.want()
-
-
-# A list of lines of any length: one entry, its colours, and how it is fitted into the width.
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,30 +349,11 @@ class Line:
 
 
 class LineList(PagedList[Line]):
-    """Lines by their place from 0, all of them or the first pages; see `PagedList` for the others."""
-
-    @dataclass
-    class Moved(Message):
-        """The cursor came to rest on another line."""
-
-        list: LineList
-        line: Line
-
-    @dataclass
-    class Opened(Message):
-        """A click on the line under the cursor."""
-
-        list: LineList
-        line: Line
+    """Lines by their place from 0, all of them or the first pages; a click on the one under the cursor opens it."""
 
     def __init__(self, *, rows: int = 1, empty: str = "", id: str | None = None) -> None:
         super().__init__(row_height=rows, id=id)
         self.empty = empty
-
-    @property
-    def line(self) -> Line | None:
-        """The line under the cursor, when it is here."""
-        return self.entry_at(self.cursor)
 
     def show(self, count: int, lines: Iterable[Line] = (), *, place: int = 0, empty: str | None = None) -> None:
         """Replace what is listed, all or the first of it, the cursor at `place`; `empty` stands where there is none."""
@@ -389,13 +362,9 @@ class LineList(PagedList[Line]):
         self.replace(count, {start // PAGE: held[start : start + PAGE] for start in range(0, len(held), PAGE)})
         self.put_cursor(place)
 
-    def came(self) -> None:
-        if self.line is not None:
-            self.post_message(self.Moved(self, self.line))
-
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
-        if again and self.line is not None:
-            self.post_message(self.Opened(self, self.line))
+        if again:
+            self.action_open()
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         line = self.entry_at(place)

@@ -2,181 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on, work
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
-from textual.widgets import Input, Static
 
-from amem_tui.browse.listing import ListScreen, ids_of
+from amem_tui.browse.listing import Listing, ListRequest, how_to_widen, ids_of, page_of, read_list
+from amem_tui.browse.news import NewsTeller, how_to_begin
 from amem_tui.browse.note_list import LEGEND, NoteList
 from amem_tui.browse.note_pane import NotePane
-from amem_tui.browse.open_note import REST
-from amem_tui.browse.sidebar import Sidebar
+from amem_tui.browse.open_note import OpenNoteScreen
+from amem_tui.browse.search_line import SearchLine
+from amem_tui.browse.sidebar import Conditions, Facets, Sidebar, read_facets
+from amem_tui.client import Refresher
 from amem_tui.keymap import BROWSE_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.app import ComposeResult
+    from textual.binding import BindingType
+    from textual.timer import Timer
 
-    from amem_tui.browse.note_list import Row
-    from amem_tui.browse.sidebar import Conditions
+    from amem.query import Query
+    from amem.storage.note_lists import Shelf
+    from amem_tui.browse.listing import Contents
+    from amem_tui.browse.news import News
     from amem_tui.client import CollectionClient
-
-
-# The line to type in: a question to search for, words to filter by, or part of a name in the sidebar.
-
-Mode = Literal["search", "filter", "sidebar"]
-
-_PROMPTS: dict[Mode, tuple[str, str, str]] = {
-    "search": (" / Search ", "$primary", "a question or words, then enter"),
-    "filter": (" f Filter ", "$accent", "words, each of which may be unfinished"),
-    "sidebar": (" f Find ", "$secondary", "part of a tag, a topic, a month"),
-}
-_IDLE = "/ searches by words and meaning    f filters as you type"
-
-
-class _Typing(Input):
-    """An input from which the list below is a key away."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "List"),
-        Binding("down", "leave", "Into the list"),
-        Binding("escape", "clear", "Clear"),
-    ]
-
-    @dataclass
-    class Left(Message):
-        """To the list, with what was typed."""
-
-    @dataclass
-    class Cleared(Message):
-        """Back, without it."""
-
-    def action_leave(self) -> None:
-        self.post_message(self.Left())
-
-    def action_clear(self) -> None:
-        self.post_message(self.Cleared())
-
-
-class SearchLine(Horizontal):
-    """`mode` says what is typed. Idle, with nothing typed, it says how to begin."""
-
-    @dataclass
-    class Typed(Message):
-        """Another letter of a filter."""
-
-        mode: Mode
-        text: str
-
-    @dataclass
-    class Submitted(Message):
-        """Enter, or down into the list."""
-
-        mode: Mode
-        text: str
-
-    @dataclass
-    class Cleared(Message):
-        """Escape: nothing is to be typed after all."""
-
-        mode: Mode
-
-    def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
-        self.mode: Mode = "search"
-        self._said: tuple[bool, Mode] | None = None
-        self._prompt = Static(id="search-mode")
-        self._input = _Typing(id="search", compact=True, select_on_focus=True)
-
-    def compose(self) -> ComposeResult:
-        yield self._prompt
-        yield self._input
-
-    def on_mount(self) -> None:
-        self._label()
-
-    @property
-    def text(self) -> str:
-        """What stands there."""
-        return self._input.value
-
-    @property
-    def typing(self) -> bool:
-        """Whether the keyboard is here."""
-        return self._input.has_focus
-
-    def begin(self, mode: Mode, text: str) -> None:
-        """Type in this mode, from this text on."""
-        self.put(mode, text)
-        self.set_class(False, "-idle")
-        self.screen.set_focus(self._input)
-
-    def put(self, mode: Mode, text: str) -> None:
-        """Let this stand there, as if it had been typed."""
-        self.mode = mode
-        if self._input.value != text:
-            with self.prevent(Input.Changed):
-                self._input.value = text
-        self._label()
-
-    def _label(self) -> None:
-        idle = not (self._input.value or self._input.has_focus)
-        if (idle, self.mode) == self._said:  # nothing but letters: the line need not be laid out anew
-            return
-        self._said = (idle, self.mode)
-        prompt, colour, what = _PROMPTS[self.mode]
-        label = Content(" ") if idle else Content.assemble((prompt, f"bold {colour}"))
-        self._prompt.update(label)
-        self._input.placeholder = _IDLE if idle else what
-        self.set_class(idle, "-idle")
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._label()
-        if self.mode != "search":
-            self.post_message(self.Typed(self.mode, event.value))
-
-    @on(Input.Submitted)
-    @on(_Typing.Left)
-    def _submit(self, event: Message) -> None:
-        event.stop()
-        self.post_message(self.Submitted(self.mode, self._input.value))
-
-    @on(_Typing.Cleared)
-    def _clear(self, event: Message) -> None:
-        event.stop()
-        self.put(self.mode, "")
-        self.post_message(self.Cleared(self.mode))
-
-    def on_descendant_focus(self) -> None:
-        self._label()
-
-    def on_descendant_blur(self) -> None:
-        self._label()
 
 
 #: So many notes are marked at once.
 _MOST = 1000
-#: Seconds for which a note is left unread while one types, so that reading it does not slow the typing down.
-_TYPING_REST = 0.15
+#: Seconds for which the note under the cursor is left unread: a cursor that is held down passes notes that nobody
+#: wants to read, and reading one slows down who types.
+_REST, _TYPING_REST = 0.04, 0.15
+#: Seconds for which keys wait for a list: as long as one waits for an answer without looking elsewhere.
+_PATIENCE = 1.5
+#: Seconds for which what is typed must rest before it is counted what it leaves to narrow by.
+_LOOK = 0.25
 #: Below so many cells, or lines, there is room for the list or for the note, not for both.
 _SMALL = (60, 18)
 _LETTERS = frozenset(binding.action.partition("(")[0] for binding in BROWSE_KEYS) - {"back"}
 
 
-class BrowseScreen(ListScreen):
-    """What is listed and where the cursor stands; everything it shows comes from the collection."""
+class BrowseScreen(OpenNoteScreen):
+    """What is listed and where the cursor stands; everything it shows comes from the collection.
+
+    The list is read in a thread, the newest wish alone, anew whenever somebody wrote, and never moved under one's eyes.
+    """
 
     _line = getters.query_one(SearchLine)
+    _sidebar = getters.query_one(Sidebar)
     ROOM = "browse"
     FOOTER = ("search", "filter", "new", "edit", "delete", "undo")
     AUTO_FOCUS = "#notes"
@@ -187,14 +65,32 @@ class BrowseScreen(ListScreen):
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)
         self._furnished = False
-        self._marks: dict[str, None] = {}
+        self._listing = Listing()
+        self._shelf: Shelf | None = None
+        self._weaker = 0
+        #: Where the cursor stood, and on which note, before words decided what is listed.
+        self._before: tuple[int, str | None] = (0, None)
+        #: Until when keys wait for the list that was asked for.
+        self._awaited = 0.0
+        self._asked: ListRequest | None = None
+        self._to_reveal: str | None = None
+        self._reading = False
+        #: The newest operation that was seen, and the notes that the person opened by other ways than the list.
+        self._seen: int | None = None
+        self._own: set[str] = set()
+        self._news = NewsTeller(self._client.say, self.set_timer)
+        self._facets = Facets()
+        #: What the facets were counted besides: conditions, and words that notes hold.
+        self._counted: tuple[Conditions, str] = (Conditions(), "")
+        self._count_later: Timer | None = None
+        self._counting = Refresher(self._count)
 
     def furnish(self) -> ComposeResult:
         yield SearchLine(id="searching")
         with Horizontal(id="panes"):
             yield Sidebar(id="sidebar")
             yield NoteList(id="notes")
-            yield NotePane(self._client, id="note")
+            yield NotePane(self._client, self._told_of, self._rest, id="note")
 
     def on_mount(self) -> None:
         self._furnished = True
@@ -205,20 +101,212 @@ class BrowseScreen(ListScreen):
     def _fit(self, event: events.Resize) -> None:
         self.set_class(event.size.width < _SMALL[0] or event.size.height < _SMALL[1], "-small")
 
-    def _rest(self) -> float:
-        return _TYPING_REST if self._line.typing else REST
+    # The list: what is wanted, read, and shown.
+
+    def load(self) -> None:
+        if self._asked is None:  # one that is asked for already will show what is there then
+            self._ask(ListRequest(self._listing, fresh=False))
+        self._want_counts()
 
     @property
     def settling(self) -> bool:
-        """What is typed needs no list."""
-        return super().settling and not self._line.typing
+        """Whether a list was asked for just now, whose note the next key is meant for; typing needs no list."""
+        return monotonic() < self._awaited and not self._line.typing
+
+    def _start_over(self, listing: Listing, *, keep: str | None = None) -> None:
+        """List something else, from its top or from the note with the id `keep`.
+
+        Where words decide no more what is listed, and that note is not listed, from where the cursor stood before.
+        """
+        place = 0
+        if not self._listing.asks and self._pane.wanted is not None:
+            self._before = self._notes.cursor, self._pane.wanted
+        elif self._listing.asks and not listing.asks:
+            place, stood = self._before
+            keep = keep or stood
+        self._listing = listing
+        self._awaited = monotonic() + _PATIENCE
+        self._ask(ListRequest(listing, fresh=True, place=place, keep=keep))
+
+    def _ask(self, asked: ListRequest) -> None:
+        """Read this list next; what was asked for before and not begun is not wanted any more."""
+        self._asked = asked
+        if not self._reading:
+            self._reading = True
+            self._read()
+
+    @work(group="list")
+    async def _read(self) -> None:
+        try:
+            while (asked := self._asked) is not None:
+                self._asked = None
+                if asked.listing.question and asked.fresh:
+                    self._notes.border_title = "Searching…"
+                if not asked.fresh:  # where the cursor stands now, not where it stood when this was asked for
+                    row = self._notes.line
+                    keep = self._to_reveal or (None if row is None else row.id)
+                    asked = replace(asked, listing=self._listing, place=self._notes.cursor, keep=keep)
+                with self._client.refusals(self._refused):
+                    read = partial(read_list, self.memory, self._client.zone, asked, self._seen)
+                    contents, news = await self.ask(read)
+                    if not asked.fresh:  # the cursor may have gone on meanwhile
+                        contents = replace(contents, place=contents.place + self._notes.cursor - asked.place)
+                    self._show(asked, contents, news)
+        finally:
+            self._reading = False
+            self._awaited = 0.0
+
+    def _refused(self, words: str) -> None:
+        self._notes.border_title = Content(self._listing.heading)
+        self._pane.show_hint(words)
+
+    def _show(self, asked: ListRequest, contents: Contents, news: News) -> None:
+        listing, notes = asked.listing, self._notes
+        self._shelf, self._weaker, self._to_reveal = contents.shelf, contents.weaker, None
+        explained, steady = bool(listing.question), not asked.fresh
+        notes.show(contents.count, contents.pages, place=contents.place, explained=explained, steady=steady)
+        notes.empty = "" if contents.count else self._hint().partition("\n")[0]
+        notes.border_title = Content(listing.heading)
+        self.bar.tell(f"{listing.counted(contents)} ")
+        self._subtitle()
+        self._open_line(fresh=asked.fresh)
+        visible = {row.id for place in notes.seen if (row := notes.entry_at(place)) is not None}
+        self._news.hear(news, but=visible | self._own)
+        self._seen = news.newest
+        if (listing.conditions, listing.starting) != self._counted:
+            if self._count_later is not None:
+                self._count_later.stop()
+            if listing.starting:
+                self._count_later = self.set_timer(_LOOK, self._want_counts)
+            else:
+                self._want_counts()
+        self.refresh_bindings()
+
+    def _open_line(self, *, fresh: bool) -> None:
+        """Open the note under the cursor of a list that was asked for; of another the open note stays."""
+        row, pane = self._notes.line, self._pane
+        left = pane.leaves and (row is None or row.id != pane.wanted)
+        if not fresh and not left and pane.wanted is not None:
+            pane.read_again()
+            return
+        pane.let_go([])
+        pane.start(None if row is None else row.id)
+        if row is None:
+            pane.show_hint(self._hint())
+
+    def _hint(self) -> str:
+        """What to do where nothing is listed."""
+        if self._listing.narrowed:
+            return how_to_widen(self._listing)
+        return how_to_begin(self.memory.settings, self._facets.collections)
+
+    def _subtitle(self) -> None:
+        marked = f"{len(self._marked):,} marked · " if self._marked else ""
+        weaker = f" · {self._weaker} weaker: / enter shows them" if self._weaker else ""
+        self._notes.border_subtitle = Content(f"{marked}{self._listing.ordered}{weaker}")
+
+    @on(NoteList.Wanted)
+    @work(group="page")
+    async def _fetch(self) -> None:
+        """Fetch what is on screen now until nothing is missing; what was passed on the way there is left out."""
+        try:
+            with self._client.refusals():
+                while self._shelf is not None and (wanted := self._notes.missing()) is not None:
+                    read = partial(page_of, self.memory, self._shelf, self._client.zone, wanted.page)
+                    before = self._notes.line
+                    self._notes.fill(wanted, await self.ask(read))
+                    if before is None:
+                        self._follow_cursor()
+        finally:
+            self._notes.rest()
+
+    def action_order(self) -> None:
+        self._start_over(self._listing.next_order())
+
+    @work(group="mark", exclusive=True)
+    async def action_mark_all(self) -> None:
+        with self._client.refusals():
+            if self._shelf is not None:
+                ids = await self.ask(partial(ids_of, self.memory, self._shelf, _MOST))
+            else:
+                rows = (self._notes.entry_at(place) for place in range(self._notes.count))
+                ids = [row.id for row in rows if row is not None]
+            every = all(id in self._marked for id in ids)
+            self._mark(ids, not every)
+            if not every and self._notes.count > len(ids):
+                self._client.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
+
+    # The open note.
+
+    def _rest(self) -> float:
+        return _TYPING_REST if self._line.typing else _REST
+
+    def _told_of(self, id: str) -> tuple[str, Query | str]:
+        row = self._notes.line
+        found = row.why if row is not None and row.id == id else ""
+        return found, self._listing.query(self._client.zone) if self._listing.question else ""
+
+    def turn_to(self, id: str) -> None:
+        """Open a note, wherever it stands in the list."""
+        self._own.add(id)
+        self._pane.start(id)
+        row = self._notes.line
+        if row is None or row.id != id:
+            self._to_reveal = id
+            self.reload()
+        if self.has_class("-small"):  # where there is no room for the list beside it
+            self._step_inside()
+
+    def _follow_cursor(self) -> None:
+        """Whoever asks in the same moment is told of the note under the cursor, which is read a little later."""
+        if self._notes.line is not None:
+            self._client.note = self._notes.line.id
+
+    @on(NoteList.Moved)
+    def _moved(self, event: NoteList.Moved) -> None:
+        self._pane.trail.clear()
+        if event.line.id != self._pane.wanted:
+            self._pane.want(event.line.id)
+
+    @on(NoteList.Opened)
+    def _step_inside(self) -> None:
+        self.add_class("-reading")
+        self._pane.focus_inside()
+
+    @on(events.DescendantFocus)
+    def _stepped_out(self, event: events.DescendantFocus) -> None:
+        if event.widget is self._notes:
+            self.remove_class("-reading")
+
+    # The sidebar: what the list can be narrowed by.
+
+    def _want_counts(self) -> None:
+        now = (self._listing.conditions, self._listing.starting) != self._counted  # others' writing can wait
+        if self._counting.want(now=now):
+            self._keep_counting()
+
+    @work(group="facets")
+    async def _keep_counting(self) -> None:
+        await self._counting.keep()
+
+    async def _count(self) -> None:
+        conditions, starting = self._counted = self._listing.conditions, self._listing.starting
+        wanted = conditions.filter(self._client.zone)
+        with self._client.refusals():
+            read = partial(read_facets, self.memory, self._facets.collections, wanted, starting)
+            self._facets = await self.ask(read)
+            self._sidebar.show(self._facets)
+            nothing = self._shelf is not None and not self._notes.count
+            if self._pane.wanted is None and not self._listing.narrowed and nothing:
+                self._pane.show_hint(self._hint())  # other collections are known by now
+            if self._counted == (Conditions(), ""):
+                self._notes.year = int(max(self._facets.months, default="0")[:4])
 
     @on(Sidebar.Chosen)
     def _choose(self, event: Sidebar.Chosen) -> None:
-        conditions = self._listing.conditions
         if not event.stay:
             self._leave_sidebar()
-        self._narrow(type(conditions)() if event.condition is None else conditions.toggled(event.condition))
+        self._narrow(Conditions() if event.condition is None else self._listing.conditions.toggled(event.condition))
 
     @on(Sidebar.CollectionChosen)
     def _choose_collection(self, event: Sidebar.CollectionChosen) -> None:
@@ -243,6 +331,8 @@ class BrowseScreen(ListScreen):
         self._follow_listing()
         self.set_focus(self._notes)
 
+    # The line to type in.
+
     def action_search(self) -> None:
         self._line.begin("search", self._listing.question or self._listing.starting)
 
@@ -263,21 +353,18 @@ class BrowseScreen(ListScreen):
             self._filter(event.text)
 
     def _filter(self, words: str) -> None:
-        self._start_over(replace(self._listing, question="", starting=words.strip()), keep=self._wanted)
+        self._start_over(replace(self._listing, question="", starting=words.strip()), keep=self._pane.wanted)
 
     @on(SearchLine.Submitted)
     def _submitted(self, event: SearchLine.Submitted) -> None:
-        if event.mode == "sidebar":
-            self.set_focus(self._sidebar)
-            return
-        self.set_focus(self._notes)
+        self.set_focus(self._sidebar if event.mode == "sidebar" else self._notes)
         words = event.text.strip()
         if event.mode != "search":
             return
         if words != self._listing.question or self._listing.starting:
             self._start_over(replace(self._listing, question=words, starting="", weak=False))
         elif self._weaker:  # asked once more: then all there is
-            self._start_over(replace(self._listing, weak=True), keep=self._wanted)
+            self._start_over(replace(self._listing, weak=True), keep=self._pane.wanted)
 
     @on(SearchLine.Cleared)
     def _cleared(self, event: SearchLine.Cleared) -> None:
@@ -292,94 +379,32 @@ class BrowseScreen(ListScreen):
     def _ask_nothing(self) -> None:
         """All notes that meet the conditions again, from the one that is open."""
         if self._listing.asks:
-            self._start_over(replace(self._listing, question="", starting=""), keep=self._wanted)
+            self._filter("")
 
     def _follow_listing(self) -> None:
         """Let the line to type in say what the list shows."""
         listing = self._listing
         self._line.put("filter" if listing.starting else "search", listing.starting or listing.question)
 
-    def action_order(self) -> None:
-        self._start_over(self._listing.next_order())
-
-    def _marked(self) -> list[str]:
-        return list(self._marks)
-
-    def _mark(self, ids: Sequence[str], marked: bool) -> None:
-        for id in ids:
-            if marked:
-                self._marks[id] = None
-            else:
-                self._marks.pop(id, None)
-        self._notes.tick(set(self._marks))
-        self._subtitle()
-        self.refresh_bindings()
-
-    def _toggle(self, row: Row) -> None:
-        self._mark([row.id], row.id not in self._marks)
-
-    def _forget(self, ids: Sequence[str]) -> None:
-        super()._forget(ids)
-        self._mark(ids, False)
-
-    def action_mark(self) -> None:
-        if self._notes.row is not None:
-            self._toggle(self._notes.row)
-            self._notes.action_step(1)
-
-    @on(NoteList.Ticked)
-    def _ticked(self, event: NoteList.Ticked) -> None:
-        self._toggle(event.row)
-
-    @work(group="mark", exclusive=True)
-    async def action_mark_all(self) -> None:
-        with self._client.refusals():
-            if self._shelf is not None:
-                ids = await self.ask(partial(ids_of, self.memory, self._shelf, _MOST))
-            else:
-                rows = (self._notes.entry_at(place) for place in range(self._notes.count))
-                ids = [row.id for row in rows if row is not None]
-            every = all(id in self._marks for id in ids)
-            self._mark(ids, not every)
-            if not every and self._notes.count > len(ids):
-                self._client.say(f"Marked the first {len(ids):,} of {self._notes.count:,}")
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what works now is offered: no letter while one types, and without an open note nothing to do with it."""
         if action in _LETTERS and (not self._furnished or self._line.typing):
             return False
-        if action in self.NEEDS_A_NOTE:
-            return self._client.note is not None or (action in ("delete", "export") and bool(self._marks))
-        if action in ("mark", "mark_all", "order"):
+        if action == "order":
             return self._notes.count > 0
         return super().check_action(action, parameters)
 
-    @on(NoteList.Opened)
-    def _step_inside(self) -> None:
-        self.add_class("-reading")
-        self._pane.focus_inside()
-
-    @on(events.DescendantFocus)
-    def _stepped_out(self, event: events.DescendantFocus) -> None:
-        if event.widget is self._notes:
-            self.remove_class("-reading")
-
-    def turn_to(self, id: str) -> None:
-        super().turn_to(id)
-        if self.has_class("-small"):  # where there is no room for the list beside it
-            self._step_inside()
-
     def action_back(self) -> None:
         """One step back out: of the note, the sidebar, the search, the marks, the conditions."""
-        if self._trail:
-            self._step_back()
+        if self._pane.trail:
+            self._pane.step_back()
         elif self.focused is not self._notes:
             self.remove_class("-reading")
             self._leave_sidebar()
         elif self._listing.asks:
             self._line.put("search", "")
             self._ask_nothing()
-        elif self._marks:
-            self._mark(self._marked(), False)
+        elif self._marked:
+            self._mark(list(self._marked), False)
         elif self._listing.conditions:
-            self._narrow(self._listing.conditions.without_last(), keep=self._wanted)
+            self._narrow(self._listing.conditions.without_last(), keep=self._pane.wanted)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -13,7 +12,7 @@ from textual.reactive import reactive
 from amem.note import Enrichment, Kind, Layer, Status
 from amem.retrieval.confidence import Support
 from amem_tui.formatting import GLYPHS, SIGNS, Author, author, clean, one_line, title
-from amem_tui.lists import PagedList, fit, fitted, parted, shortened
+from amem_tui.lists import PagedList, begun_late, fit, fitted, split_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from amem.storage.note_lists import Card
     from amem_tui.lists import Piece
 
-
-# A note as a line of a list: what of it is shown there, in words and numbers.
 
 #: Strength from which another bar is lit. A note without any would fade; one with all of them is kept for long.
 _LEVELS = (0.1, 0.3, 0.5, 0.7)
@@ -53,11 +50,6 @@ class Row:
     why: str = ""
     excerpt: tuple[tuple[str, bool], ...] = ()
     faint: bool = False
-
-    @property
-    def glyph(self) -> str:
-        """The kind's sign."""
-        return GLYPHS[self.kind]
 
 
 def row_of(card: Card, zone: tzinfo, hit: Hit | None = None) -> Row:
@@ -107,37 +99,13 @@ _STATUS = {Status.SUPERSEDED: "strike $muted", Status.DELETED: "strike $muted", 
 _INDENT = " " * 5
 #: At the end of an excerpt where the note goes on.
 _ON = " …"
-#: Cells that a title keeps as long as there is a column to give up.
-_TITLE = 24
-#: What gets room first, in cells: the short date, who wrote it, strength, links, layer, the whole date, four bars.
-_COLUMNS = (("date", 6), ("author", 2), ("strength", 2), ("links", 5), ("layer", 2), ("whole_date", 5), ("bars", 3))
+#: The width of the list from which each column is shown, so that a title keeps 24 cells.
+_COLUMNS = {"date": 34, "author": 36, "strength": 38, "links": 43, "layer": 45, "whole_date": 50, "bars": 53}
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Which columns are shown at a width."""
-
-    width: int
-    date: bool = False
-    author: bool = False
-    strength: bool = False
-    links: bool = False
-    layer: bool = False
-    whole_date: bool = False
-    bars: bool = False
-
-
-@lru_cache(maxsize=64)
-def columns(width: int) -> Columns:
-    """Those that leave a title its room; from the last to the first they drop out as the list gets narrow."""
-    room = width - _TITLE - 4
-    shown: set[str] = set()
-    for name, cells in _COLUMNS:
-        if cells > room:
-            break
-        room -= cells
-        shown.add(name)
-    return Columns(width, **dict.fromkeys(shown, True))
+def columns(width: int) -> set[str]:
+    """The names of the columns that a list of so many cells has room for."""
+    return {name for name, least in _COLUMNS.items() if width >= least}
 
 
 def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
@@ -145,10 +113,10 @@ def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
     plan = columns(width)
     sign, by = SIGNS[row.author]
     head: list[Piece] = [(MARKED if marked else " ", "bold $accent")]
-    if plan.author:
-        head += [(f"{sign} ", by), (f"{row.glyph} ", "$secondary")]
+    if "author" in plan:
+        head += [(f"{sign} ", by), (f"{GLYPHS[row.kind]} ", "$secondary")]
     else:
-        head.append((f"{row.glyph} ", by))
+        head.append((f"{GLYPHS[row.kind]} ", by))
     tail = _tail(row, plan, year)
     room = max(1, width - sum(len(text) for text, _ in head) - sum(len(text) for text, _ in tail))
     look = _STATUS.get(row.status, "$muted" if row.faint else "")
@@ -159,12 +127,12 @@ def laid_out(row: Row, width: int, *, marked: bool, year: int) -> list[Piece]:
 def below(row: Row, width: int) -> list[Piece]:
     """The second line of a hit, in `width` cells: how its sentence goes on, or another one that matched, or why."""
     plan = columns(width)
-    taken = (5 if plan.author else 3) + sum(len(text) for text, _ in _tail(row, plan, 0))
+    taken = (5 if "author" in plan else 3) + sum(len(text) for text, _ in _tail(row, plan, 0))
     _, rest = _titled(row, max(1, width - taken), "")
     room = max(1, width - len(_INDENT))
     if not "".join(text for text, _ in rest).strip():
         return [(fit(f"{_INDENT}{row.why}", width), "$muted")]
-    return [(_INDENT, ""), *shortened(rest, room, show=FOUND)]
+    return [(_INDENT, ""), *begun_late(rest, room, show=FOUND)]
 
 
 def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
@@ -176,9 +144,9 @@ def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
         dim = [(text, FOUND if matched else "$muted") for text, matched in row.excerpt]
         return [(fit(row.title, room), look)], dim
     if len(shown) > len(said):  # a line of several sentences
-        excerpt = [*parted(excerpt, len(said))[0], (shown[len(said) :], look)]
+        excerpt = [*split_at(excerpt, len(said))[0], (shown[len(said) :], look)]
     # The first line of a note of several may be shorter than what is shown of it.
-    title, rest = parted(excerpt, len(shown))
+    title, rest = split_at(excerpt, len(shown))
     first, cut = fitted([*title, ("…", look)] if shown != row.title else title, room)
     left = [(text, each if each == FOUND else "$muted") for text, each in [*cut, *rest]]
     if left:
@@ -186,36 +154,34 @@ def _titled(row: Row, room: int, look: str) -> tuple[list[Piece], list[Piece]]:
     return first, left
 
 
-def _tail(row: Row, plan: Columns, year: int) -> list[Piece]:
+def _tail(row: Row, plan: set[str], year: int) -> list[Piece]:
     """What stands right of the title; every text here takes one cell a character."""
     tail: list[Piece] = []
     if row.waiting:
         tail.append((f" {WAITING}", "$warning"))
     if row.pinned:
         tail.append((f" {PINNED}", "$accent"))
-    if plan.strength:
+    if "strength" in plan:
         strong = "$success" if row.long_term else "$secondary"
-        if plan.bars:
+        if "bars" in plan:
             tail += [(f" {BARS[: row.level]}", strong), (UNLIT * (len(BARS) - row.level), "$panel-lighten-1")]
         else:
             tail.append((f" {BARS[row.level - 1] if row.level else ' '}", strong))
-    if plan.layer:
+    if "layer" in plan:
         tail.append((" L" if row.long_term else " s", "$muted"))
-    if plan.links:
+    if "links" in plan:
         number = str(row.links) if row.links < 1000 else f"{row.links // 1000}k"
         tail.append((f"{f'{number}↔' if row.links else '':>5}", "$muted"))
-    if plan.date and row.score is not None:
+    if "date" in plan and row.score is not None:
         tail.append((f"{row.score:>6.2f}", "$primary"))
-        if plan.whole_date:
+        if "whole_date" in plan:
             tail.append((" " * 5, ""))
-    elif plan.whole_date:
+    elif "whole_date" in plan:
         tail.append((f" {row.at.year:04}-{row.at:%m-%d}", "$muted"))
-    elif plan.date:
+    elif "date" in plan:
         tail.append((f" {row.at:%m-%d}" if row.at.year == (year or row.at.year) else f"  {row.at.year:04}", "$muted"))
     return [*tail, (" ", "")]
 
-
-# The notes as a list of any length: how a row is drawn, marked and opened.
 
 #: A click on so many cells at the left marks the row.
 _MARGIN = 2
@@ -227,22 +193,8 @@ class NoteList(PagedList[Row | None]):
     `marked` are the ids that are ticked, `year` the one whose dates need not say it, `empty` stands in an empty list.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "Read", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", "Read", show=False)]
     year: reactive[int] = reactive(0)
-
-    @dataclass
-    class Moved(Message):
-        """The cursor came to rest on this row."""
-
-        row: Row
-
-    @dataclass
-    class Opened(Message):
-        """Enter or a double click on the row under the cursor."""
-
-        row: Row
 
     @dataclass
     class Ticked(Message):
@@ -253,11 +205,6 @@ class NoteList(PagedList[Row | None]):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.marked: set[str] = set()
-
-    @property
-    def row(self) -> Row | None:
-        """The row under the cursor, when it is here."""
-        return self.entry_at(self.cursor)
 
     def show(
         self,
@@ -281,19 +228,11 @@ class NoteList(PagedList[Row | None]):
         self.marked = ids
         self.refresh()
 
-    def came(self) -> None:
-        if self.row is not None:
-            self.post_message(self.Moved(self.row))
-
     def clicked(self, x: int, *, again: bool, double: bool) -> None:
-        if x < _MARGIN and self.row is not None:
-            self.post_message(self.Ticked(self.row))
+        if x < _MARGIN and self.line is not None:
+            self.post_message(self.Ticked(self.line))
         elif double and again:
             self.action_open()
-
-    def action_open(self) -> None:
-        if self.row is not None:
-            self.post_message(self.Opened(self.row))
 
     def pieces(self, place: int, part: int, width: int) -> Sequence[Piece]:
         row = self.entry_at(place)

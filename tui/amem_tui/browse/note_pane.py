@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,34 +11,35 @@ from textual import getters, on, work
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 from textual.widgets import Input, Static
 
 from amem.errors import AmemError, StorageError
 from amem.note import LinkType
 from amem_tui import changes
 from amem_tui.browse import note_pages as note_tab
+from amem_tui.browse.news import deletion_words
 from amem_tui.browse.note_markdown import beginning
-from amem_tui.browse.note_pages import NAMES, READERS, PageRequest, say
+from amem_tui.browse.note_pages import NAMES, READERS, PageRequest, load_note, say
 from amem_tui.browse.page_blocks import Address, Destination, Named, ToNote, ToVersion, Unfold
 from amem_tui.browse.page_view import Page
 from amem_tui.client import words
 from amem_tui.dialogs import NotePicker
 from amem_tui.formatting import one_line, title
-from amem_tui.rooms import NotesScreen
 from amem_tui.tabs import Name, TabStrip
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import tzinfo
+
     from textual.app import ComposeResult
 
+    from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
     from amem.query import Query
     from amem_tui.browse.note_pages import OpenedNote, Reader
     from amem_tui.browse.page_blocks import Part
     from amem_tui.client import CollectionClient
 
-
-# The note that is open: a page for its words, its links, what is near it, its history, its sources, and why.
 
 #: Of a text longer than this the first so many characters are shown at once, and the rest when it is laid out.
 _LONG, _FIRST = 20_000, 4_000
@@ -49,7 +50,11 @@ _PATIENCE = 0.25
 
 
 class NotePane(Vertical):
-    """Shows one note at a time, and of its pages the one whose tab is open: the others are not read."""
+    """Opens the note that is wanted last, and shows of its pages the one whose tab is open: the others are not read.
+
+    `told_of` says of the note with an id why it was found, and what was asked; `rest` for how many seconds it is left
+    unread, since a cursor that is held down passes notes that nobody wants to read.
+    """
 
     #: What is being read.
     page = getters.query_one(Page)
@@ -58,18 +63,28 @@ class NotePane(Vertical):
         Binding("right", "step_tab(1)", "Next page", show=False),
     ]
 
-    @dataclass
-    class Followed(Message):
-        """A link was chosen; `id` is the note at its other end."""
-
-        id: str
-
-    def __init__(self, client: CollectionClient, *, id: str | None = None) -> None:
+    def __init__(
+        self,
+        client: CollectionClient,
+        told_of: Callable[[str], tuple[str, Query | str]],
+        rest: Callable[[], float],
+        *,
+        id: str | None = None,
+    ) -> None:
         super().__init__(id=id)
-        self._client = client
+        self._client, self._told_of, self._rest = client, told_of, rest
         self._asked: PageRequest | None = None
         self._offered = (False, False)
         self.opened_note: OpenedNote | None = None
+        #: The id of the note that is to be read, and whether it was deleted and can be brought back.
+        self.wanted: str | None = None
+        self.gone = False
+        #: Whence links were followed, and on which page.
+        self.trail: list[tuple[str, str]] = []
+        self._wanted_tab: str | None = None
+        #: Notes that are being deleted here: whatever moves up under the cursor is opened in their place.
+        self._leaving: set[str] = set()
+        self._stale = self._opening = False
 
     def compose(self) -> ComposeResult:
         yield Static(id="hint")
@@ -98,17 +113,71 @@ class NotePane(Vertical):
         self.border_title, self.border_subtitle = "Note", ""
         self._offer()
 
-    async def show(
-        self, opened_note: OpenedNote, found: str = "", question: Query | str = "", tab: str | None = None
-    ) -> None:
-        """Show a note; `found` is why it was found if it was, `question` what was asked then, for the page that tells.
+    def want(self, id: str | None, tab: str | None = None) -> None:
+        """Open this note, or none; on this page, or on the one that is open."""
+        self.wanted = self._client.note = id
+        self._wanted_tab, self.gone = tab, False
+        self.read_again()
 
-        The tab stays, unless another is named, and for the same note the place on the page.
-        """
-        same = self._asked is not None and self._asked.note.id == opened_note.note.id
+    def start(self, id: str | None) -> None:
+        """Open a note that no link led to."""
+        self.trail.clear()
+        self.want(id)
+
+    def step_back(self) -> None:
+        """Open the note from which the last link was followed."""
+        self.want(*self.trail.pop())
+
+    def let_go(self, ids: Sequence[str]) -> None:
+        """Say nothing of these notes, which are about to be deleted."""
+        self._leaving = set(ids)
+        if self.wanted in ids:
+            self.trail.clear()
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the wanted note is being deleted here."""
+        return self.wanted in self._leaving
+
+    def read_again(self) -> None:
+        """Read the wanted note, which may have changed."""
+        self._stale = True
+        if not self._opening:
+            self._opening = True
+            self._open_wanted()
+
+    @work(group="note")
+    async def _open_wanted(self) -> None:
+        try:
+            while self._stale:
+                self._stale = False
+                await asyncio.sleep(self._rest())
+                if not self._stale:
+                    with self._client.refusals():
+                        await self._show_wanted()
+        finally:
+            self._opening = False
+        self.screen.refresh_bindings()
+
+    async def _show_wanted(self) -> None:
+        memory, id = self._client.memory, self.wanted
+        if id is None:
+            return
+        opened_note, words, gone = await self._client.ask(partial(_load, memory, id, self._client.zone))
+        if not self.is_attached or self.wanted != id or (opened_note is None and self.leaves):
+            return  # another one is shown next
+        self.gone = gone
+        if opened_note is None:
+            self._client.note = None
+            self.show_hint(words)
+            return
+        self._client.note = id
+        found, question = self._told_of(id)
+        same = self._asked is not None and self._asked.note.id == id
         unfolded = self._asked.unfolded if self._asked is not None else frozenset()
         self._asked = PageRequest(opened_note, self._client.zone, question, found, unfolded)
-        if tab is not None and tab != self.tab:
+        tab, self._wanted_tab = self._wanted_tab or self.tab, None
+        if tab != self.tab:
             self.query_one(TabStrip).mark(tab, opened_note.counts)
             same = False
         await self._turn_page(keep=same)
@@ -193,7 +262,7 @@ class NotePane(Vertical):
         event.stop()
         match event.destination:
             case ToNote(id):
-                self.post_message(self.Followed(id))
+                self._follow_link(id)
             case ToVersion():
                 self._client.app.visit("history")
             case Named(name):
@@ -206,6 +275,11 @@ class NotePane(Vertical):
                 self._asked = replace(self._asked, unfolded=self._asked.unfolded ^ {what})
                 self._open_page(keep=True)
 
+    def _follow_link(self, id: str) -> None:
+        if self.wanted is not None:
+            self.trail.append((self.wanted, self.tab))
+        self.want(id, FIRST_PAGE)
+
     @work(group="name")
     async def _look_up(self, name: str) -> None:
         """Follow a name: a note of that name may have come since the page was read."""
@@ -213,9 +287,15 @@ class NotePane(Vertical):
         with self._client.refusals():
             found = await self._client.ask(partial(self._client.memory.named, [name], inside))
             if name in found:
-                self.post_message(self.Followed(found[name]))
+                self._follow_link(found[name])
             else:
                 self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
+
+
+def _load(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[OpenedNote | None, str, bool]:
+    """A note; where it is not there, what is to be said of it, and whether it can be brought back."""
+    opened_note = load_note(memory, id)
+    return (opened_note, *(("", False) if opened_note is not None else deletion_words(memory, id, zone)))
 
 
 def _whereto(destination: Destination | None) -> str:
@@ -286,30 +366,3 @@ class LinkPicker(NotePicker):
         self._saving = False
         if made:
             self.dismiss()
-
-
-# A screen with an open note on it: its pages by key, and links made and taken away.
-
-
-class ReadingScreen(NotesScreen):
-    """Answers `PANE_KEYS`."""
-
-    _pane = getters.query_one(NotePane)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Without a note there are no pages, and without a chosen link there is none to take away."""
-        if action in ("tab", "link", "unlink"):
-            shown = self.query(NotePane)  # none before the screen is furnished
-            return any(pane.chosen_link if action == "unlink" else pane.opened_note for pane in shown)
-        return super().check_action(action, parameters)
-
-    def action_tab(self, by: int) -> None:
-        self._pane.action_step_tab(by)
-
-    def action_link(self) -> None:
-        if self._pane.opened_note is not None:
-            self.app.push_screen(LinkPicker(self._client, self._pane.opened_note.note))
-
-    def action_unlink(self) -> None:
-        if (link := self._pane.chosen_link) is not None:
-            self.change(partial(changes.unlink, self.memory, link))

@@ -1,8 +1,7 @@
-"""The open note: which one it is, and the way back along the links that were followed."""
+"""What is done with the open note, or with those that are marked."""
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,19 +9,18 @@ from textual import getters, on, work
 
 from amem.interop.exporting import export_chosen
 from amem_tui import changes
-from amem_tui.browse.news import deletion_words
 from amem_tui.browse.note_list import NoteList
-from amem_tui.browse.note_pages import load_note
-from amem_tui.browse.note_pane import FIRST_PAGE, NotePane, ReadingScreen
+from amem_tui.browse.note_pane import LinkPicker, NotePane
 from amem_tui.dialogs import PathPrompt, Question
 from amem_tui.formatting import one_line, plural, title
+from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from amem.note import MemoryNote
-    from amem.query import Query
+    from amem_tui.browse.note_list import Row
     from amem_tui.client import CollectionClient
 
 
@@ -30,171 +28,112 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-#: A cursor that is held down passes notes nobody wants to read; this short rest leaves them unread.
-REST = 0.04
-
-
-class OpenNoteScreen(ReadingScreen):
-    """Shows the note that is wanted last, one at a time, and does what is done with it or with the marked ones.
-
-    Whatever was wanted while one is read is read next. `_marked` are the ids of the marked notes, in their order.
-    """
+class OpenNoteScreen(NotesScreen):
+    """A screen with a list, whose notes can be marked, and the open note beside it."""
 
     #: What needs a note, open or marked.
     NEEDS_A_NOTE = ("edit", "edit_elsewhere", "delete", "pin", "copy_note", "copy_id", "export")
 
     _notes = getters.query_one(NoteList)
+    _pane = getters.query_one(NotePane)
 
     def __init__(self, client: CollectionClient) -> None:
         super().__init__(client)
-        self._wanted: str | None = None
-        #: Whence links were followed, and on which page of the pane.
-        self._trail: list[tuple[str, str]] = []
-        #: The page on which the wanted note opens; None for the one that is open.
-        self._page: str | None = None
-        self._own: set[str] = set()
-        #: Notes that are being deleted here: whatever moves up under the cursor is opened in their place.
-        self._leaving: set[str] = set()
-        self._gone = False
-        self._stale = self._opening = False
+        self._marked: dict[str, None] = {}
 
-    def _reveal(self, id: str) -> None:
-        """Put the list's cursor on this note, if it is listed."""
-        raise NotImplementedError
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without a note there are no pages, and without a chosen link there is none to take away."""
+        if action in ("tab", "link", "unlink"):
+            shown = self.query(NotePane)  # none before the screen is furnished
+            return any(pane.chosen_link if action == "unlink" else pane.opened_note for pane in shown)
+        if action in self.NEEDS_A_NOTE:
+            return self._client.note is not None or (action in ("delete", "export") and bool(self._marked))
+        if action in ("mark", "mark_all"):
+            return self._notes.count > 0
+        return super().check_action(action, parameters)
 
-    def _rest(self) -> float:
-        """Seconds until the note under the cursor is read."""
-        return REST
+    def action_tab(self, by: int) -> None:
+        self._pane.action_step_tab(by)
 
-    def _question(self) -> Query | str:
-        """What the list answers; "" when it answers none."""
-        raise NotImplementedError
+    def action_link(self) -> None:
+        if self._pane.opened_note is not None:
+            self.app.push_screen(LinkPicker(self._client, self._pane.opened_note.note))
 
-    def turn_to(self, id: str) -> None:
-        """Open a note, wherever it stands in the list."""
-        self._trail.clear()
-        self._own.add(id)
-        self._want(id)
-        self._reveal(id)
+    def action_unlink(self) -> None:
+        if (link := self._pane.chosen_link) is not None:
+            self.change(partial(changes.unlink, self.memory, link))
 
-    def _want(self, id: str | None, page: str | None = None) -> None:
-        """Open this note, or none; on this page of the pane, or on the one that is open."""
-        self._wanted = self._client.note = id
-        self._page = page
-        self._gone = False
-        self._open()
-
-    def _open(self) -> None:
-        """Read the wanted note (again)."""
-        self._stale = True
-        if not self._opening:
-            self._opening = True
-            self._open_wanted()
-
-    @work(group="note")
-    async def _open_wanted(self) -> None:
-        try:
-            while self._stale:
-                self._stale = False
-                await asyncio.sleep(self._rest())
-                if not self._stale:
-                    with self._client.refusals():
-                        await self._show_wanted()
-        finally:
-            self._opening = False
+    def _mark(self, ids: Sequence[str], marked: bool) -> None:
+        for id in ids:
+            if marked:
+                self._marked[id] = None
+            else:
+                self._marked.pop(id, None)
+        self._notes.tick(set(self._marked))
+        self._subtitle()
         self.refresh_bindings()
 
-    async def _show_wanted(self) -> None:
-        id = self._wanted
-        if id is None:
-            return
-        opened_note = await self.ask(partial(load_note, self.memory, id))
-        words, gone = "", False
-        if opened_note is None:
-            words, gone = await self.ask(partial(deletion_words, self.memory, id, self._client.zone))
-        if self._wanted != id or (opened_note is None and id in self._leaving):  # another one is shown next
-            return
-        self._gone = gone
-        if opened_note is None:
-            self._client.note = None
-            self._pane.show_hint(words)
-        else:
-            row = self._notes.row
-            self._client.note = id
-            found = row.why if row is not None and row.id == id else ""
-            page, self._page = self._page, None
-            await self._pane.show(opened_note, found, self._question(), page)
+    def _subtitle(self) -> None:
+        """Say below the list what is to be said of all of it."""
+        raise NotImplementedError
 
-    def _forget(self, ids: Sequence[str]) -> None:
-        self._leaving = set(ids)
-        if self._wanted in ids:
-            self._trail.clear()
+    def _toggle(self, row: Row) -> None:
+        self._mark([row.id], row.id not in self._marked)
 
-    def _follow_cursor(self) -> None:
-        """Whoever asks in the same moment is told of the note under the cursor, which is read a little later."""
-        if self._notes.row is not None:
-            self._client.note = self._notes.row.id
+    def action_mark(self) -> None:
+        if self._notes.line is not None:
+            self._toggle(self._notes.line)
+            self._notes.action_step(1)
 
-    @on(NoteList.Moved)
-    def _moved(self, event: NoteList.Moved) -> None:
-        self._trail.clear()
-        if event.row.id != self._wanted:
-            self._want(event.row.id)
-
-    @on(NotePane.Followed)
-    def _follow(self, event: NotePane.Followed) -> None:
-        if self._wanted is not None:
-            self._trail.append((self._wanted, self._pane.tab))
-        self._want(event.id, FIRST_PAGE)
-
-    def _step_back(self) -> None:
-        """Whence the last link was followed."""
-        self._want(*self._trail.pop())
+    @on(NoteList.Ticked)
+    def _ticked(self, event: NoteList.Ticked) -> None:
+        self._toggle(event.row)
 
     def action_undo(self) -> None:
         """Bring back the note that is gone, else take back the last step."""
-        if self._gone and self._wanted is not None:
-            self.change(partial(changes.bring_back, self.memory, self._wanted))
+        if self._pane.gone and self._pane.wanted is not None:
+            self.change(partial(changes.bring_back, self.memory, self._pane.wanted))
         else:
             super().action_undo()
 
     def action_edit(self) -> None:
-        self._client.app.hold_keys(self._edit())
+        self._client.app.hold_keys(self._with_note(self._client.app.write_note))
 
     def action_edit_elsewhere(self) -> None:
-        self._client.app.hold_keys(self._edit_elsewhere())
+        self._client.app.hold_keys(self._with_note(self._client.app.write_elsewhere))
 
-    @work(group="edit")
-    async def _edit(self) -> None:
-        note = await self._read_open()
-        if note is not None:
-            self._client.app.write_note(note)
+    def action_copy_note(self) -> None:
+        self._with_note(self._copy)
 
-    @work(group="edit")
-    async def _edit_elsewhere(self) -> None:
-        note = await self._read_open()
-        if note is not None:
-            self._client.app.write_elsewhere(note)
-
-    def _marked(self) -> list[str]:
-        raise NotImplementedError
-
-    def _chosen(self) -> list[str]:
-        """The ids of the marked notes, or that of the open one."""
-        open_one = self._client.note
-        return self._marked() or ([] if open_one is None else [open_one])
-
-    @work(group="copy")
-    async def action_copy_note(self) -> None:
-        note = await self._read_open()
-        if note is not None:
-            self.app.copy_to_clipboard(note.content)
-            self._client.say(f"Copied the text ({plural(len(note.content), 'character')})")
+    def _copy(self, note: MemoryNote) -> None:
+        self.app.copy_to_clipboard(note.content)
+        self._client.say(f"Copied the text ({plural(len(note.content), 'character')})")
 
     def action_copy_id(self) -> None:
         if self._client.note is not None:
             self.app.copy_to_clipboard(self._client.note)
             self._client.say(f"Copied the id {self._client.note}")
+
+    def action_pin(self) -> None:
+        self._with_note(lambda note: self._client.carry_out(partial(changes.pin, self.memory, note)))
+
+    @work(group="note action")
+    async def _with_note(self, do: Callable[[MemoryNote], Awaitable[object] | None]) -> None:
+        """Read the open note and do this with it."""
+        note = await self._read_open()
+        done = None if note is None else do(note)
+        if done is not None:
+            await done
+
+    async def _read_open(self) -> MemoryNote | None:
+        id = self._client.note
+        with self._client.refusals():
+            return None if id is None else await self.ask(partial(self.memory.read, id))
+        return None
+
+    def _chosen(self) -> list[str]:
+        """The ids of the marked notes, or that of the open one."""
+        return list(self._marked) or [id for id in [self._client.note] if id is not None]
 
     @work(group="change")
     async def action_delete(self) -> None:
@@ -204,23 +143,11 @@ class OpenNoteScreen(ReadingScreen):
             titles = [title(card.text) for card in cards.values()]
             if not titles:
                 return
-            question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
-            if await self.app.push_screen_wait(_deletion(question, titles)):
-                self._forget(ids)
+            if await self.app.push_screen_wait(_deletion(titles)):
+                self._pane.let_go(ids)
+                self._mark(ids, False)
                 if not await self._client.carry_out(partial(changes.delete_notes, self.memory, ids)):
-                    self._forget([])
-
-    @work(group="change")
-    async def action_pin(self) -> None:
-        note = await self._read_open()
-        if note is not None:
-            await self._client.carry_out(partial(changes.pin, self.memory, note))
-
-    async def _read_open(self) -> MemoryNote | None:
-        id = self._client.note
-        with self._client.refusals():
-            return None if id is None else await self.ask(partial(self.memory.read, id))
-        return None
+                    self._pane.let_go([])
 
     @work(group="export")
     async def action_export(self) -> None:
@@ -237,7 +164,8 @@ class OpenNoteScreen(ReadingScreen):
         self.app.push_screen(PathPrompt(self._client, heading, f"{name}.md", write, forms=forms))
 
 
-def _deletion(question: str, titles: Sequence[str]) -> Question:
+def _deletion(titles: Sequence[str]) -> Question:
+    question = "Delete this note?" if len(titles) == 1 else f"Delete {plural(len(titles), 'note')}?"
     named = [f"  {one_line(title, 60)}" for title in titles[:_NAMED]]
     if len(titles) > _NAMED:
         named.append(f"  and {len(titles) - _NAMED:,} more")
