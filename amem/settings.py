@@ -13,7 +13,7 @@ import tomllib
 from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
@@ -28,6 +28,9 @@ from pydantic_settings import (
 from amem.border import checked
 from amem.clock import zone
 from amem.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from amem.strength import Decay
 
 #: The env file and what ``config.toml`` says, while settings are read. To make a class of settings that knows its own
 #: files, as pydantic-settings would have it, takes longer than all the reading.
@@ -209,6 +212,12 @@ class Settings(BaseSettings):
     trust_agent: float = Field(default=0.6, ge=0, le=1)
     """That of what an agent inferred."""
 
+    decay_by: Literal["kind", "type"] = "kind"
+    """Whether each kind of note is forgotten at its own pace, or each memory type: episodic, semantic, procedural."""
+    episodic_days: float = Field(default=180, ge=60, le=1825)
+    """By type: days from the time that an episodic note is about until 1/e of it is kept."""
+    semantic_days: float = Field(default=365, ge=60, le=1825)
+    """By type: days from the last use of a semantic note until 1/e of it is kept. What is procedural never decays."""
     decay_rate: float | None = Field(default=None, gt=0)
     """Rate of forgetting for every note; none: ``stability ** -beta``, each kind at its own pace."""
     long_term_from: float = Field(default=0.7, ge=0)
@@ -257,6 +266,13 @@ class Settings(BaseSettings):
         held = {name: getattr(self, name) for name in type(self).model_fields}
         # Through validation: model_copy would take any value as it is.
         return Settings(**(held | given))
+
+    @property
+    def decay(self) -> Decay:
+        """At what pace notes are forgotten."""
+        from amem.strength import Decay  # numpy takes longer to import than all settings to read
+
+        return Decay(self.decay_by == "type", self.episodic_days, self.semantic_days)
 
     def as_agent(self, name: str, **given: Any) -> Settings:
         """These settings as they hold for an agent, with those `given` in place of its own. Raises InvalidInput."""
@@ -383,5 +399,10 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
         raise InvalidInput(f"cannot read the settings of {root}: {error}") from error
     finally:
         _FILES.reset(reading)
-    given.pop("agent", None)
-    return settings.as_agent(settings.agent, **given) if settings.agent else settings
+    named = given.pop("agent", None)
+    if not settings.agent:
+        return settings
+    own = settings.agents.get(settings.agent, {}).get("collection", settings.agent)
+    if named is None and given.get("collection", own) != own:
+        return settings.replaced(agent="")  # an argument wins over the environment
+    return settings.as_agent(settings.agent, **given)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from amem.note import Kind, Layer
+from amem.note import Kind, Layer, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +41,34 @@ BETA: Mapping[Layer, float] = {Layer.SHORT_TERM: 1.2, Layer.LONG_TERM: 0.8}
 #: What each counted use makes of a note's stability.
 USE_GROWTH = 1.3
 _GROWTH_CAP_DAYS = 365.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decay:
+    """At what pace notes are forgotten: each kind at its own (`STABILITY_DAYS`), or each memory type at one.
+
+    By type an episodic note ages from the time that it is about, a semantic one from its last use (or its arrival), and
+    what is procedural, a topic's page or pinned never does.
+    """
+
+    by_type: bool = False
+    episodic_days: float = 180.0
+    semantic_days: float = 365.0
+
+    def days(self, kind: Kind) -> float:
+        """Days until a note of this kind that was never used is kept at 1/e; infinite for what never decays."""
+        if not self.by_type or math.isinf(STABILITY_DAYS[kind]):
+            return STABILITY_DAYS[kind]
+        by_type = {MemoryType.EPISODIC: self.episodic_days, MemoryType.SEMANTIC: self.semantic_days}
+        return by_type.get(kind.memory_type, math.inf)
+
+    def own_time(self, kind: Kind) -> bool:
+        """Whether a note of this kind ages from the time that it is about, rather than from its last use."""
+        return self.by_type and kind.memory_type is MemoryType.EPISODIC
+
+
+#: The pace unless another is set.
+EACH_KIND = Decay()
 
 
 def stability(base_days: Number, growth: Number) -> Number:

@@ -90,7 +90,7 @@ class Parts:
 
     def __init__(self, settings: Settings, folder: Path | None, given: Given) -> None:
         self.clock = given.clock or SystemClock()
-        self.store = Store(folder, self.clock, read_only=given.read_only)
+        self.store = Store(folder, self.clock, read_only=given.read_only, decay=settings.decay)
         self.called_off = threading.Event()
         self._given = given
         self._closed = False

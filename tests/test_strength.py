@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from amem.note import Kind, Layer
+from amem.note import Kind, Layer, MemoryType
 from amem.strength import (
     BETA,
     STABILITY_DAYS,
     USE_GROWTH,
+    Decay,
     Strength,
     retention,
     stability,
@@ -92,3 +95,42 @@ def test_a_strength_says_what_it_is_made_of() -> None:
     assert known.words() == "strength 0.28 (importance 0.50, trust 0.57, recalled 3x, 41% kept after 80 days)"
     assert json.loads(json.dumps(known.to_dict()))["layer"] == "long_term"
     assert Strength(0.5, 0.5, 0, 1.0, math.inf, 1.0, Layer.SHORT_TERM).to_dict()["stability_days"] is None
+
+
+# Forgetting by memory type.
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "forgetting.md"
+ROW = re.compile(r"^\| (episodic|semantic|procedural) \| (\w+) \| [^|]*\| (\w+) \| (\w+) \|$", re.MULTILINE)
+
+
+def days_to_fade(stable: float, layer: Layer) -> str:
+    """Days until a person's note of importance 0.5 that was never used is weaker than 0.1."""
+    days = np.arange(10_000.0)
+    kept = retention(days, np.full_like(days, stable), np.full_like(days, BETA[layer]))
+    believed = trust(np.full_like(days, 0.9), days, 0 * days, 0 * days)
+    weak = strength(np.full_like(days, 0.5), believed, 0 * days, kept) < 0.1
+    return str(int(days[weak][0])) if weak.any() else "never"
+
+
+def test_the_table_of_days_to_fade_is_what_the_formulas_give() -> None:
+    rows = ROW.findall(PAGE.read_text(encoding="utf-8"))
+
+    assert {row[0] for row in rows} == {str(each) for each in MemoryType}
+    for type, stable, short, long in rows:
+        decay = Decay(True, *(2 * [60.0 if stable == "never" else float(stable)]))
+        (days,) = {decay.days(kind) for kind in Kind if kind.memory_type == type and kind is not Kind.TOPIC}
+        assert (short, long) == (days_to_fade(days, Layer.SHORT_TERM), days_to_fade(days, Layer.LONG_TERM))
+
+
+def test_by_type_what_happened_ages_by_its_own_time_and_what_is_procedural_never() -> None:
+    decay = Decay(by_type=True)
+
+    assert {kind for kind in Kind if decay.own_time(kind)} == {
+        kind for kind in Kind if kind.memory_type is MemoryType.EPISODIC
+    }
+    assert {kind for kind in Kind if math.isinf(decay.days(kind))} == {Kind.PROCEDURE, Kind.CODE, Kind.TOPIC}
+
+
+def test_unless_set_each_kind_has_its_own_pace() -> None:
+    assert {kind: Decay().days(kind) for kind in Kind} == dict(STABILITY_DAYS)
+    assert not any(Decay().own_time(kind) for kind in Kind)

@@ -48,8 +48,8 @@ def mcp(
         raise typer.BadParameter("--port goes with --http")
     if write and install is None:
         raise typer.BadParameter("--write goes with --install CLIENT")
-    if per_client + per_project + (call.collection is not None) > 1:
-        raise typer.BadParameter("--per-client, --per-project and --collection exclude each other")
+    if per_client + per_project + (call.collection is not None) + (call.agent is not None) > 1:
+        raise typer.BadParameter("--per-client, --per-project, --collection and --agent exclude each other")
     if install is not None:
         named = "--per-client" if per_client else "--per-project" if per_project else None
         return _install(call, install, http=http, port=port, read_only=read_only, named=named, write=write)
@@ -101,7 +101,8 @@ def _install(
     else:
         flags = [*(["--read-only"] if read_only else []), *([named] if named else [])]
         # The client may start it in any folder and with other variables than this shell has.
-        where = ["--home", str(settings.home), *([] if named else ["--collection", settings.collection])]
+        whose = ["--agent", settings.agent] if settings.agent else ["--collection", settings.collection]
+        where = ["--home", str(settings.home), *([] if named else whose)]
         env = [] if call.env_file is None else ["--env-file", str(Path(call.env_file).absolute())]
         entry = client.by_command([installed_program(), *where, *env, "mcp", *flags])
     _offer(client.path(), client.key, {clients.NAME: entry}, client.title, write, lambda servers: {clients.NAME: entry})
@@ -145,7 +146,7 @@ def install(
     client: Annotated[str, typer.Argument(metavar="CLIENT", help="Whose sessions: claude-code.")],
     write: Annotated[bool, typer.Option("--write", help="Merge the hooks into its settings.")] = False,
 ) -> None:
-    """Print the hooks for Claude Code's settings; each project gets a collection, or with -c all get that one."""
+    """Print the hooks for Claude Code's settings; each project gets a collection, with -c or --agent all share one."""
     if client.strip().lower() != _CLIENT:
         raise InvalidInput(f"there are no hooks for {client!r}", hint=f"there are some for {_CLIENT}")
     call = invocation(context)
@@ -153,6 +154,7 @@ def install(
 
     words = [installed_program(), "--home", str(call.settings().home)]
     words += [] if call.collection is None else ["--collection", call.collection]
+    words += ["--agent", agent] if (agent := _agent(call)) else []
     words += [] if call.env_file is None else ["--env-file", str(Path(call.env_file).absolute())]
     hooks = {
         event: {"hooks": [{"type": "command", "command": shlex.join([*words, "hook", command]), "timeout": _SECONDS}]}
@@ -171,7 +173,7 @@ def session_start(context: typer.Context) -> None:
     """Print what earlier sessions left in memory for the project; Claude Code gives it to the model."""
     call = invocation(context)
     asked = _asked()
-    name = call.collection or project_collection(folder_of(asked))
+    name = call.collection or (call.settings().collection if _agent(call) else project_collection(folder_of(asked)))
     folder = _home(call) / name
     if not (folder / "amem.db").is_file():
         return  # the first session of the project
@@ -187,7 +189,7 @@ def session_end(context: typer.Context) -> None:
     """Have a session learnt from, by a process of its own, when it ends or is about to be made shorter."""
     call = invocation(context)
     asked = _asked()
-    have_learnt(installed_program(), _home(call), call.collection, call.env_file, asked)
+    have_learnt(installed_program(), _home(call), call.collection, call.env_file, asked, agent=_agent(call))
 
 
 @hook.command(hidden=True)
@@ -204,9 +206,9 @@ def learn(
     with call.memory(create=True, notify=True) as memory:
         report = remember_sessions(memory, [(transcript, Format.CLAUDE_CODE)])
         memory.work(once=True)  # what an earlier one left that was ended before it was done
+        name = memory.settings.collection
     tell(f"{transcript}: {report.messages} new messages, {report.learnt} notes")
-    assert call.collection is not None
-    _made_ready(call, call.collection, project)
+    _made_ready(call, name, project)
 
 
 def _asked() -> "Mapping[str, Any]":
@@ -219,6 +221,11 @@ def _asked() -> "Mapping[str, Any]":
     if not isinstance(held, dict):
         raise InvalidInput("a hook is told in a JSON object what happened", hint="Claude Code runs it")
     return held
+
+
+def _agent(call: "Invocation") -> str | None:
+    """The agent whose memory all sessions share; None where each project has a collection."""
+    return call.agent or (None if call.collection is not None else os.environ.get("AMEM_AGENT")) or None
 
 
 def _home(call: "Invocation") -> Path:

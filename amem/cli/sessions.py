@@ -26,6 +26,8 @@ def run_installed(words: Sequence[str]) -> bool:
     """Do what an installed hook's words say; False, with nothing done, where that takes the whole command line."""
     given: dict[str, str] = {}
     rest = list(words)
+    if os.environ.get("AMEM_AGENT"):  # whose collection that is, the settings say
+        return False
     while len(rest) > 2 and rest[0] in _WITH_VALUE:
         given[_WITH_VALUE[rest[0]]] = rest[1]
         del rest[:2]
@@ -87,7 +89,13 @@ def project_collection(folder: Path) -> str:
 
 
 def have_learnt(
-    program: str, home: Path, collection: str | None, env_file: str | None, asked: Mapping[str, Any]
+    program: str,
+    home: Path,
+    collection: str | None,
+    env_file: str | None,
+    asked: Mapping[str, Any],
+    *,
+    agent: str | None = None,
 ) -> None:
     """Have a process of its own learn from the session's file, where something was said in it."""
     transcript = asked.get("transcript_path")
@@ -96,7 +104,8 @@ def have_learnt(
     import subprocess
 
     folder = folder_of(asked)
-    words = ["--home", str(home), "--collection", collection or project_collection(folder)]
+    whose = ["--agent", agent] if agent else ["--collection", collection or project_collection(folder)]
+    words = ["--home", str(home), *whose]
     words += [] if env_file is None else ["--env-file", env_file]
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     log = os.open(home / _LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -1,4 +1,8 @@
-"""Which MCP client gets which collection, opened when it is first needed, and under which name the log knows it."""
+"""Which MCP client gets which collection, opened when it is first needed, and under which name the log knows it.
+
+The settings of an agent bring its collection, catalogs and rights; a client that has a collection for itself and bears
+the name of an agent gets those of that agent.
+"""
 
 from __future__ import annotations
 
@@ -64,24 +68,27 @@ class Collections:
 
         return [name for name in TOOLS if EVERY[name].reads or not self.read_only]
 
+    def actor(self, client: str) -> str:
+        """Who the log says it was: the agent whose memory is served, else ``agent:<the client's name>``."""
+        return f"agent:{self.settings.agent or plain_name(client)}"
+
     def of(self, client: str) -> AgenticMemorySystem:
-        """The collection of the client of that name, open; what it does is logged as done by ``agent:<name>``.
+        """The collection of the client of that name, open; what it does is logged as done by its `actor`.
 
         Raises CollectionNotFound where nothing may be written and it is not there, and StorageError.
         """
-        client = plain_name(client)
-        name = client if self.per_client else self.settings.collection
+        name = plain_name(client) if self.per_client else self.settings.collection
         with self._lock:
             memory = self._open.get(name)
             if memory is None:
                 memory = self._open[name] = self._opened(name)
-        return memory.acting_as(f"agent:{client}")
+        return memory.acting_as(self.actor(client))
 
     def toolbox(self, client: str) -> Toolbox:
         """The client's tools. Errors as in `of`."""
         from amem.tools import Toolbox
 
-        return Toolbox(self.of(client), names=self.tools(), actor=f"agent:{plain_name(client)}")
+        return Toolbox(self.of(client), names=self.tools(), actor=self.actor(client))
 
     def forget(self, client: str) -> None:
         """Close the client's collection, to be opened anew: its file was replaced, by a restored copy perhaps."""
@@ -105,7 +112,8 @@ class Collections:
 
         if self._closed:
             raise StorageError("the server is ending", hint="start it again")
-        settings = self.settings.replaced(collection=name)
+        named = self.per_client and name in self.settings.agents
+        settings = self.settings.as_agent(name) if named else self.settings.replaced(collection=name)
         return AgenticMemorySystem(settings=settings, notify=self._notify, read_only=self.read_only)
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from amem.query import Filter
     from amem.storage.store import Session
+    from amem.strength import Decay
 
 
 # What the formulas of ``amem.strength`` need to know of notes, column by column: of a few, or of all at once.
@@ -36,10 +37,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _KINDS = tuple(Kind)
-_BASES = np.array([strength.STABILITY_DAYS[kind] for kind in _KINDS])
 _CODES = {str(kind): code for code, kind in enumerate(_KINDS)}
 _DAY = np.timedelta64(1, "D")
 _LATEST = func.max(tables.notes.c.recorded_at, func.coalesce(tables.usage.c.last_access, ""))
+_ABOUT = func.coalesce(tables.notes.c.at, tables.notes.c.recorded_at)
 # As `_statement` has them, for all notes at once.
 _AGREED = (
     "SELECT held.note AS key, count(DISTINCT held.who) AS number FROM corroborations AS held"
@@ -56,13 +57,15 @@ _DISPUTED = (
 class Standings:
     """Columns with a row for each note.
 
-    `kinds` are places in ``Kind``; `arrived` and `used` (the later of arrival and last use) are UTC; `reliability` is
-    what trust starts from (0..1), `growth` what uses made of stability.
+    `kinds` are places in ``Kind``, `bases` the days of their stability; `arrived` and `used` (from when on they are
+    forgotten: see ``amem.strength.Decay``) are UTC; `reliability` is what trust starts from (0..1), `growth` what uses
+    made of stability.
     """
 
     keys: NDArray[np.int64]
     active: NDArray[np.bool_]
     kinds: NDArray[np.int64]
+    bases: Floats
     long_term: NDArray[np.bool_]
     pinned: NDArray[np.bool_]
     importance: Floats
@@ -93,11 +96,11 @@ class Standings:
     @cached_property
     def stability(self) -> Floats:
         """Days; infinite for what does not decay."""
-        grown = strength.stability(_BASES[self.kinds], self.growth)
+        grown = strength.stability(self.bases, self.growth)
         return np.where(self.pinned, np.inf, grown)
 
     def idle(self, at: datetime) -> Floats:
-        """Days since the later of arrival and last use, at least 0."""
+        """Days since the later of arrival and last use, of what ages by its own time since then; at least 0."""
         return _days(self.used, at)
 
     def trust(self, at: datetime) -> Floats:
@@ -147,8 +150,8 @@ class Standings:
 def standings(session: Session, keys: Sequence[int] | None = None) -> Standings:
     """The standing of each of these notes that exists; of every active note when `keys` is None."""
     if keys is None:
-        return _of(_EVERY.rows(session))
-    return _of(_SOME.rows(session, keys=listed(int(key) for key in keys)))
+        return _of(_EVERY.rows(session), session.decay)
+    return _of(_SOME.rows(session, keys=listed(int(key) for key in keys)), session.decay)
 
 
 def standings_among(session: Session, wanted: Filter) -> Standings:
@@ -164,7 +167,7 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
         .add_columns(case(_CODES, value=notes.c.kind, else_=0).label("kinds"))
         .add_columns(func.coalesce(used.c.recalls, 0).label("recalls"))
         .add_columns(func.coalesce(used.c.growth, 1.0).label("growth"))
-        .add_columns(notes.c.recorded_at.label("arrived"), _LATEST.label("used"))
+        .add_columns(notes.c.recorded_at.label("arrived"), _LATEST.label("used"), _ABOUT.label("about"))
         .select_from(notes.outerjoin(used, used.c.note == notes.c.key))
         .where(*conditions(wanted))
     )
@@ -173,7 +176,7 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
         statement,
         whole=("key", "active", "long_term", "pinned", "kinds"),
         real=("importance", "reliability", "recalls", "growth"),
-        times=("arrived", "used"),
+        times=("arrived", "used", "about"),
     )
     keys = held.pop("key")
     for name in ("active", "long_term", "pinned"):
@@ -184,6 +187,7 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
         by_key[counted["key"]] = counted["number"]
         held[name] = by_key[keys]
     held["growth"] = _grown(held["growth"])
+    held["bases"], held["used"] = _paced(session.decay, held["kinds"], held["used"], held.pop("about"))
     return Standings(keys=keys, **held)
 
 
@@ -209,7 +213,7 @@ def _statement() -> Select[Any]:
     return (
         select(notes.c.key, notes.c.status, notes.c.kind, notes.c.layer, notes.c.pinned, notes.c.importance)
         .add_columns(notes.c.reliability, func.coalesce(used.c.recalls, 0), func.coalesce(used.c.growth, 1.0))
-        .add_columns(notes.c.recorded_at, _LATEST, agreed, disputed)
+        .add_columns(notes.c.recorded_at, _LATEST, _ABOUT, agreed, disputed)
         .select_from(notes.outerjoin(used, used.c.note == notes.c.key))
     )
 
@@ -219,15 +223,26 @@ _SOME = Prepared(_statement().where(tables.notes.c.key.in_(among("keys"))))
 _EVERY = Prepared(_statement().where(tables.notes.c.status == str(Status.ACTIVE)).order_by(tables.notes.c.key))
 
 
-def _of(rows: Sequence[tuple[Any, ...]]) -> Standings:
-    columns = list(zip(*rows, strict=True)) or [()] * 13
-    keys, states, kinds, layers, pinned, importance, reliability, recalls, growth, arrived, used, agreed, disputed = (
-        columns
-    )
+def _paced(
+    decay: Decay, kinds: NDArray[np.int64], used: NDArray[np.datetime64], about: NDArray[np.datetime64]
+) -> tuple[Floats, NDArray[np.datetime64]]:
+    """The base of each note's stability in days, and from when on it is forgotten."""
+    bases = np.array([decay.days(kind) for kind in _KINDS])
+    own = np.array([decay.own_time(kind) for kind in _KINDS])
+    return bases[kinds], np.where(own[kinds], about, used)
+
+
+def _of(rows: Sequence[tuple[Any, ...]], decay: Decay) -> Standings:
+    columns = list(zip(*rows, strict=True)) or [()] * 14
+    keys, states, named, layers, pinned, importance, reliability, recalls, growth, *rest = columns
+    arrived, latest, about, agreed, disputed = rest
+    kinds = np.array([_CODES.get(kind, 0) for kind in named], dtype=np.int64)
+    bases, used = _paced(decay, kinds, _moments(latest), _moments(about))
     return Standings(
         keys=np.array(keys, dtype=np.int64),
         active=np.array([state == Status.ACTIVE for state in states], dtype=np.bool_),
-        kinds=np.array([_CODES.get(kind, 0) for kind in kinds], dtype=np.int64),
+        kinds=kinds,
+        bases=bases,
         long_term=np.array([layer == Layer.LONG_TERM for layer in layers], dtype=np.bool_),
         pinned=_numbers(pinned) != 0,
         importance=_numbers(importance),
@@ -235,7 +250,7 @@ def _of(rows: Sequence[tuple[Any, ...]]) -> Standings:
         recalls=_numbers(recalls),
         growth=_grown(_numbers(growth)),
         arrived=_moments(arrived),
-        used=_moments(used),
+        used=used,
         corroborations=np.array(agreed, dtype=np.float64),
         contradictions=np.array(disputed, dtype=np.float64),
     )

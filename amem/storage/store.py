@@ -33,6 +33,7 @@ from amem.storage.sql_values import Prepared
 from amem.storage.standings import Usage
 from amem.storage.vaults import Vaults
 from amem.storage.vectors import Vectors
+from amem.strength import EACH_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.note import Scope
     from amem.storage.backup import Backup
+    from amem.strength import Decay
 
 
 # One transaction on a collection, with a small table of contents: what can be read and written in it.
@@ -58,9 +60,11 @@ _COUNT_UP = update(tables.counter).values(value=tables.counter.c.value + 1).retu
 class Session:
     """A read snapshot, or a writing transaction when it came from ``Store.write()``."""
 
-    def __init__(self, connection: Connection, now: datetime, *, parent: int | None = None) -> None:
+    def __init__(self, connection: Connection, now: datetime, decay: Decay, *, parent: int | None = None) -> None:
         self.connection = connection
         self.now = now
+        #: At what pace notes are forgotten.
+        self.decay = decay
         self._parent = parent
         #: The operations that were begun in it of themselves, not set off by others.
         self.begun: list[int] = []
@@ -229,12 +233,20 @@ class Store:
     """One collection's database; `folder` None keeps it in memory. Safe to use from many threads.
 
     `busy_seconds` is how long a write waits for other processes before StorageBusy; `read_only` refuses every write.
+    `decay` is the pace at which its notes are forgotten.
     """
 
     def __init__(
-        self, folder: Path | None, clock: Clock, *, busy_seconds: float = BUSY_SECONDS, read_only: bool = False
+        self,
+        folder: Path | None,
+        clock: Clock,
+        *,
+        busy_seconds: float = BUSY_SECONDS,
+        read_only: bool = False,
+        decay: Decay = EACH_KIND,
     ) -> None:
         self.folder = folder
+        self._decay = decay
         self._clock = clock
         self.database = Database(folder, busy_seconds=busy_seconds, read_only=read_only)
         self._begun: deque[int] = deque(maxlen=_BEGUN)
@@ -256,7 +268,7 @@ class Store:
     def read(self) -> Iterator[Session]:
         """A consistent snapshot."""
         with self.database.read() as connection:
-            session = Session(connection, self._clock.now())
+            session = Session(connection, self._clock.now(), self._decay)
             yield session
         self.passed_over |= session.passed_over
 
@@ -267,7 +279,7 @@ class Store:
         `wait` bounds the seconds until StorageBusy when others are writing; None waits long.
         """
         with self.database.write(wait=wait) as connection:
-            session = Session(connection, self._clock.now(), parent=self._operation.get())
+            session = Session(connection, self._clock.now(), self._decay, parent=self._operation.get())
             yield session
         self._begun.extend(session.begun)
         self.passed_over |= session.passed_over

@@ -190,3 +190,17 @@ def test_the_hooks_are_merged_into_the_settings_and_others_stay(cli: Cli, tmp_pa
     assert "there are some for claude-code" in cli.refused("hook", "install", "emacs")
     file.write_text('{"hooks": {"SessionEnd": {}}}')
     assert "nothing was changed" in cli.refused("hook", "install", "claude-code", "--write")
+
+
+def test_sessions_of_an_agent_share_its_memory(cli: Cli, project: Path) -> None:
+    cli.home.mkdir(exist_ok=True)
+    (cli.home / "config.toml").write_text('[agents.coder]\ncollection = "craft"\n', encoding="utf-8")
+    first, second = SESSIONS
+    cli.ok("--agent", "coder", "hook", "learn", str(transcript(project, first)), str(project))
+
+    for words, env in ((("--agent", "coder"), {}), ((), {"AMEM_AGENT": "coder"})):
+        told = cli.ok(*words, "hook", "session-start", input=event(project, second, source="startup"), **env)
+        assert "PostgreSQL 15.3" in told
+    assert {each["actor"] for each in cli.json("-c", "craft", "log")} == {"agent:coder"}
+    installed = json.loads(cli.ok("--agent", "coder", "hook", "install", "claude-code"))
+    assert all("--agent coder" in hooks[0]["hooks"][0]["command"] for hooks in installed["hooks"].values())

@@ -11,10 +11,14 @@ import pytest
 from mcp import MCPError
 from mcp_hosts import answer, refusal
 
+from amem import AgenticMemorySystem
 from amem.errors import CollectionNotFound
-from amem.mcp.collections import TOOLS, plain_name
+from amem.mcp.collections import TOOLS, Collections, plain_name
+from amem.settings import load_settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mcp import Client
     from mcp_hosts import Host
 
@@ -281,3 +285,21 @@ async def test_the_prompt_recalls_before_it_asks(host: Host, question: str, says
 def test_a_collection_opened_to_be_read_only_refuses_every_write(host: Host) -> None:
     with pytest.raises(CollectionNotFound):
         host.collections(read_only=True).of("x")
+
+
+def test_an_agents_memory_is_served_with_its_catalogs_under_its_name(tmp_path: Path, model_cache: Path) -> None:
+    home = tmp_path / "home"
+    settings = load_settings(home, llm_backend="offline", cache=model_cache)
+    with AgenticMemorySystem(settings=settings.replaced(collection="team")) as team:
+        team.add("The staging server is called heron.")
+    agents = {"writer": {"catalogs": ["team"]}}
+    for served, client in (
+        (Collections(settings.replaced(agents=agents).as_agent("writer"), chroma=False), "claude-ai"),
+        (Collections(settings.replaced(agents=agents), per_client=True, chroma=False), "writer"),
+    ):
+        tools = served.toolbox(client)
+        tools.run("write", {"content": "A draft on fish."})
+        assert served.of(client).log()[0].actor == "agent:writer"
+        found = tools.run("search", {"query": "What is the staging server called?"})
+        assert (found[0]["content"], found[0]["catalog"]) == ("The staging server is called heron.", "team")
+        served.close()
