@@ -51,7 +51,7 @@ def ended(name: str, *words: str, **environment: str) -> subprocess.CompletedPro
 
 
 def test_there_is_a_test_for_every_example() -> None:
-    tested = {"quickstart", "agent_tools", "local_assistant", "agent_loop", "own_agent", "bulk_import"}
+    tested = {"quickstart", "agent_tools", "local_assistant", "agent_loop", "own_agent", "bulk_import", "three_agents"}
     assert {path.stem for path in EXAMPLES.glob("*.py")} == tested
 
 
@@ -135,3 +135,16 @@ def test_a_bulk_import_of_a_file_leaves_out_what_cannot_be_a_note(tmp_path: Path
     said = run("bulk_import", str(tmp_path / "notes"), str(journal), OLLAMA_HOST=ollama.host)
     assert "line 2 was left out" in said
     assert "all analysed: 2 notes" in said
+
+
+@pytest.mark.parametrize("how", [(), ("--pretend",)])
+def test_three_agents_share_a_catalog_whose_log_tells_their_story(tmp_path: Path, how: tuple[str, ...]) -> None:
+    said = run("three_agents", str(tmp_path / "newsroom"), *how, AMEM_LLM_BACKEND="" if how else "offline")
+    first, second = [line for line in said.splitlines() if line.startswith("writer:")]
+    assert "PostgreSQL" in first
+    assert "MySQL" in second
+    assert first.endswith("[newsroom]")
+    assert second.endswith("[newsroom]")
+    published = [line.split()[1] for line in said.splitlines() if " publish " in line]
+    assert published == ["agent:researcher", "agent:researcher", "agent:critic"]
+    assert said.endswith("own notes stay its own: True\n")
