@@ -196,7 +196,7 @@ class Copies:
 
     def __init__(self, session: Session, copies: int, step: int) -> None:
         self._session = session
-        self._driver: sqlite3.Connection = session.driver
+        self._driver: sqlite3.Connection = session.connection
         self._copies = copies
         self._step = step
         self._next = {

@@ -20,9 +20,6 @@ import hypothesis
 import pytest
 from cpu_times import CpuTimes
 from platformdirs import user_cache_path
-from sqlalchemy.dialects.sqlite.base import SQLiteDialect
-from sqlalchemy.engine import Engine
-from sqlalchemy.util import LRUCache
 
 from amem.embedding.onnx_embedder import OnnxModel
 from amem.testing import FrozenClock, HashEmbedder, ScriptedAnalyst
@@ -124,23 +121,6 @@ def everyday_model_is_opened_once(model_cache: Path) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(OnnxModel, "open", open_)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def statements_are_compiled_once() -> Iterator[None]:
-    """Each collection has an engine of its own, and each would compile the same SQL anew: a tenth of the time."""
-    make, compiled = Engine.__init__, LRUCache(2_000)
-
-    def make_with_cache(engine: Engine, *words: Any, **options: Any) -> None:
-        make(engine, *words, **options)
-        engine._compiled_cache = compiled
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Engine, "__init__", make_with_cache)
-        # The dialect is part of the key, and equal here for all.
-        patch.setattr(SQLiteDialect, "__eq__", lambda one, other: type(one) is type(other))
-        patch.setattr(SQLiteDialect, "__hash__", lambda dialect: hash(type(dialect)))
         yield
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, or_, select
-
 from amem.conflict import judges as slot
 from amem.conflict import reasons
 from amem.conflict.candidates import order
@@ -15,9 +13,7 @@ from amem.conflict.ending import around, states_more
 from amem.labels import short_id
 from amem.language.intervals import intervals, same_value
 from amem.note import Fact, LinkType, Status
-from amem.storage import tables
 from amem.storage.reviews import IN_CONFLICT
-from amem.storage.sql_values import valid_json
 from amem.verdict import Conflict, Label, Verdict
 
 if TYPE_CHECKING:
@@ -184,12 +180,9 @@ def with_kept(session: Session, predicates: Predicates, known: Iterable[Conflict
 
 
 def _kept_beside(session: Session, predicates: Predicates) -> Iterator[Conflict]:
-    notes = tables.notes.c
-    owned = or_(
-        *(func.json_extract(valid_json(notes.edited), f"$.{name}") == "edited" for name in ("status", "overturned"))
-    )
-    rows = session.connection.execute(select(notes.key, notes.id).where(notes.status == str(Status.ACTIVE), owned))
-    kept = {id: key for key, id in rows}
+    owned = "json_extract(CASE WHEN json_valid(edited) THEN edited END, '$.{0}') = 'edited'"
+    owned = f"({owned.format('status')} OR {owned.format('overturned')})"
+    kept = dict(session.rows(f"SELECT id, key FROM notes WHERE status = 'active' AND {owned}"))
     for scope in set(session.notes.scopes_of(list(kept)).values()):
         with session.within(scope):
             yield from _kept_within(session, kept, predicates)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import exists, select
-
 from amem.analysis import Extraction, Passage
 from amem.conflict.ending import free, lift_all_by
 from amem.conflict.settling import void, without_take_backs
@@ -23,7 +21,6 @@ from amem.llm.prompts import language_of
 from amem.message import Role
 from amem.note import Enrichment, Kind, Status
 from amem.receipt import Cost
-from amem.storage import tables
 from amem.writing.intake import NewNote
 from amem.writing.reanalysis import OFFLINE, cost_of, spent_by
 
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
 
 # Earlier attempts at the same episode: what they had made gives way to what a later one makes.
 
-_OPS, _VERSIONS, _NOTES, _WITNESSES = tables.operations, tables.versions, tables.notes, tables.corroborations
-
 
 def take_back(session: Session, operation: int, own: int, cause: str | None) -> None:
     """Hide what earlier extractions under `operation` had made, but for what anybody has touched since.
@@ -67,34 +62,24 @@ def take_back(session: Session, operation: int, own: int, cause: str | None) -> 
 
 
 def _attempts(session: Session, operation: int, own: int, cause: str | None) -> list[int]:
-    statement = select(_OPS.c.id).where(
-        _OPS.c.parent == operation, _OPS.c.action == "extract", _OPS.c.undone_by.is_(None), _OPS.c.id != own
-    )
-    return list(
-        session.connection.execute(statement if cause is None else statement.where(_OPS.c.cause == cause)).scalars()
-    )
+    sql = "SELECT id FROM operations WHERE parent = :operation AND action = 'extract' AND undone_by IS NULL"
+    sql += " AND id <> :own AND (:cause IS NULL OR cause = :cause)"
+    return session.column(sql, operation=operation, own=own, cause=cause)
 
 
 def _touched(session: Session, id: str) -> bool:
     """Whether somebody changed the note; what enrichment and evolution do to it carries a parent and is nobody's."""
-    joined = _VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation).join(_NOTES, _NOTES.c.key == _VERSIONS.c.note)
-    by_somebody = (
-        select(_VERSIONS.c.id)
-        .select_from(joined)
-        .where(_NOTES.c.id == id, _OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None))
-        .where(_OPS.c.action.not_in(("undo", "redo")))
+    sql = (
+        "SELECT 1 FROM versions AS v JOIN operations AS o ON o.id = v.operation JOIN notes AS n ON n.key = v.note"
+        " WHERE n.id = :id AND o.parent IS NULL AND o.undone_by IS NULL AND o.action NOT IN ('undo', 'redo') LIMIT 1"
     )
-    return bool(session.connection.execute(select(exists(by_somebody))).scalar_one())
+    return bool(session.column(sql, id=id))
 
 
 def _confirmed(session: Session, id: str, family: set[int]) -> bool:
     """Whether anybody else has said the same since."""
-    statement = (
-        select(_WITNESSES.c.operation)
-        .select_from(_WITNESSES.join(_NOTES, _NOTES.c.key == _WITNESSES.c.note))
-        .where(_NOTES.c.id == id)
-    )
-    return not set(session.connection.execute(statement).scalars()) <= family
+    sql = "SELECT operation FROM corroborations JOIN notes ON notes.key = note WHERE notes.id = :id"
+    return not set(session.column(sql, id=id)) <= family
 
 
 # What is learnt from in one go, and what came of it: plain values.

@@ -9,19 +9,16 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, or_, select
-
 from amem import checks
 from amem.clock import local_time, parse_time
 from amem.errors import InvalidInput, NoteNotFound, NoteTooLong
 from amem.language import query_terms, sentences
 from amem.message import Message, Role
-from amem.note import Kind, Source, Status
+from amem.note import Source
 from amem.retrieval.budget import without_recalled
-from amem.storage import tables
 from amem.storage.rows import time_text
-from amem.storage.sources import read_sources
-from amem.storage.sql_values import chunks
+from amem.storage.sources import MADE_FROM, read_sources
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -255,19 +252,20 @@ def _alike(note: frozenset[str], sentence: str) -> bool:
     return bool(terms and note) and len(terms & note) >= _SHARED * min(len(terms), len(note))
 
 
+#: A note that sums up an episode.
+_SUMMARY = "notes.kind = 'episode' AND json_extract(notes.metadata, '$.episode') IS NOT NULL"
+
+
 def _forgotten(session: Session, ids: Sequence[str]) -> dict[str, tuple[str, set[str]]]:
     """By id the deleted notes that came from these sources and that people had deleted: what they say, and which."""
     found: dict[str, tuple[str, set[str]]] = {}
-    episode = func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None)
-    statement = (
-        select(_NOTES.c.id, _NOTES.c.content, _SOURCES.c.id)
-        .select_from(_SOURCES.join(_HELD, _HELD.c.source == _SOURCES.c.key).join(_NOTES, _NOTES.c.key == _HELD.c.note))
-        .where(_NOTES.c.status == str(Status.DELETED), or_(_NOTES.c.kind != str(Kind.EPISODE), ~episode))
+    sql = (
+        "SELECT notes.id, notes.content, sources.id FROM sources JOIN note_sources AS held ON held.source = sources.key"
+        " JOIN notes ON notes.key = held.note WHERE sources.id IN (SELECT value FROM json_each(:ids))"
+        f" AND notes.status = 'deleted' AND NOT ({_SUMMARY})"
     )
-    for part in chunks(ids):
-        some = _SOURCES.c.id.in_(part)
-        for note, text, source in session.connection.execute(statement.where(some)):
-            found.setdefault(note, (text, set()))[1].add(source)
+    for note, text, source in session.rows(sql, ids=listed(ids)):
+        found.setdefault(note, (text, set()))[1].add(source)
     return {note: each for note, each in found.items() if _by_people(session, note)}
 
 
@@ -290,67 +288,44 @@ def _by_people(session: Session, note: str) -> bool:
 
 # What was said, as it is stored: which messages are remembered already, what came before, and all of it again.
 
-_SOURCES, _HELD, _NOTES, _OPS = tables.sources, tables.note_sources, tables.notes, tables.operations
-
 
 class Transcript:
     """The messages of one transaction."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     def remembered(self, ids: Sequence[str], *, in_episodes: bool) -> frozenset[str]:
         """Which of these sources belong to a note that stands; with `in_episodes`, to one that sums up an episode."""
-        held = _SOURCES.join(_HELD, _HELD.c.source == _SOURCES.c.key).join(_NOTES, _NOTES.c.key == _HELD.c.note)
-        statement = (
-            select(_SOURCES.c.id)
-            .select_from(held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation))
-            .where(_NOTES.c.status != str(Status.DELETED), _OPS.c.undone_by.is_(None))
-        )
-        if in_episodes:
-            episode = func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None)
-            statement = statement.where(_NOTES.c.kind == str(Kind.EPISODE), episode)
-        found: set[str] = set()
-        for part in chunks(ids):
-            some = _SOURCES.c.id.in_(part)
-            found.update(self._run(statement.where(some)).scalars())
-        return frozenset(found)
+        sql = f"SELECT sources.id {MADE_FROM} AND sources.id IN (SELECT value FROM json_each(:ids))"
+        sql += " AND notes.status <> 'deleted'" + (f" AND {_SUMMARY}" if in_episodes else "")
+        return frozenset(self._session.column(sql, ids=listed(ids)))
 
     def ordinals(self, ids: Sequence[str]) -> dict[str, int]:
         """For each of these sources that is stored, its place in its conversation."""
-        found: dict[str, int] = {}
-        for part in chunks(ids):
-            some = _SOURCES.c.id.in_(part)
-            found |= {id: place or 0 for id, place in self._run(select(_SOURCES.c.id, _SOURCES.c.ordinal).where(some))}
-        return found
+        sql = "SELECT id, coalesce(ordinal, 0) FROM sources WHERE id IN (SELECT value FROM json_each(:ids))"
+        return dict(self._session.rows(sql, ids=listed(ids)))
 
     def length(self, conversation: str) -> int:
         """The ordinal of the conversation's last message; 0 when there is none."""
-        highest = select(func.max(_SOURCES.c.ordinal)).where(_SOURCES.c.conversation == conversation)
-        return int(self._run(highest).scalar_one() or 0)
+        sql = "SELECT coalesce(max(ordinal), 0) FROM sources WHERE conversation = :conversation"
+        return int(self._session.value(sql, conversation=conversation))
 
     def before(self, conversation: str, ordinal: int, count: int) -> list[Message]:
         """Up to `count` messages of the conversation before that ordinal, oldest first, without what was forgotten."""
-        statement = (
-            select(_SOURCES)
-            .where(_SOURCES.c.conversation == conversation, _SOURCES.c.ordinal < ordinal)
-            .order_by(_SOURCES.c.ordinal.desc(), _SOURCES.c.key.desc())
-            .limit(count)
-        )
-        found = read_sources(self._session, reversed(self._run(statement).mappings().all()))
+        found = self._around("ordinal < :ordinal", "ordinal DESC, key DESC", conversation, ordinal, count)[::-1]
         said = [message_of(source) for source in found]
         return list(without_forgotten(self._session, said, [source.id for source in found]))
 
     def after(self, conversation: str, ordinal: int, count: int) -> list[Message]:
         """Up to `count` messages of the conversation after that ordinal, in order."""
-        statement = (
-            select(_SOURCES)
-            .where(_SOURCES.c.conversation == conversation, _SOURCES.c.ordinal > ordinal)
-            .order_by(_SOURCES.c.ordinal, _SOURCES.c.key)
-            .limit(count)
-        )
-        return [message_of(each) for each in read_sources(self._session, self._run(statement).mappings())]
+        found = self._around("ordinal > :ordinal", "ordinal, key", conversation, ordinal, count)
+        return [message_of(each) for each in found]
+
+    def _around(self, where: str, order: str, conversation: str, ordinal: int, count: int) -> list[Source]:
+        sql = f"SELECT * FROM sources WHERE conversation = :conversation AND {where} ORDER BY {order} LIMIT :count"
+        rows = self._session.records(sql, conversation=conversation, ordinal=ordinal, count=count)
+        return read_sources(self._session, rows)
 
     def of(self, note: str) -> list[Source]:
         """What the note came from, in order. Raises NoteNotFound."""

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-from sqlalchemy import func, select
+from typing import TYPE_CHECKING, Any
 
 from amem.conflict.settling import take_back_in, without_take_backs
 from amem.conversation.messages import Transcript, message_of, without_forgotten, without_sentences
 from amem.conversation.reply import Candidate, Forgotten
 from amem.language import index_terms, query_terms, sentences
 from amem.message import Role
-from amem.note import Status
 from amem.query import Query
 from amem.retrieval.confidence import Support, share_held, telling, weights_of
-from amem.storage import tables
-from amem.storage.sources import read_sources
-from amem.storage.sql_values import chunks, valid_json
+from amem.storage.sources import MADE_FROM, read_sources
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from sqlalchemy import ColumnElement
 
     from amem.conversation.episodes import EpisodeNotes
     from amem.conversation.learning import Excerpt
@@ -35,7 +29,11 @@ if TYPE_CHECKING:
 
 # What people take back while they talk: "forget that" hides what was learnt from the words before it, and no more.
 
-_SOURCES, _HELD, _NOTES, _OPS = tables.sources, tables.note_sources, tables.notes, tables.operations
+_FROM_THESE = f"SELECT DISTINCT notes.id {MADE_FROM} AND sources.id IN (SELECT value FROM json_each(:ids))"
+#: What a person did not set.
+_NOT_EDITED = (
+    "coalesce(json_extract(CASE WHEN json_valid(notes.edited) THEN notes.edited END, '$.{0}'), '') <> 'edited'"
+)
 #: How many of a person's own messages back something that they name is looked for.
 NAMED_WITHIN = 20
 #: A note says what a sentence says when they share this part of the shorter one's words.
@@ -77,30 +75,19 @@ def episodes_reached(session: Session, lot: Excerpt) -> list[MemoryNote]:
         if said is not None:
             before = [] if said.before else _before(session, source)
             reached |= {each.id for each in [source, *(before if said.about else before[:1])]}
-    held = _NOTES.join(_HELD, _HELD.c.note == _NOTES.c.key).join(_SOURCES, _SOURCES.c.key == _HELD.c.source)
-    statement = (
-        select(_NOTES.c.id)
-        .select_from(held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation))
-        .where(_NOTES.c.status != str(Status.DELETED), _OPS.c.undone_by.is_(None))
-        .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None))
-        .where(func.coalesce(func.json_extract(valid_json(_NOTES.c.edited), "$.content"), "") != "edited")
-        .distinct()
-    )
-    ids = [
-        id
-        for some in chunks(sorted(reached))
-        for id in session.connection.execute(statement.where(_SOURCES.c.id.in_(some))).scalars()
-    ]
-    return list(session.notes.get_many(list(dict.fromkeys(ids)), history=False, usage=False).values())
+    sql = f"{_FROM_THESE} AND notes.status <> 'deleted' AND json_extract(notes.metadata, '$.episode') IS NOT NULL"
+    ids = session.column(f"{sql} AND {_NOT_EDITED.format('content')}", ids=listed(reached))
+    return list(session.notes.get_many(ids, history=False, usage=False).values())
 
 
 def _people(session: Session, lot: Excerpt) -> list[Source]:
     """What people said in a lot, and the next thing said after it."""
-    own = _SOURCES.c.id.in_(lot.ids)
-    said = [source for source in _read(session, own) if message_of(source).role is Role.USER]
+    own = _read(session, "id IN (SELECT value FROM json_each(:ids)) ORDER BY ordinal", ids=listed(lot.ids))
+    said = [source for source in own if message_of(source).role is Role.USER]
     if lot.ordinals:
-        later = (_SOURCES.c.conversation == lot.conversation) & (_SOURCES.c.ordinal > max(lot.ordinals))
-        following = (source for source in _read(session, later, limit=4) if message_of(source).role is Role.USER)
+        where = "conversation = :conversation AND ordinal > :last ORDER BY ordinal LIMIT 4"
+        later = _read(session, where, conversation=lot.conversation, last=max(lot.ordinals))
+        following = (source for source in later if message_of(source).role is Role.USER)
         said += [source for source in [next(following, None)] if source is not None]
     return said
 
@@ -109,41 +96,25 @@ def _before(session: Session, source: Source) -> list[Source]:
     """What the same person said before in the conversation, the last first."""
     if source.ordinal is None:
         return []
-    where = (
-        (_SOURCES.c.conversation == source.conversation)
-        & (_SOURCES.c.ordinal < source.ordinal)
-        & (func.coalesce(_SOURCES.c.speaker, "") == (source.speaker or ""))
-    )
-    said = _read(session, where, limit=NAMED_WITHIN, newest_first=True)
+    where = "conversation = :conversation AND ordinal < :ordinal AND coalesce(speaker, '') = :speaker"
+    where += f" ORDER BY ordinal DESC LIMIT {NAMED_WITHIN}"
+    asked = {"conversation": source.conversation, "ordinal": source.ordinal, "speaker": source.speaker or ""}
+    said = _read(session, where, **asked)
     return [each for each in said if message_of(each).role is Role.USER]
 
 
 def _made_from(session: Session, sources: Sequence[Source]) -> list[MemoryNote]:
     """Active notes made from these words alone, each once."""
-    held = _NOTES.join(_HELD, _HELD.c.note == _NOTES.c.key).join(_SOURCES, _SOURCES.c.key == _HELD.c.source)
-    statement = (
-        select(_NOTES.c.id, _SOURCES.c.id)
-        .select_from(held.outerjoin(_OPS, _OPS.c.id == _HELD.c.operation))
-        .where(_NOTES.c.status == str(Status.ACTIVE), _OPS.c.undone_by.is_(None))
-        .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_(None))
-        .where(func.coalesce(func.json_extract(valid_json(_NOTES.c.edited), "$.status"), "") != "edited")
-    )
+    sql = f"{_FROM_THESE} AND notes.status = 'active' AND json_extract(notes.metadata, '$.episode') IS NULL"
     meant = {source.id for source in sources}
-    candidates = [
-        id
-        for some in chunks(sorted(meant))
-        for id, _ in session.connection.execute(statement.where(_SOURCES.c.id.in_(some)))
-    ]
-    ids = list(dict.fromkeys(candidates))
+    ids = session.column(f"{sql} AND {_NOT_EDITED.format('status')}", ids=listed(meant))
     came_from = session.sources.of(ids)
     alone = [id for id in ids if {source.id for source in came_from[id]} <= meant]
     return list(session.notes.get_many(alone, history=False, usage=False).values())
 
 
-def _read(session: Session, where: ColumnElement[bool], *, limit: int = -1, newest_first: bool = False) -> list[Source]:
-    order = _SOURCES.c.ordinal.desc() if newest_first else _SOURCES.c.ordinal
-    statement = select(_SOURCES).where(where).order_by(order).limit(limit)
-    return read_sources(session, session.connection.execute(statement).mappings())
+def _read(session: Session, where: str, **asked: Any) -> list[Source]:
+    return read_sources(session, session.records(f"SELECT * FROM sources WHERE {where}", **asked))
 
 
 def _alike(note: str, sentence: str) -> bool:

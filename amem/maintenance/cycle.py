@@ -9,13 +9,9 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
-
 from amem.clock import ASTRAY, start_of_day
 from amem.errors import Cancelled, InvalidInput, MaintenanceRunning, StorageError, with_hint
 from amem.maintenance.shift import LEASE_SECONDS, MaintenanceReport, PhaseReport, Shift, total
-from amem.note import Status
-from amem.storage import tables
 from amem.storage.rows import read_time, time_text
 
 if TYPE_CHECKING:
@@ -213,9 +209,7 @@ def _seen(session: Session, cycle: str) -> int:
 
 
 def _changed(session: Session, since: int) -> list[int]:
-    notes = tables.notes
-    statement = select(notes.c.key).where(notes.c.seq > since, notes.c.status == str(Status.ACTIVE))
-    return sorted(session.connection.execute(statement).scalars())
+    return session.column("SELECT key FROM notes WHERE seq > :since AND status = 'active' ORDER BY key", since=since)
 
 
 def packed(keys: Iterable[int]) -> str:
@@ -273,10 +267,8 @@ def quiet_since(session: Session) -> datetime | None:
     """When the collection was last written to or talked with; None when never."""
     latest = time_text(session.now + ASTRAY)
     times = [
-        session.connection.execute(
-            select(table.c.at).where(table.c.at <= latest).order_by(key.desc()).limit(1)
-        ).scalar_one_or_none()
-        for table, key in ((tables.operations, tables.operations.c.id), (tables.turns, tables.turns.c.key))
+        session.value(f"SELECT at FROM {table} WHERE at <= :latest ORDER BY {key} DESC LIMIT 1", latest=latest)
+        for table, key in (("operations", "id"), ("turns", "key"))
     ]
     return max((at for at in map(read_time, times) if at is not None), default=None)
 
@@ -286,7 +278,7 @@ def _astray(session: Session, moment: datetime) -> bool:
 
 
 def _first_note(session: Session) -> datetime | None:
-    return read_time(session.connection.execute(select(func.min(tables.notes.c.recorded_at))).scalar_one())
+    return read_time(session.value("SELECT min(recorded_at) FROM notes"))
 
 
 def _night(moment: datetime, zone: tzinfo) -> datetime:

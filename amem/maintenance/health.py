@@ -8,22 +8,17 @@ from datetime import datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
-
 from amem.collection import folder_size
 from amem.errors import EmbedderMismatch
 from amem.maintenance.cycle import CYCLES, due, upcoming
 from amem.maintenance.shift import COUNTS, total
 from amem.note import Status
-from amem.storage import tables
 from amem.storage.reviews import leaning, open_disagreements
 from amem.storage.rows import read_moment, read_time, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import tzinfo
-
-    from sqlalchemy import ColumnElement
 
     from amem.collection import Collection
     from amem.storage.jobs import Run
@@ -138,7 +133,7 @@ def _health(session: Session, zone: tzinfo, index: str, language: str, bytes: in
         orphans=_orphans(session),
         dangling_links=session.links.dangling(),
         conflicts=len(open_disagreements(session)),
-        lost_successors=_lost_successors(session),
+        lost_successors=len(session.notes.behind_lost()),
         pending=waiting["pending"],
         degraded=waiting["degraded"],
         reviews=len(session.reviews.open()),
@@ -156,13 +151,11 @@ def _health(session: Session, zone: tzinfo, index: str, language: str, bytes: in
 
 def _census(session: Session) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
     """Notes by status, and active ones by layer and by kind, most first."""
-    notes = tables.notes
-    columns = (notes.c.status, notes.c.layer, notes.c.kind)
-    statement = select(*columns, func.count()).where(notes.c.status != str(Status.DELETED)).group_by(*columns)
+    sql = "SELECT status, layer, kind, count(*) FROM notes WHERE status <> 'deleted' GROUP BY status, layer, kind"
     statuses: Counter[str] = Counter()
     layers: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
-    for status, layer, kind, number in session.connection.execute(statement):
+    for status, layer, kind, number in session.rows(sql):
         statuses[status] += number
         if status == Status.ACTIVE:
             layers[layer] += number
@@ -171,35 +164,19 @@ def _census(session: Session) -> tuple[dict[str, int], dict[str, int], dict[str,
 
 
 def _orphans(session: Session) -> int:
-    notes, links = tables.notes, tables.links
-    linked = [select(1).where(end == notes.c.id).exists() for end in (links.c.source, links.c.target)]
-    return _number(session, notes.c.status == str(Status.ACTIVE), ~linked[0], ~linked[1])
-
-
-def _lost_successors(session: Session) -> int:
-    notes, successor = tables.notes, tables.notes.alias()
-    there = select(1).where(successor.c.id == notes.c.superseded_by, successor.c.status != str(Status.DELETED))
-    named = (notes.c.status == str(Status.SUPERSEDED), notes.c.superseded_by.is_not(None))
-    return _number(session, *named, ~there.exists())
-
-
-def _number(session: Session, *conditions: ColumnElement[bool]) -> int:
-    counted = select(func.count()).select_from(tables.notes).where(*conditions)
-    return int(session.connection.execute(counted).scalar_one())
+    linked = (
+        "EXISTS (SELECT 1 FROM links WHERE source = notes.id) OR EXISTS (SELECT 1 FROM links WHERE target = notes.id)"
+    )
+    return int(session.value(f"SELECT count(*) FROM notes WHERE status = 'active' AND NOT ({linked})"))
 
 
 def _growth(session: Session) -> tuple[int, ...]:
-    notes = tables.notes
     since = session.now - timedelta(weeks=WEEKS)
     # Counted by day in the database: what arrived may be most of a large collection.
-    day = func.substr(notes.c.recorded_at, 1, 10)
-    statement = (
-        select(func.min(notes.c.recorded_at), func.count())
-        .where(notes.c.status != str(Status.DELETED), notes.c.recorded_at > time_text(since))
-        .group_by(day)
-    )
+    sql = "SELECT min(recorded_at), count(*) FROM notes WHERE status <> 'deleted' AND recorded_at > :since"
+    rows = session.rows(f"{sql} GROUP BY substr(recorded_at, 1, 10)", since=time_text(since))
     weeks = [0] * WEEKS
-    for first, number in session.connection.execute(statement):
+    for first, number in rows:
         ago = (session.now - read_moment(first)) // timedelta(weeks=1)
         weeks[-1 - min(max(ago, 0), WEEKS - 1)] += number
     return tuple(weeks)

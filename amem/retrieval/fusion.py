@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from sqlalchemy import func, select
 
 from amem.clock import zone
 from amem.language import query_terms, written_in_cjk
-from amem.note import Status
 from amem.protocols import Literate
 from amem.retrieval.entity_leg import EntityLeg
 from amem.retrieval.fact_leg import FactsLeg
@@ -20,7 +18,7 @@ from amem.retrieval.question import weights
 from amem.retrieval.question_times import Dating
 from amem.retrieval.time_leg import TimeLeg
 from amem.retrieval.words import LexicalLeg
-from amem.storage import tables
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -277,18 +275,16 @@ _TRIED = 20
 #: Share of the collection that may change before its language is looked at again.
 _DRIFT = 0.02
 
-_NOTES = tables.notes
-_SPAN = select(func.min(_NOTES.c.key), func.max(_NOTES.c.key))
-_TEXTS = select(func.substr(_NOTES.c.content, 1, _LONGEST)).where(_NOTES.c.status == str(Status.ACTIVE))
+_TEXTS = f"SELECT substr(content, 1, {_LONGEST}) FROM notes WHERE status = 'active'"
 
 
 # GLOB takes ranges of characters: kana, Han and hangul. Few notes that hold one are written in another script.
-_HOLDS_CJK = _TEXTS.where(_NOTES.c.content.op("GLOB")("*[\u3041-\u9fff\uac00-\ud7af]*")).limit(_SAMPLE)
+_HOLDS_CJK = f"{_TEXTS} AND content GLOB '*[\u3041-\u9fff\uac00-\ud7af]*' LIMIT {_SAMPLE}"
 
 
 def written_in_other_script(session: Session) -> str:
     """The beginning of a note in Chinese, Japanese or Korean; '' where there is none. Looks at every note."""
-    found = session.connection.execute(_HOLDS_CJK).scalars()
+    found = session.column(_HOLDS_CJK)
     return next((text for text in found if written_in_cjk(text)), "")
 
 
@@ -358,10 +354,11 @@ def _look(session: Session) -> Languages:
 
 
 def _sample(session: Session) -> list[str]:
-    first, last = session.connection.execute(_SPAN).one()
+    ((first, last),) = session.rows("SELECT min(key), max(key) FROM notes")
     if first is None:
         return []
     step = max(1, (last - first) // _SAMPLE)
-    spread = session.connection.execute(_TEXTS.where(_NOTES.c.key.in_(range(first, last + 1, step)))).scalars().all()
+    keys = listed(range(first, last + 1, step))
+    spread = session.column(f"{_TEXTS} AND key IN (SELECT value FROM json_each(:keys))", keys=keys)
     # Where most of those keys are gone, any notes will do.
-    return list(spread) or list(session.connection.execute(_TEXTS.limit(_SAMPLE)).scalars())
+    return spread or session.column(f"{_TEXTS} LIMIT {_SAMPLE}")

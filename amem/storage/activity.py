@@ -10,7 +10,6 @@ import numpy as np
 
 from amem.storage.notes import differences
 from amem.storage.rows import read_moment, time_text
-from amem.storage.sql_values import Prepared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 # What an operation did note by note, with all that it set off: the lines of a report that outlives its process.
 
-_DEEDS = Prepared(
+_DEEDS = (
     "WITH RECURSIVE family(id) AS (VALUES (:operation) UNION ALL"
     " SELECT o.id FROM operations AS o JOIN family AS f ON o.parent = f.id)"
     " SELECT o.id, o.action, o.cause, o.undone_by IS NOT NULL, n.id, v.version = 1"
@@ -49,7 +48,7 @@ def deeds(session: Session, operation: int, *, limit: int) -> list[Deed]:
     """What the operation and all below it did, in the order it was done; at most `limit` deeds."""
     return [
         Deed(id, action, cause, bool(undone), note, bool(made))
-        for id, action, cause, undone, note, made in _DEEDS.rows(session, operation=operation, limit=limit)
+        for id, action, cause, undone, note, made in session.rows(_DEEDS, operation=operation, limit=limit)
     ]
 
 
@@ -58,24 +57,24 @@ def deeds(session: Session, operation: int, *, limit: int) -> list[Deed]:
 # The order is a few bytes for each operation, so that any place in a log of a hundred thousand is as near as its end.
 
 _WHICH = " FROM operations WHERE (:since IS NULL OR at >= :since) AND (:actor IS NULL OR actor = :actor)"
-_ORDER = Prepared(f"SELECT id, coalesce(parent, 0), at{_WHICH} ORDER BY id DESC")
-_ACTORS = Prepared(f"SELECT actor, count(*){_WHICH} GROUP BY actor ORDER BY count(*) DESC, actor")
+_ORDER = f"SELECT id, coalesce(parent, 0), at{_WHICH} ORDER BY id DESC"
+_ACTORS = f"SELECT actor, count(*){_WHICH} GROUP BY actor ORDER BY count(*) DESC, actor"
 #: A minute begins and ends on the same day wherever one is.
 _MINUTE = len("2026-03-01T09:00")
-_TOUCHED = Prepared(
+_TOUCHED = (
     "SELECT n.id, v.version, v.changes FROM versions AS v JOIN notes AS n ON n.key = v.note"
     " WHERE v.operation = :operation AND v.note IN (SELECT DISTINCT note FROM versions WHERE operation = :operation"
     " ORDER BY id LIMIT :most) ORDER BY v.id"
 )
-_LINKED = Prepared(
+_LINKED = (
     "SELECT source, target, type, before, after FROM link_changes WHERE operation = :operation ORDER BY id LIMIT :most"
 )
-_FLAGGED = Prepared(
+_FLAGGED = (
     "SELECT n.id FROM flags AS f JOIN notes AS n ON n.key = f.note WHERE f.operation = :operation AND NOT f.dismissed"
     " ORDER BY f.id"
     " LIMIT :most"
 )
-_WITNESSED = Prepared(
+_WITNESSED = (
     "SELECT n.id FROM corroborations AS c JOIN notes AS n ON n.key = c.note WHERE c.operation = :operation LIMIT :most"
 )
 
@@ -122,7 +121,7 @@ class Doings:
 
 def log_order(session: Session, zone: tzinfo, *, since: datetime | None = None, actor: str | None = None) -> LogOrder:
     """The order of all operations since then, or of one actor's; their days are those of that zone."""
-    rows = _ORDER.rows(session, since=None if since is None else time_text(since), actor=actor)
+    rows = session.rows(_ORDER, since=None if since is None else time_text(since), actor=actor)
     days: dict[str, int] = {}
     for _, _, at in rows:
         minute = at[:_MINUTE]
@@ -137,7 +136,7 @@ def log_order(session: Session, zone: tzinfo, *, since: datetime | None = None, 
 
 def actors(session: Session, *, since: datetime | None = None) -> dict[str, int]:
     """Everyone who did anything since then, and how many operations, most first."""
-    return dict(_ACTORS.rows(session, since=None if since is None else time_text(since), actor=None))
+    return dict(session.rows(_ACTORS, since=None if since is None else time_text(since), actor=None))
 
 
 def operations_of(session: Session, ids: list[int]) -> list[Operation]:
@@ -151,15 +150,15 @@ def doings(session: Session, operation: int, *, most: int) -> Doings:
     found = session.operations.get(operation)
     asked = {"operation": operation, "most": most}
     changes: dict[str, dict[str, tuple[Any, Any]]] = {}
-    for note, version, text in _TOUCHED.rows(session, **asked):
+    for note, version, text in session.rows(_TOUCHED, **asked):
         held = changes.setdefault(note, {})
         made = differences(session, note, 0, 1) if version == 1 else json.loads(text)
         for field, (before, after) in made.items():
             held[field] = (held[field][0] if field in held else before, after)
     links = tuple(
         LinkChange(source, target, type, json.loads(after or before)["reason"], after is not None)
-        for source, target, type, before, after in _LINKED.rows(session, **asked)
+        for source, target, type, before, after in session.rows(_LINKED, **asked)
     )
     numbers = session.reviews.concerned([operation])[:most]
-    flagged, witnessed = (tuple(id for (id,) in each.rows(session, **asked)) for each in (_FLAGGED, _WITNESSED))
+    flagged, witnessed = (tuple(id for (id,) in session.rows(each, **asked)) for each in (_FLAGGED, _WITNESSED))
     return Doings(found, changes, links, tuple(session.reviews.of(numbers)), flagged, witnessed)

@@ -14,25 +14,18 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, insert, or_, select, update
-from sqlalchemy import text as sql
-
 from amem.errors import AmbiguousId, SessionNotFound
 from amem.note import NOBODY, Scope
-from amem.storage import tables
 from amem.storage.filters import in_scope, scope_values
 from amem.storage.rows import read_moment, time_text
-from amem.storage.sql_values import Prepared, chunks
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from datetime import datetime
-
-    from sqlalchemy import ColumnElement, RowMapping, Select
 
     from amem.storage.store import Session
 
-_SESSIONS, _TURNS, _OPS = tables.sessions, tables.turns, tables.operations
 _HINT = "amem chat --list shows the chats"
 #: The source made from a message: its `Turn.message_id`, and behind it whose the chat is.
 _MESSAGE = re.compile(r"(?P<chat>.+?):(?P<number>\d+):(?P<role>user|assistant)(?: (?P<scope>\{.*\}))?", re.DOTALL)
@@ -62,7 +55,7 @@ class Learning(StrEnum):
 
 _WAITING = (Learning.WAITING,)
 #: Of a turn before so many newer ones nobody waits for the end any more.
-_STEPS = Prepared(
+_STEPS = (
     "SELECT coalesce(2 * max(key) - sum(state = 'asked'), 0)"
     " FROM (SELECT key, state FROM turns ORDER BY key DESC LIMIT 20)"
 )
@@ -132,24 +125,29 @@ class Chats:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     # -- sessions ----------------------------------------------------------------------------------------------
 
     def begin(self, id: str, scope: Scope = NOBODY) -> None:
         """Begin a session, from which notes of the `scope` are made; one that is there already goes on."""
         row = {"id": id, "started_at": time_text(self._session.now), "scope": scope.kept}
-        self._run(insert(_SESSIONS).prefix_with("OR IGNORE").values(row))
+        self._session.insert("sessions", row, either="IGNORE")
 
     def sessions(self, limit: int = 50) -> list[ChatSession]:
         """Sessions that have turns, the last used first."""
-        return self._session.readable(
-            self._run(_heads().where(self._own()).limit(limit)).mappings(), lambda row: f"chat {row['id']}", _session_of
+        sql = (
+            "SELECT sessions.id, started_at, count(*) AS turns, max(turns.at) AS last,"
+            " (SELECT question FROM turns AS first WHERE first.session = sessions.key ORDER BY first.number LIMIT 1)"
+            " AS opening"
+            f" FROM sessions JOIN turns ON turns.session = sessions.key WHERE {_OWN}"
+            " GROUP BY sessions.key ORDER BY max(turns.key) DESC LIMIT :limit"
         )
+        rows = self._session.records(sql, limit=limit, **self._scope)
+        return self._session.readable(rows, lambda row: f"chat {row['id']}", _session_of)
 
     def scope_of(self, id: str) -> Scope:
         """Whose a session is; nobody's where there is none."""
-        held = self._run(select(_SESSIONS.c.scope).where(_SESSIONS.c.id == id)).scalar_one_or_none()
+        held = self._session.value("SELECT scope FROM sessions WHERE id = :id", id=id)
         return NOBODY if held is None else Scope.of(json.loads(held))
 
     def newest(self) -> str | None:
@@ -161,8 +159,8 @@ class Chats:
         """The one session whose id is or begins with `prefix`. Raises SessionNotFound or AmbiguousId."""
         if not prefix:
             raise SessionNotFound("an empty id names no chat", hint=_HINT)
-        within = (_SESSIONS.c.id >= prefix, _SESSIONS.c.id < prefix + "\U0010ffff", self._own())
-        ids = list(self._run(select(_SESSIONS.c.id).where(*within).order_by(_SESSIONS.c.id).limit(5)).scalars())
+        sql = f"SELECT id FROM sessions WHERE id >= :prefix AND id < :end AND {_OWN} ORDER BY id LIMIT 5"
+        ids = self._session.column(sql, prefix=prefix, end=prefix + "\U0010ffff", **self._scope)
         if prefix in ids or len(ids) == 1:
             return prefix if prefix in ids else str(ids[0])
         if not ids:
@@ -171,18 +169,17 @@ class Chats:
 
     def steps(self) -> int:
         """How many turns were begun, and how many of them ended, together: it grows with either. Quick to ask for."""
-        ((number,),) = _STEPS.rows(self._session)
-        return int(number)
+        return int(self._session.value(_STEPS))
 
     # -- a turn, from question to answer -----------------------------------------------------------------------
 
     def ask(self, session: str, question: str, at: datetime, *, learning: Learning = Learning.WAITING) -> Turn:
         """Write down a question as the session's next turn. Raises SessionNotFound."""
-        found = self._run(select(_SESSIONS.c.key, _SESSIONS.c.scope).where(_SESSIONS.c.id == session)).one_or_none()
-        if found is None:
+        found = self._session.rows("SELECT key, scope FROM sessions WHERE id = :id", id=session)
+        if not found:
             raise SessionNotFound(f"no chat {session!r}", hint=_HINT)
-        key, scope = found.key, Scope.of(json.loads(found.scope))
-        last = self._run(select(func.max(_TURNS.c.number)).where(_TURNS.c.session == key)).scalar_one()
+        key, scope = found[0][0], Scope.of(json.loads(found[0][1]))
+        last = self._session.value("SELECT max(number) FROM turns WHERE session = :key", key=key)
         turn = Turn(0, session, (last or 0) + 1, at, question, "", TurnState.ASKED, learning, scope=scope)
         row = {
             "session": key,
@@ -192,9 +189,7 @@ class Chats:
             "state": str(turn.state),
             "learning": str(learning),
         }
-        made = self._run(insert(_TURNS).values(row)).lastrowid
-        assert made is not None
-        return replace(turn, key=int(made))
+        return replace(turn, key=self._session.insert("turns", row))
 
     def recalled(self, key: int, notes: Sequence[Recollection], *, supported: bool | None, prompt: str = "") -> None:
         """Keep what was recalled for the turn, before its model is asked."""
@@ -231,35 +226,25 @@ class Chats:
 
         Without `recalled` what was recalled for them is left out, which takes longer to read than all the rest.
         """
-        statement = _turns().where(_SESSIONS.c.id == session).order_by(_TURNS.c.number.desc())
-        if before is not None:
-            statement = statement.where(_TURNS.c.number < before)
-        rows = self._run(statement if last is None else statement.limit(last)).mappings().all()
-        return self._readable(reversed(rows), partial(_turn_of, recalled=recalled))
+        where = "sessions.id = :session AND (:before IS NULL OR number < :before) ORDER BY number DESC LIMIT :last"
+        turns = self._turns(where, recalled=recalled, session=session, before=before, last=-1 if last is None else last)
+        return turns[::-1]
 
     def open_turns(self, session: str) -> list[Turn]:
         """The turns that are learnt from and that no episode sums up yet, in order, without what was recalled."""
-        statement = _turns().where(
-            _SESSIONS.c.id == session, _TURNS.c.episode.is_(None), _TURNS.c.learning != str(Learning.OFF)
-        )
-        rows = self._run(statement.order_by(_TURNS.c.number)).mappings()
-        return self._readable(rows, partial(_turn_of, recalled=False))
+        where = "sessions.id = :session AND episode IS NULL AND learning <> 'off' ORDER BY number"
+        return self._turns(where, recalled=False, session=session)
 
     def episodes(self, session: str, *, before: int) -> list[str]:
         """Ids of the notes that sum up episodes of a session's turns before that number, in its order."""
-        statement = (
-            select(_TURNS.c.episode)
-            .select_from(_TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session))
-            .where(_SESSIONS.c.id == session, _TURNS.c.number < before, func.coalesce(_TURNS.c.episode, "") != "")
-            .group_by(_TURNS.c.episode)
-            .order_by(func.min(_TURNS.c.number))
-        )
-        return list(self._run(statement).scalars())
+        sql = "SELECT episode FROM turns JOIN sessions ON sessions.key = turns.session WHERE sessions.id = :session"
+        sql += " AND number < :before AND coalesce(episode, '') <> '' GROUP BY episode ORDER BY min(number)"
+        return self._session.column(sql, session=session, before=before)
 
     def turn(self, session: str, number: int) -> Turn | None:
         """One turn; None when the session has no such turn."""
-        row = self._run(_turns().where(_SESSIONS.c.id == session, _TURNS.c.number == number)).mappings().one_or_none()
-        return None if row is None else _turn_of(row)
+        rows = self._session.records(f"{_TURNS} sessions.id = :id AND number = :number", id=session, number=number)
+        return _turn_of(rows[0]) if rows else None
 
     # -- learning ----------------------------------------------------------------------------------------------
 
@@ -271,28 +256,33 @@ class Chats:
         A turn whose answer is on its way is not among them, unless it has been for as long as nobody waits; nor is one
         of which somebody undid what the rules had learnt meanwhile.
         """
-        statement = _turns().where(*self._unlearnt(states), self._free(), self._own())
-        if before is not None:
-            statement = statement.where(_TURNS.c.at < time_text(before))
-        statement = statement.order_by(_TURNS.c.key)
-        return self._readable(self._run(statement if limit is None else statement.limit(limit)).mappings(), _turn_of)
+        until = None if before is None else time_text(before)
+        where = f"{_UNLEARNT} AND {_FREE} AND {_OWN} AND (:until IS NULL OR turns.at < :until)"
+        asked: dict[str, Any] = self._moments | {
+            "states": listed(states),
+            "until": until,
+            "limit": -1 if limit is None else limit,
+        }
+        return self._turns(f"{where} ORDER BY turns.key LIMIT :limit", **asked, **self._scope)
 
     def unlearnt(self, *, since: datetime | None = None) -> int:
         """How many turns (asked since then) wait to be learnt from, or for a model where the rules stood in for it.
 
         Those that somebody is learning from now are among them.
         """
-        asked = _turns().where(*self._unlearnt((Learning.WAITING, Learning.DEGRADED)), self._own())
-        if since is not None:
-            asked = asked.where(_TURNS.c.at >= time_text(since))
-        return int(self._run(select(func.count()).select_from(asked.subquery())).scalar_one())
+        sql = f"SELECT count(*) FROM ({_TURNS} {_UNLEARNT} AND {_OWN} AND (:since IS NULL OR turns.at >= :since))"
+        asked = self._moments | {"states": listed(_UNFINISHED), "since": None if since is None else time_text(since)}
+        return int(self._session.value(sql, **asked, **self._scope))
 
     def claim(self, keys: Sequence[int], owner: str, *, seconds: float) -> set[int]:
         """Take these unlearnt turns for as long; returns those got (the others are somebody else's or done)."""
+        sql = (
+            "UPDATE turns SET owner = :owner, lease_until = :until WHERE key IN (SELECT value FROM json_each(:keys))"
+            f" AND learning IN (SELECT value FROM json_each(:states)) AND {_FREE} RETURNING key"
+        )
         until = time_text(self._session.now + timedelta(seconds=seconds))
-        unlearnt = _TURNS.c.learning.in_([str(Learning.WAITING), str(Learning.DEGRADED)])
-        statement = update(_TURNS).where(_TURNS.c.key.in_(list(keys)), unlearnt, self._free())
-        return set(self._run(statement.values(owner=owner, lease_until=until).returning(_TURNS.c.key)).scalars())
+        asked = self._moments | {"owner": owner, "until": until, "keys": listed(keys), "states": listed(_UNFINISHED)}
+        return set(self._session.column(sql, **asked))
 
     def release(self, keys: Sequence[int]) -> None:
         """Give turns back unlearnt."""
@@ -300,10 +290,9 @@ class Chats:
 
     def give_back_of(self, gone: Callable[[str], bool]) -> None:
         """Give back the turns of owners that are gone, without waiting for their leases."""
-        owners = self._run(select(_TURNS.c.owner).where(_TURNS.c.owner.is_not(None)).distinct()).scalars().all()
-        for owner in owners:
+        for owner in self._session.column("SELECT DISTINCT owner FROM turns WHERE owner IS NOT NULL"):
             if gone(owner):
-                self._run(update(_TURNS).where(_TURNS.c.owner == owner).values(owner=None, lease_until=None))
+                self._session.update("turns", {"owner": None, "lease_until": None}, owner=owner)
 
     def learnt(self, keys: Sequence[int], learning: Learning, *, operation: int | None = None) -> None:
         """Say that these turns were learnt from, and by which operation."""
@@ -311,16 +300,12 @@ class Chats:
 
     def quiet(self, since: datetime) -> list[str]:
         """Sessions with learnt turns that no episode sums up yet, in which nothing was said since then."""
-        done = [str(Learning.DONE), str(Learning.DEGRADED)]
-        statement = (
-            select(_SESSIONS.c.id)
-            .select_from(_TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session))
-            .where(_TURNS.c.episode.is_(None), _TURNS.c.learning.in_(done), self._own())
-            .group_by(_SESSIONS.c.key)
-            .having(func.max(_TURNS.c.at) < time_text(since))
-            .order_by(_SESSIONS.c.key)
+        sql = (
+            "SELECT sessions.id FROM turns JOIN sessions ON sessions.key = turns.session"
+            f" WHERE episode IS NULL AND learning IN ('done', 'degraded') AND {_OWN}"
+            " GROUP BY sessions.key HAVING max(turns.at) < :since ORDER BY sessions.key"
         )
-        return list(self._run(statement).scalars())
+        return self._session.column(sql, since=time_text(since), **self._scope)
 
     def summed_up(self, keys: Sequence[int], episode: str) -> None:
         """Say which note sums up the episode that these turns belong to."""
@@ -338,71 +323,66 @@ class Chats:
         message = _MESSAGE.fullmatch(source)
         if message is None:
             return
-        kept = _SESSIONS.c.id == message["chat"], _SESSIONS.c.scope == (message["scope"] or NOBODY.kept)
-        wanted = select(_SESSIONS.c.key).where(*kept).scalar_subquery()
         field = "question" if message["role"] == "user" else "answer"
-        statement = update(_TURNS).where(_TURNS.c.session == wanted, _TURNS.c.number == int(message["number"]))
-        self._run(statement.values({field: text, "error": ""}))
+        sql = f"UPDATE turns SET {field} = :text, error = '' WHERE number = :number"
+        sql += " AND session = (SELECT key FROM sessions WHERE id = :chat AND scope = :scope)"
+        kept = {"chat": message["chat"], "scope": message["scope"] or NOBODY.kept, "number": int(message["number"])}
+        self._session.change(sql, text=text, **kept)
 
     def forget(self, note: str) -> None:
         """Take out what turns say about why this (purged) note was recalled; that it was stays."""
-        for key, told in self._run(select(_TURNS.c.key, _TURNS.c.recalled).where(_TURNS.c.recalled.contains(note))):
+        for key, told in self._session.rows("SELECT key, recalled FROM turns WHERE instr(recalled, :note)", note=note):
             held = [replace(each, why="") if each.note == note else each for each in _recalled_of(told)]
             self._set([key], recalled=_json(held))
 
-    def _own(self) -> ColumnElement[bool]:
-        """Holds for the sessions of the scope."""
-        return and_(sql(in_scope("sessions", "scope")).bindparams(**scope_values(self._session.scope)))
+    @property
+    def _scope(self) -> dict[str, Any]:
+        return scope_values(self._session.scope)
+
+    @property
+    def _moments(self) -> dict[str, Any]:
+        now = self._session.now
+        return {"now": time_text(now), "abandoned": time_text(now - _ABANDONED)}
 
     def _set(self, keys: Sequence[int], **values: Any) -> None:
-        for some in chunks(keys):
-            self._run(update(_TURNS).where(_TURNS.c.key.in_(some)).values(values))
+        sets = ", ".join(f"{name} = :{name}" for name in values)
+        sql = f"UPDATE turns SET {sets} WHERE key IN (SELECT value FROM json_each(:keys))"
+        self._session.change(sql, keys=listed(keys), **values)
 
-    def _unlearnt(self, states: Sequence[Learning]) -> list[ColumnElement[bool]]:
-        """Holds for turns in one of these states but those being answered and those whose lesson was undone."""
-        abandoned = time_text(self._session.now - _ABANDONED)
-        return [
-            _TURNS.c.learning.in_([str(state) for state in states]),
-            _OPS.c.undone_by.is_(None),
-            or_(_TURNS.c.state != str(TurnState.ASKED), _TURNS.c.at <= abandoned),
-        ]
-
-    def _readable(self, rows: Iterable[RowMapping], read: Callable[[RowMapping], Turn]) -> list[Turn]:
-        return self._session.readable(rows, lambda row: f"turn {row['number']} of chat {row['session_id']}", read)
-
-    def _free(self) -> ColumnElement[bool]:
-        return or_(_TURNS.c.lease_until.is_(None), _TURNS.c.lease_until <= time_text(self._session.now))
+    def _turns(self, where: str, *, recalled: bool = True, **asked: Any) -> list[Turn]:
+        return self._session.readable(
+            self._session.records(f"{_TURNS} {where}", **asked),
+            lambda row: f"turn {row['number']} of chat {row['session_id']}",
+            partial(_turn_of, recalled=recalled),
+        )
 
 
 #: After so long nobody waits for an answer any more: whoever asked was killed.
 _ABANDONED = timedelta(minutes=30)
 
 
-def _turns() -> Select[Any]:
-    return select(_TURNS, _SESSIONS.c.id.label("session_id"), _SESSIONS.c.scope, _OPS.c.undone_by).select_from(
-        _TURNS.join(_SESSIONS, _SESSIONS.c.key == _TURNS.c.session).outerjoin(_OPS, _OPS.c.id == _TURNS.c.learnt_by)
-    )
+_UNFINISHED = (Learning.WAITING, Learning.DEGRADED)
+_TURNS = (
+    "SELECT turns.*, sessions.id AS session_id, sessions.scope, o.undone_by FROM turns"
+    " JOIN sessions ON sessions.key = turns.session LEFT JOIN operations AS o ON o.id = turns.learnt_by WHERE"
+)
+#: Turns in one of some states but those being answered and those whose lesson was undone.
+_UNLEARNT = (
+    "learning IN (SELECT value FROM json_each(:states)) AND o.undone_by IS NULL"
+    " AND (state <> 'asked' OR turns.at <= :abandoned)"
+)
+_FREE = "(lease_until IS NULL OR lease_until <= :now)"
+#: Sessions of the scope.
+_OWN = in_scope("sessions", "scope")
 
 
-def _heads() -> Select[Any]:
-    first = _TURNS.alias("first")
-    opening = select(first.c.question).where(first.c.session == _SESSIONS.c.key).order_by(first.c.number).limit(1)
-    return (
-        select(_SESSIONS.c.id, _SESSIONS.c.started_at, func.count().label("turns"), func.max(_TURNS.c.at).label("last"))
-        .add_columns(opening.scalar_subquery().label("opening"), func.max(_TURNS.c.key).label("newest"))
-        .select_from(_SESSIONS.join(_TURNS, _TURNS.c.session == _SESSIONS.c.key))
-        .group_by(_SESSIONS.c.key)
-        .order_by(func.max(_TURNS.c.key).desc())
-    )
-
-
-def _session_of(row: RowMapping) -> ChatSession:
+def _session_of(row: Mapping[str, Any]) -> ChatSession:
     return ChatSession(
         row["id"], read_moment(row["started_at"]), read_moment(row["last"]), row["turns"], row["opening"]
     )
 
 
-def _turn_of(row: RowMapping, *, recalled: bool = True) -> Turn:
+def _turn_of(row: Mapping[str, Any], *, recalled: bool = True) -> Turn:
     return Turn(
         key=row["key"],
         session=row["session_id"],

@@ -1,4 +1,4 @@
-"""One SQLite file (or one in memory) behind SQLAlchemy: connections, transactions, and SQLite's errors in our words.
+"""One SQLite file (or one in memory): connections, transactions, and SQLite's errors in our words.
 
 A file is opened in WAL mode with ``synchronous=FULL``: a write has succeeded when its commit has, and survives
 ``kill -9`` and power loss. Readers never wait for writers. An in-memory collection is one connection under a lock.
@@ -10,15 +10,11 @@ import errno
 import os
 import sqlite3
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-
-from sqlalchemy import create_engine, event
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import QueuePool, StaticPool
 
 from amem.errors import (
     InvalidInput,
@@ -36,11 +32,11 @@ from amem.storage.rows import stored_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sqlalchemy import Connection
-
 FILE_NAME = "amem.db"
 BUSY_SECONDS = 60.0
 _CACHE_KIB = 65_536
+#: So many connections are kept for the next transaction.
+_IDLE = 4
 _INDEXES = ("note_text", "source_text")
 #: What SQLite says of a file that is not as it wrote it.
 _DAMAGED = ("malformed", "not a database", "corrupt", "vtable constructor failed", "Could not decode to UTF-8")
@@ -68,13 +64,9 @@ class Database:
         if folder is not None:
             with explained(self.path):
                 self._prepare(folder, read_only=read_only)
-        self.engine = create_engine(
-            "sqlite://",
-            creator=self._connect,
-            poolclass=StaticPool if self.path is None else QueuePool,
-            **({} if self.path is None else {"pool_size": 4, "max_overflow": -1}),
-        )
-        event.listen(self.engine, "begin", _begin)
+        #: Connections that no transaction uses; the one in memory is always the same.
+        self._idle: list[sqlite3.Connection] = []
+        self._turn = threading.Lock()
         try:
             self._open()
         except BaseException:
@@ -83,15 +75,15 @@ class Database:
         self._file = self._identity()
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> Iterator[sqlite3.Connection]:
         """A consistent snapshot: everything committed before its first statement, nothing after."""
         self._refuse_when_closed()
         self._refuse_when_gone()
-        with explained(self.path), self._in_memory_lock(), self._connection() as connection, connection.begin():
+        with explained(self.path), self._in_memory_lock(), self._transaction("BEGIN") as connection:
             yield connection
 
     @contextmanager
-    def write(self, *, wait: float | None = None) -> Iterator[Connection]:
+    def write(self, *, wait: float | None = None) -> Iterator[sqlite3.Connection]:
         """A transaction that holds the write lock from its start; commits when left without an exception.
 
         `wait` is how many seconds to wait for the lock before StorageBusy, for writes that are not worth waiting for.
@@ -107,10 +99,8 @@ class Database:
                 if self._frozen
                 else "it was opened to be read only",
             )
-        with explained(self.path), self._write_turn(wait), self._connection() as plain:
-            connection = plain.execution_options(amem_write=True)
-            with self._patience(connection, wait), connection.begin():
-                yield connection
+        with explained(self.path), self._write_turn(wait), self._transaction("BEGIN IMMEDIATE", wait) as connection:
+            yield connection
 
     def close(self) -> None:
         """Close every connection; the last one folds the write-ahead log back into the file.
@@ -118,7 +108,7 @@ class Database:
         A thread that comes late is refused: its connection would be one that nobody closes.
         """
         self._closed = True
-        self.engine.dispose()
+        self._close_idle()
         if self._aside is not None:
             self._aside.cleanup()
 
@@ -126,10 +116,8 @@ class Database:
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """SQLite's own connection in a `read`, for whoever copies the database while others go on writing."""
         with self.read() as connection:
-            connection.exec_driver_sql("SELECT 1 FROM counter")  # the moment that is copied begins here
-            raw = connection.connection.dbapi_connection
-            assert isinstance(raw, sqlite3.Connection)
-            yield raw
+            connection.execute("SELECT 1 FROM counter").fetchall()  # the moment that is copied begins here
+            yield connection
 
     def shrink(self) -> None:
         """Rewrite the file without what was purged, so that no trace of it stays in free pages or the log.
@@ -157,20 +145,18 @@ class Database:
         """Merge a full-text index that is in many pieces, a step at a time, and renew what the planner knows."""
         for index in _INDEXES:
             with self.read() as connection:
-                pieces = connection.exec_driver_sql(f"SELECT count(DISTINCT segid) FROM {index}_idx").scalar_one()
+                ((pieces,),) = connection.execute(f"SELECT count(DISTINCT segid) FROM {index}_idx").fetchall()
             # A negative step begins to merge all pieces into one; the positive ones go on with that.
             step = -_STEP
             while pieces > _PIECES and not stop():
                 with self.write() as connection:
-                    raw = connection.connection.dbapi_connection
-                    assert isinstance(raw, sqlite3.Connection)
-                    before = raw.total_changes
-                    raw.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', {step})")
-                    if raw.total_changes - before < 2:  # FTS5's word for: nothing left to do
+                    before = connection.total_changes
+                    connection.execute(f"INSERT INTO {index} ({index}, rank) VALUES ('merge', {step})")
+                    if connection.total_changes - before < 2:  # FTS5's word for: nothing left to do
                         break
                 step = _STEP
         with self.write() as connection:
-            connection.exec_driver_sql("PRAGMA optimize")
+            connection.execute("PRAGMA optimize").fetchall()
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
@@ -196,19 +182,56 @@ class Database:
         return found.st_dev, found.st_ino
 
     @contextmanager
-    def _connection(self) -> Iterator[Connection]:
-        """A connection that is closed, not kept, once it met damage.
+    def _transaction(self, begin: str, wait: float | None = None) -> Iterator[sqlite3.Connection]:
+        """A transaction that is committed when left without an exception, else rolled back.
 
-        It would keep damaged pages in its cache when the file is well again. Its transaction is rolled back before: one
-        that is closed while an error still holds its statements keeps the write lock until they are gone.
+        A connection that met damage is closed, not kept: it would keep damaged pages in its cache when the file is
+        well again. Its transaction is rolled back before: one that is closed while an error still holds its
+        statements keeps the write lock until they are gone.
         """
-        with self.engine.connect() as connection:
-            try:
-                yield connection
-            except (DBAPIError, sqlite3.Error) as error:
-                if self.path is not None and isinstance(explain(original(error), None), StorageCorrupt):
-                    connection.invalidate()
-                raise
+        connection = self._take()
+        keep = True
+        try:
+            if wait is not None:
+                connection.execute(f"PRAGMA busy_timeout={int(wait * 1000)}")
+            connection.execute(begin)
+            yield connection
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            keep = self.path is None or not isinstance(explain(error, None), StorageCorrupt)
+            raise
+        finally:
+            if connection.in_transaction:
+                # What the transaction failed of is what is raised; it is over in any case.
+                with suppress(sqlite3.Error):
+                    connection.rollback()
+            if wait is not None:
+                connection.execute(f"PRAGMA busy_timeout={int(self.busy_seconds * 1000)}")
+            self._give(connection, keep=keep)
+
+    def _take(self) -> sqlite3.Connection:
+        with self._turn:
+            if self._idle:
+                return self._idle[-1] if self.path is None else self._idle.pop()
+        connection = self._connect()
+        if self.path is None:
+            self._idle.append(connection)
+        return connection
+
+    def _give(self, connection: sqlite3.Connection, *, keep: bool) -> None:
+        with self._turn:
+            if self.path is None and not self._closed:
+                return
+            if keep and not self._closed and len(self._idle) < _IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _close_idle(self) -> None:
+        with self._turn:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
 
     @contextmanager
     def _write_turn(self, wait: float | None) -> Iterator[None]:
@@ -222,19 +245,6 @@ class Database:
             yield
         finally:
             self._write_lock.release()
-
-    @contextmanager
-    def _patience(self, connection: Connection, wait: float | None) -> Iterator[None]:
-        if wait is None:
-            yield
-            return
-        raw = connection.connection.dbapi_connection
-        assert isinstance(raw, sqlite3.Connection)
-        raw.execute(f"PRAGMA busy_timeout={int(wait * 1000)}")
-        try:
-            yield
-        finally:
-            raw.execute(f"PRAGMA busy_timeout={int(self.busy_seconds * 1000)}")
 
     @contextmanager
     def _in_memory_lock(self) -> Iterator[None]:
@@ -317,7 +327,7 @@ class Database:
             with explained(self.path):
                 self._upgrade()
         except StorageFull as error:
-            self.engine.dispose()
+            self._close_idle()
             self.read_only = self._frozen = True
             self._full = error
             try:
@@ -328,13 +338,11 @@ class Database:
 
     def _upgrade(self) -> None:
         with self._write_lock:
-            connection = self.engine.raw_connection()
+            connection = self._take()
             try:
-                raw = connection.dbapi_connection
-                assert isinstance(raw, sqlite3.Connection)
-                migrate(raw, self.path, read_only=self.read_only)
+                migrate(connection, self.path, read_only=self.read_only)
             finally:
-                connection.close()
+                self._give(connection, keep=True)
 
 
 @contextmanager
@@ -342,8 +350,8 @@ def explained(path: Path | None) -> Iterator[None]:
     """Raise what SQLite or the disk complain of as StorageError or its kin; `path` is the database it is about."""
     try:
         yield
-    except (DBAPIError, sqlite3.Error) as error:
-        raise explain(original(error), path) from error
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
     except UnicodeEncodeError as error:
         raise InvalidInput("half of a surrogate pair is not text", hint="give valid Unicode") from error
 
@@ -359,12 +367,7 @@ def explain_folder(error: OSError, folder: Path) -> StorageError:
     return StorageError(f"cannot create {folder}: {error.strerror}", hint="name another --home")
 
 
-def original(error: DBAPIError | sqlite3.Error) -> BaseException | None:
-    """SQLite's own error, which SQLAlchemy wraps."""
-    return error.orig if isinstance(error, DBAPIError) else error
-
-
-def explain(error: BaseException | None, path: Path | None) -> StorageError:
+def explain(error: BaseException, path: Path | None) -> StorageError:
     """SQLite's complaint as the StorageError that says what to do about it."""
     where = str(path or "the in-memory collection")
     text = str(error)
@@ -381,11 +384,6 @@ def explain(error: BaseException | None, path: Path | None) -> StorageError:
             f"{where} is damaged: {text}", hint="restore a backup (amem backup --restore FILE); do not delete it"
         )
     return StorageError(f"{where}: {text}", hint="run amem doctor")
-
-
-def _begin(connection: Connection) -> None:
-    writing = connection.get_execution_options().get("amem_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
 def _make_private(folder: Path) -> None:

@@ -6,23 +6,18 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, bindparam, column, delete, func, insert, select, text
-
 from amem.language import normalize
 from amem.language.intervals import Evidence
 from amem.language.subjects import subject_key
 from amem.note import Status
 from amem.rendering import fallen
-from amem.storage import tables
 from amem.storage.filters import changed_since, in_scope, scope_values, stood
 from amem.storage.rows import note_of, read_moment, read_time, time_text
-from amem.storage.sql_values import Prepared, chunks, listed, valid_json
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from datetime import datetime
-
-    from sqlalchemy import ColumnClause, ColumnElement, Executable
 
     from amem.note import Fact, MemoryNote, Overturned
     from amem.storage.store import Session
@@ -30,104 +25,46 @@ if TYPE_CHECKING:
 
 # What notes state, as rows that are found by subject, predicate and object; ``notes.facts`` is the truth of it.
 
-_FACTS, _NOTES = tables.facts, tables.notes
-_INSERT = insert(_FACTS)
-_CLEAR = delete(_FACTS).where(_FACTS.c.note == bindparam("wanted"))
-
-
-def _evidence() -> Select[Any]:
-    successor = _NOTES.alias()
-    owned = valid_json(_NOTES.c.edited)
-    return (
-        select(_FACTS)
-        .add_columns(_NOTES.c.id, _NOTES.c.key, _NOTES.c.at, _NOTES.c.status, _NOTES.c.superseded_by, _NOTES.c.speaker)
-        .add_columns(_NOTES.c.valid_from.label("note_from"), _NOTES.c.valid_to.label("note_to"))
-        .add_columns(
-            func.coalesce(
-                func.json_extract(owned, "$.status"),
-                func.json_extract(owned, "$.overturned"),
-            ).label("status_owner")
-        )
-        .add_columns(successor.c.id.label("successor"))
-        .add_columns(func.coalesce(successor.c.valid_from, successor.c.at).label("replaced"))
-        .select_from(
-            _FACTS.join(_NOTES, _NOTES.c.key == _FACTS.c.note).outerjoin(
-                successor,
-                (successor.c.id == _NOTES.c.superseded_by) & (successor.c.status != str(Status.DELETED)),
-            )
-        )
-        .where(text(in_scope()))
-        .order_by(_NOTES.c.key, _FACTS.c.place)
-    )
-
-
-_EVIDENCE = _evidence()
-
-
-def _holders() -> Select[Any]:
-    successor = _NOTES.alias()
-    return (
-        select(_FACTS.c.note, _FACTS.c.object, _FACTS.c.holds)
-        .add_columns(func.coalesce(_FACTS.c.valid_from, _NOTES.c.valid_from, _NOTES.c.at).label("since"))
-        .add_columns(func.coalesce(successor.c.valid_from, successor.c.at).label("replaced"))
-        .select_from(
-            _FACTS.join(_NOTES, _NOTES.c.key == _FACTS.c.note).outerjoin(
-                successor,
-                (successor.c.id == _NOTES.c.superseded_by) & (successor.c.status != str(Status.DELETED)),
-            )
-        )
-        .where(_FACTS.c.subject_key == bindparam("subject"), _FACTS.c.predicate_key == bindparam("predicate"))
-        .where(
-            (_NOTES.c.status == str(Status.ACTIVE))
-            | ((_NOTES.c.status == str(Status.SUPERSEDED)) & _NOTES.c.superseded_by.is_not(None))
-        )
-        .where(text(in_scope()))
-    )
-
-
+_NAMES, _PREDICATES = (
+    f"{column} IN (SELECT value FROM json_each(:{name}))"
+    for column, name in (("f.{0}_key", "names"), ("f.predicate_key", "predicates"))
+)
+_FROM = "FROM facts AS f JOIN notes ON notes.key = f.note"
+#: What took a note's place, unless that was deleted.
+_SUCCESSOR = "LEFT JOIN notes AS successor ON successor.id = notes.superseded_by AND successor.status <> 'deleted'"
+_REPLACED = "coalesce(successor.valid_from, successor.at) AS replaced"
+_SINCE = "coalesce(f.valid_from, notes.valid_from, notes.at)"
+_OWNED = "json_extract(CASE WHEN json_valid(notes.edited) THEN notes.edited END, '$.{0}')"
+_EVIDENCE = (
+    "SELECT f.*, notes.id, notes.key, notes.at, notes.status, notes.superseded_by, notes.speaker,"
+    " notes.valid_from AS note_from, notes.valid_to AS note_to,"
+    f" coalesce({_OWNED.format('status')}, {_OWNED.format('overturned')}) AS status_owner,"
+    f" successor.id AS successor, {_REPLACED} {_FROM} {_SUCCESSOR}"
+    f" WHERE {{0}} AND {in_scope()} ORDER BY notes.key, f.place"
+)
 # On the path of every write.
-_HOLDERS = _holders()
-_HOLDERS_OF_ONE = _HOLDERS.where(_FACTS.c.object_key.in_((bindparam("object"), "")))
-
-
-def _stated(column: ColumnElement[str]) -> Select[Any]:
-    since = func.coalesce(_FACTS.c.valid_from, _NOTES.c.valid_from, _NOTES.c.at).label("since")
-    return (
-        select(since, _FACTS.c.note, _FACTS.c.place, _FACTS.c.subject, _FACTS.c.predicate, _FACTS.c.object)
-        .add_columns(_FACTS.c.subject_key, _FACTS.c.object_key)
-        .select_from(_FACTS.join(_NOTES, _NOTES.c.key == _FACTS.c.note))
-        .where(column.in_(_values("names")), _FACTS.c.predicate_key.in_(_values("predicates")), text(in_scope()))
-        .order_by(since.desc(), _FACTS.c.note.desc())
-        .limit(bindparam("limit"))
-    )
-
-
-def _values(name: str) -> Select[Any]:
-    # As one JSON parameter: an IN list takes SQLAlchemy longer to write out than SQLite to answer.
-    value: ColumnClause[str] = column("value")
-    return select(value).select_from(func.json_each(bindparam(name)))
-
-
-_ABOUT = _EVIDENCE.where(_FACTS.c.subject_key.in_(_values("names")))
-_ABOUT_THAT = _ABOUT.where(_FACTS.c.predicate_key.in_(_values("predicates")))
-_STATING = _EVIDENCE.where(_FACTS.c.predicate_key.in_(_values("predicates")))
-_UNENDED = (
-    select(_FACTS.c.note, _FACTS.c.subject, _FACTS.c.predicate, _FACTS.c.object)
-    .add_columns(_FACTS.c.subject_key, _FACTS.c.object_key)
-    .select_from(_FACTS.join(_NOTES, _NOTES.c.key == _FACTS.c.note))
-    .where(_FACTS.c.note.in_(_values("notes")))
-    .where(func.coalesce(_FACTS.c.valid_to, _NOTES.c.valid_to, "9") > bindparam("at"))
-    .order_by(_FACTS.c.note, _FACTS.c.place)
+_HOLDERS = (
+    f"SELECT f.note, f.object, f.holds, {_SINCE}, {_REPLACED} {_FROM} {_SUCCESSOR}"
+    " WHERE f.subject_key = :subject AND f.predicate_key = :predicate"
+    " AND (:object IS NULL OR f.object_key IN (:object, ''))"
+    " AND (notes.status = 'active' OR notes.status = 'superseded' AND notes.superseded_by IS NOT NULL)"
+    f" AND {in_scope()}"
 )
 # On the path of every search.
-_STATED = (_stated(_FACTS.c.subject_key), _stated(_FACTS.c.object_key))
+_STATED = (
+    f"SELECT {_SINCE} AS since, f.note, f.place, f.subject, f.predicate, f.object, f.subject_key, f.object_key {_FROM}"
+    f" WHERE {_NAMES} AND {_PREDICATES} AND {in_scope()} ORDER BY since DESC, f.note DESC LIMIT :limit"
+)
+_UNENDED = (
+    f"SELECT f.note, f.subject, f.predicate, f.object, f.subject_key, f.object_key {_FROM}"
+    " WHERE f.note IN (SELECT value FROM json_each(:notes)) AND coalesce(f.valid_to, notes.valid_to, '9') > :at"
+    " ORDER BY f.note, f.place"
+)
 _THERE = (
     "EXISTS (SELECT 1 FROM facts CROSS JOIN notes ON notes.key = facts.note WHERE {0} = json_each.value"
     f" AND predicate_key IN (SELECT asked.value FROM json_each(:predicates) AS asked) AND {in_scope()})"
 )
-_KNOWN = Prepared(
-    f"SELECT value FROM json_each(:names) WHERE {_THERE.format('subject_key')} OR {_THERE.format('object_key')}"
-)
+_KNOWN = f"SELECT value FROM json_each(:names) WHERE {_THERE.format('subject_key')} OR {_THERE.format('object_key')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,89 +98,75 @@ class Facts:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     def put(self, key: int, note: MemoryNote) -> None:
         """Bring the rows of a note in line with what it states."""
-        self._run(_CLEAR, {"wanted": key})
-        if note.facts and note.status is not Status.DELETED:
-            self._run(_INSERT, fact_rows(key, note))
+        self._session.change("DELETE FROM facts WHERE note = :key", key=key)
+        if note.status is not Status.DELETED:
+            self._session.insert("facts", *fact_rows(key, note))
 
     def about(self, subjects: Iterable[str], predicates: Collection[str] | None = None) -> list[Evidence]:
         """All that notes state of these subjects (spelled in any way, see `subject_key`), oldest arrival first.
 
         With `predicates` only what they state in these (folded) words.
         """
-        asked = {"names": json.dumps([subject_key(subject) for subject in subjects])}
+        about, names = _NAMES.format("subject"), listed(map(subject_key, subjects))
         if predicates is None:
-            return self._evidence(self._scoped(_ABOUT, asked))
-        asked["predicates"] = json.dumps(list(predicates))
-        return self._evidence(self._scoped(_ABOUT_THAT, asked))
+            return self._evidence(about, names=names)
+        return self._evidence(f"{about} AND {_PREDICATES}", names=names, predicates=listed(predicates))
 
     def stating(self, predicates: Collection[str]) -> list[Evidence]:
         """All that notes state of anybody in these (folded) words, oldest arrival first."""
-        asked = {"predicates": json.dumps(list(predicates))}
-        return self._evidence(self._scoped(_STATING, asked))
+        return self._evidence(_PREDICATES, predicates=listed(predicates))
 
     def of(self, keys: Sequence[int]) -> list[Evidence]:
         """All that these notes state."""
-        return [
-            each
-            for some in chunks([int(key) for key in keys])
-            for each in self._evidence(self._scoped(_EVIDENCE.where(_FACTS.c.note.in_(some)), {}))
-        ]
+        return self._evidence("f.note IN (SELECT value FROM json_each(:keys))", keys=listed(map(int, keys)))
 
     def known(self, names: Collection[str], predicates: Collection[str]) -> set[str]:
         """Those of these (keyed) names that are subject or object of a fact of one of these (folded) predicates."""
         scope = scope_values(self._session.scope)
-        found = _KNOWN.rows(self._session, names=listed(names), predicates=listed(predicates), **scope)
-        return {name for (name,) in found}
+        return set(self._session.column(_KNOWN, names=listed(names), predicates=listed(predicates), **scope))
 
     def stated(self, names: Collection[str], predicates: Collection[str], limit: int) -> list[Stated]:
         """Facts of these predicates about these names, as in `known`, what was true last first.
 
         At most `limit` with a name as their subject, and as many with one as their object.
         """
-        asked = {"names": json.dumps(list(names)), "predicates": json.dumps(list(predicates)), "limit": limit}
+        asked = {"names": listed(names), "predicates": listed(predicates), "limit": limit}
         rows = {
-            (note, place): (since, *row) for each in _STATED for since, note, place, *row in self._scoped(each, asked)
+            (note, place): (since, *row)
+            for role in ("subject", "object")
+            for since, note, place, *row in self._scoped(_STATED.format(role), **asked)
         }
         latest = sorted(rows, key=lambda at: (rows[at][0], at[0], -at[1]), reverse=True)
         return [Stated(at[0], *rows[at][1:]) for at in latest]
 
     def unended(self, notes: Sequence[int], at: datetime) -> list[Stated]:
         """What these notes state and neither they nor the facts themselves say is over by then."""
-        asked = {"notes": json.dumps([int(key) for key in notes]), "at": time_text(at)}
-        return [Stated(*row) for row in self._run(_UNENDED, asked)]
+        return [Stated(*row) for row in self._session.rows(_UNENDED, notes=listed(map(int, notes)), at=time_text(at))]
 
     def holders(self, subject: str, predicate: str, *, object: str | None = None) -> list[Holder]:
         """Who states something of a subject and predicate, and was neither deleted, archived nor taken back.
 
         With `object` only facts of that value, and those that end whatever was so.
         """
-        statement = _HOLDERS if object is None else _HOLDERS_OF_ONE
-        asked = {"subject": subject_key(subject), "predicate": normalize(predicate)}
-        if object is not None:
-            asked["object"] = subject_key(object)
-        return [
-            Holder(key, value, bool(holds), since, replaced)
-            for key, value, holds, since, replaced in self._scoped(statement, asked)
-        ]
+        value = None if object is None else subject_key(object)
+        rows = self._scoped(_HOLDERS, subject=subject_key(subject), predicate=normalize(predicate), object=value)
+        return [Holder(key, value, bool(holds), since, replaced) for key, value, holds, since, replaced in rows]
 
     def subjects(self, limit: int = 1000) -> dict[str, int]:
         """Every subject as it was first written, and how many facts there are of it; most first."""
-        count = func.count()
-        statement = select(func.min(_FACTS.c.subject), count).group_by(_FACTS.c.subject_key)
-        if self._session.is_shared:
-            statement = statement.join(_NOTES, _NOTES.c.key == _FACTS.c.note).where(text(in_scope()))
-        ordered = statement.order_by(count.desc(), _FACTS.c.subject_key).limit(limit)
-        return {name: n for name, n in self._scoped(ordered, {})}
+        source = f"{_FROM} WHERE {in_scope()}" if self._session.is_shared else "FROM facts AS f"
+        statement = f"SELECT min(f.subject), count(*) AS n {source} GROUP BY f.subject_key"
+        return dict(self._scoped(f"{statement} ORDER BY n DESC, f.subject_key LIMIT :limit", limit=limit))
 
-    def _evidence(self, rows: Any) -> list[Evidence]:
-        return self._session.readable(rows.mappings(), lambda row: f"a fact of note {row['id']}", evidence_of)
+    def _evidence(self, where: str, **asked: Any) -> list[Evidence]:
+        rows = self._session.records(_EVIDENCE.format(where), **asked, **scope_values(self._session.scope))
+        return self._session.readable(rows, lambda row: f"a fact of note {row['id']}", evidence_of)
 
-    def _scoped(self, statement: Executable, asked: Mapping[str, Any]) -> Any:
-        return self._run(statement, {**asked, **scope_values(self._session.scope)})
+    def _scoped(self, statement: str, **asked: Any) -> list[Any]:
+        return self._session.rows(statement, **asked, **scope_values(self._session.scope))
 
 
 def fact_rows(key: int, note: MemoryNote) -> list[dict[str, Any]]:
@@ -305,13 +228,13 @@ def told_at(session: Session, subjects: Sequence[str], moment: datetime) -> list
     """
     wanted = {subject_key(subject) for subject in subjects}
     # Whoever states it now stated it then, but for those whose facts or status changed in between.
-    now = select(_FACTS.c.note).where(_FACTS.c.subject_key.in_(wanted)).distinct()
-    moved = changed_since(moment, "facts", "overturned", "status")
-    keys = {int(key) for statement in (now, moved) for key in session.connection.execute(statement).scalars()}
-    notes = _stood(session, _NOTES.c.key, sorted(keys), moment)
+    now = "SELECT DISTINCT note FROM facts WHERE subject_key IN (SELECT value FROM json_each(:names))"
+    keys = set(session.column(now, names=listed(wanted)))
+    keys |= changed_since(session, moment, "facts", "overturned", "status")
+    notes = _stood(session, "key", sorted(keys), moment)
     successors = {row["superseded_by"] for row in notes if row["superseded_by"] is not None}
-    then = {row["id"]: row for row in _stood(session, _NOTES.c.id, sorted(successors), moment)}
-    settled = set(session.connection.execute(changed_since(moment, "status")).scalars())
+    then = {row["id"]: row for row in _stood(session, "id", sorted(successors), moment)}
+    settled = changed_since(session, moment, "status")
     return [
         evidence_of(_with_note(fact, row, then, settled))
         for row in sorted(notes, key=lambda row: row["key"])
@@ -321,12 +244,11 @@ def told_at(session: Session, subjects: Sequence[str], moment: datetime) -> list
     ]
 
 
-def _stood(session: Session, column: Any, values: Sequence[Any], moment: datetime) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for some in chunks(values):
-        rows = session.connection.execute(select(_NOTES).where(column.in_(some))).mappings()
-        found += stood(session, {row["key"]: row for row in rows}, moment).values()
-    return found
+def _stood(session: Session, column: str, values: Sequence[Any], moment: datetime) -> list[dict[str, Any]]:
+    rows = session.records(
+        f"SELECT * FROM notes WHERE {column} IN (SELECT value FROM json_each(:these))", these=listed(values)
+    )
+    return list(stood(session, {row["key"]: row for row in rows}, moment).values())
 
 
 def _facts_of(row: Mapping[str, Any]) -> Iterable[dict[str, Any]]:

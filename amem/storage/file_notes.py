@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from amem.note import Status
-from amem.storage.sql_values import Prepared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from amem.storage.store import Session
 
-_FROM_FILES = Prepared(
+_FROM_FILES = (
     "SELECT key, id, version, content, metadata, status, edited FROM notes"
     " WHERE json_extract(metadata, '$.file') IS NOT NULL OR json_extract(metadata, '$.path') IS NOT NULL ORDER BY key"
 )
@@ -40,7 +39,7 @@ class FileNote:
 
 def file_notes(session: Session) -> list[FileNote]:
     """Every note that says in its metadata which file it came from, oldest first."""
-    rows = _FROM_FILES.rows(session)
+    rows = session.rows(_FROM_FILES)
     changed = [key for key, _, version, *_ in rows if version > 1]
     said = session.operations.last_to_set(changed, ["content"])
     put = session.operations.last_to_set(changed, ["status"])

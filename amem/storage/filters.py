@@ -5,18 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, TextClause, and_, bindparam, case, exists, func, literal_column, or_, select, text
-
-from amem.note import SCOPES, LinkType, Status
-from amem.storage import tables
+from amem.note import SCOPES, Status
 from amem.storage.rows import cell, time_text
-from amem.storage.sql_values import chunks
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
-
-    from sqlalchemy import Select
 
     from amem.note import Scope
     from amem.query import Filter
@@ -25,47 +20,40 @@ if TYPE_CHECKING:
 
 # Notes as they stood at an earlier time: what was changed since, taken back version by version.
 
-_NOTES, _VERSIONS, _OPS = tables.notes, tables.versions, tables.operations
+#: Changes after a moment; the first version of a note is no change.
+_LATER = "FROM versions AS v JOIN operations AS o ON o.id = v.operation WHERE o.at > :known_at AND v.version > 1"
 
 
-def stood(session: Session, rows: Mapping[int, Mapping[Any, Any]], moment: datetime) -> dict[int, dict[str, Any]]:
+def stood(session: Session, rows: Mapping[int, Mapping[str, Any]], moment: datetime) -> dict[int, dict[str, Any]]:
     """These rows of ``notes``, by key, with every versioned field and `version` as at `moment`.
 
     Notes that did not exist yet are left out.
     """
     there = {key: dict(row) for key, row in rows.items() if row["recorded_at"] <= time_text(moment)}
-    for some in chunks(list(there)):
-        since = _later(moment).where(_VERSIONS.c.note.in_(some)).order_by(_VERSIONS.c.note, _VERSIONS.c.version.desc())
-        for key, version, changes in session.connection.execute(since):
-            there[key] |= {field: cell(field, before) for field, (before, _) in json.loads(changes).items()}
-            there[key]["version"] = version - 1
+    since = f"SELECT v.note, v.version, v.changes {_LATER} AND v.note IN (SELECT value FROM json_each(:keys))"
+    since += " ORDER BY v.note, v.version DESC"
+    for key, version, changes in session.rows(since, keys=listed(there), known_at=time_text(moment)):
+        there[key] |= {field: cell(field, before) for field, (before, _) in json.loads(changes).items()}
+        there[key]["version"] = version - 1
     return there
 
 
-def field_at(name: str, moment: datetime) -> ColumnElement[Any]:
-    """What the column of ``notes`` held at `moment`, of notes that existed then, as SQL."""
-    path = f"$.{name}"
-    of_it = _later(moment).where(
-        _VERSIONS.c.note == _NOTES.c.key, func.json_type(_VERSIONS.c.changes, path).is_not(None)
-    )
-    first = of_it.order_by(_VERSIONS.c.version).limit(1).correlate(_NOTES)
-    before = first.with_only_columns(func.json_extract(_VERSIONS.c.changes, f"{path}[0]")).scalar_subquery()
-    unchanged = _NOTES.c.key.not_in(_later(moment).with_only_columns(_VERSIONS.c.note))
-    return case((unchanged, _NOTES.c[name]), (exists(first), before), else_=_NOTES.c[name])
-
-
-def changed_since(moment: datetime, *fields: str) -> Select[Any]:
+def changed_since(session: Session, moment: datetime, *fields: str) -> set[int]:
     """Keys of the notes of which one of these fields was changed after `moment`."""
-    touched = [func.json_type(_VERSIONS.c.changes, f"$.{name}").is_not(None) for name in fields]
-    return _later(moment).with_only_columns(_VERSIONS.c.note).distinct().where(or_(*touched))
+    touched = " OR ".join(f"json_type(v.changes, '$.{name}') IS NOT NULL" for name in fields)
+    return set(session.column(f"SELECT DISTINCT v.note {_LATER} AND ({touched})", known_at=time_text(moment)))
 
 
-def _later(moment: datetime) -> Select[Any]:
-    """Changes after `moment`; the first version of a note is no change."""
+def _then(name: str, known_at: datetime | None) -> str:
+    """What the column of ``notes`` holds, or held at `known_at` (of notes that existed then), as SQL."""
+    if known_at is None:
+        return f"notes.{name}"
+    first = (
+        f"{_LATER} AND v.note = notes.key AND json_type(v.changes, '$.{name}') IS NOT NULL ORDER BY v.version LIMIT 1"
+    )
     return (
-        select(_VERSIONS.c.note, _VERSIONS.c.version, _VERSIONS.c.changes)
-        .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
-        .where(_OPS.c.at > time_text(moment), _VERSIONS.c.version > 1)
+        f"CASE WHEN notes.key NOT IN (SELECT v.note {_LATER}) THEN notes.{name} WHEN EXISTS (SELECT 1 {first})"
+        f" THEN (SELECT json_extract(v.changes, '$.{name}[0]') {first}) ELSE notes.{name} END"
     )
 
 
@@ -75,65 +63,79 @@ def _later(moment: datetime) -> Select[Any]:
 _DIGITS = 19
 
 
-def conditions(wanted: Filter) -> list[ColumnElement[bool] | TextClause]:
-    """Conditions a row of ``notes`` must all meet."""
-    notes = tables.notes.c
-    found: list[ColumnElement[bool] | TextClause] = []
-    statuses = wanted.statuses
-    if wanted.known_at is not None:
-        found.append(notes.recorded_at <= time_text(wanted.known_at))
+def conditions(wanted: Filter) -> tuple[str, dict[str, Any]]:
+    """What a row of ``notes`` must meet, and the values of its parameters."""
+    found: list[str] = []
+    values: dict[str, Any] = {}
+
+    def meets(condition: str, value: Any) -> None:
+        """One condition on one value, for which ``?`` stands."""
+        name = f"p{len(values)}"
+        found.append(condition.replace("?", f":{name}"))
+        values[name] = value
+
+    def among(column: str, names: Iterable[str]) -> None:
+        meets(f"{column} IN (SELECT value FROM json_each(?))", listed(map(str, names)))
+
+    statuses, known_at = wanted.statuses, wanted.known_at
+    if known_at is not None:
+        values["known_at"] = time_text(known_at)
+        found.append("notes.recorded_at <= :known_at")
     if wanted.as_of is not None:
+        # It had begun to be so, and had not yet ended: by its own word, or as what took its place began. What had
+        # ended before it was said was so before that, nobody said since when.
         statuses = tuple({*statuses, Status.SUPERSEDED})
-        found += _true_at(wanted.as_of, wanted.known_at)
-    found.append(_then("status", wanted.known_at).in_([str(status) for status in statuses]))
+        values["as_of"] = time_text(wanted.as_of)
+        begun = f"coalesce({_then('valid_from', known_at)}, {_then('at', known_at)})"
+        replaced = (
+            "(SELECT coalesce(newer.valid_from, newer.at) FROM notes AS newer"
+            f" WHERE newer.id = {_then('superseded_by', known_at)})"
+        )
+        ended = f"coalesce({_then('valid_to', known_at)}, {replaced})"
+        found.append(f"({begun} <= :as_of OR {ended} < {begun}) AND ({ended} IS NULL OR {ended} > :as_of)")
+    if known_at is None:
+        # Written out, or SQLite would use no partial index.
+        found.append(f"notes.status IN ({', '.join(repr(str(status)) for status in statuses)})")
+    else:
+        among(_then("status", known_at), statuses)
     for tag in wanted.tags:
-        term = tables.note_terms.c
-        found.append(notes.key.in_(select(term.note).where(term.role == "tag", term.term == tag.casefold())))
+        meets("notes.key IN (SELECT note FROM note_terms WHERE role = 'tag' AND term = ?)", tag.casefold())
     if wanted.kinds:
-        found.append(notes.kind.in_([str(kind) for kind in wanted.kinds]))
+        among("notes.kind", wanted.kinds)
     if wanted.layers:
-        found.append(notes.layer.in_([str(layer) for layer in wanted.layers]))
+        among("notes.layer", wanted.layers)
     for name in ("category", "speaker"):
-        value = getattr(wanted, name)
-        if value is not None:
-            found.append(func.lower(notes[name]) == value.lower())
+        if (value := getattr(wanted, name)) is not None:
+            meets(f"lower(notes.{name}) = ?", value.lower())
     if wanted.conversation is not None:
-        found.append(notes.conversation_id == wanted.conversation)
+        meets("notes.conversation_id = ?", wanted.conversation)
     if wanted.part_of is not None:
-        link = tables.links.c
-        whole = select(link.source).where(link.target == wanted.part_of, link.type == str(LinkType.PART_OF))
-        found.append(notes.id.in_(whole))
+        meets("notes.id IN (SELECT source FROM links WHERE target = ? AND type = 'part_of')", wanted.part_of)
     if wanted.since is not None:
-        found.append(notes.at >= time_text(wanted.since))
+        meets("notes.at >= ?", time_text(wanted.since))
     if wanted.until is not None:
-        found.append(notes.at < time_text(wanted.until))
-    found += [_metadata(key, value) for key, value in wanted.metadata.items()]
-    if wanted.whose is not None:
-        found += [_scope(name, value) for name, value in wanted.whose.ids.items()]
-        found += [_nobodys(name) for name in SCOPES if getattr(wanted.whose, name) == ""]
-    found += [_scope(name, value) for name in SCOPES if (value := getattr(wanted, name)) is not None]
-    return found
-
-
-def _true_at(moment: datetime, known_at: datetime | None) -> list[ColumnElement[bool]]:
-    """It had begun to be so, and had not yet ended: by its own word, or as what took its place began.
-
-    What had ended before it was said was so before that, nobody said since when.
-    """
-    then = time_text(moment)
-    newer = tables.notes.alias()
-    replaced_at = (
-        select(func.coalesce(newer.c.valid_from, newer.c.at))
-        .where(newer.c.id == _then("superseded_by", known_at))
-        .scalar_subquery()
-    )
-    begun = func.coalesce(_then("valid_from", known_at), _then("at", known_at))
-    ended = func.coalesce(_then("valid_to", known_at), replaced_at)
-    return [or_(begun <= then, ended < begun), or_(ended.is_(None), ended > then)]
-
-
-def _then(name: str, known_at: datetime | None) -> ColumnElement[Any]:
-    return tables.notes.c[name] if known_at is None else field_at(name, known_at)
+        meets("notes.at < ?", time_text(wanted.until))
+    for key, value in wanted.metadata.items():
+        values[f"path{len(values)}"] = f'$."{key}"'
+        path = f":path{len(values) - 1}"
+        if isinstance(value, bool):
+            # SQLite reads JSON true as 1; without the type the number 1 would pass for true.
+            meets(f"json_type(notes.metadata, {path}) = ?", "true" if value else "false")
+        else:
+            types = "'text'" if isinstance(value, str) else "'integer', 'real'"
+            held = f"json_extract(notes.metadata, {path}) = ?"
+            meets(f"{held} AND json_type(notes.metadata, {path}) IN ({types})", value)
+    whose = {} if wanted.whose is None else wanted.whose.ids
+    own = {name: value for name in SCOPES if (value := getattr(wanted, name)) is not None}
+    for name, value in (*whose.items(), *own.items()):
+        # Written out, as the index on it is (0004_scopes.sql); an id that another program keeps as a number counts.
+        whole = value.isdecimal() and value.isascii() and str(int(value)) == value and len(value) < _DIGITS
+        same = listed([value, int(value)] if whole else [value])
+        meets(f"json_extract(notes.metadata, '$.{name}') IN (SELECT value FROM json_each(?))", same)
+    for name in () if wanted.whose is None else SCOPES:
+        if getattr(wanted.whose, name) == "":
+            found.append(f"coalesce(json_extract(notes.metadata, '$.{name}'), '') = ''")
+    return " AND ".join(found), values
 
 
 def in_scope(notes: str = "notes", column: str = "metadata") -> str:
@@ -148,29 +150,3 @@ def in_scope(notes: str = "notes", column: str = "metadata") -> str:
 def scope_values(scope: Scope) -> dict[str, str | None]:
     """The parameters of `in_scope`."""
     return {name: getattr(scope, name) for name in SCOPES}
-
-
-def _scope(name: str, value: str) -> ColumnElement[bool]:
-    # Written out, as the index on it is (0004_scopes.sql); an id that another program keeps as a number is the same id.
-    held: ColumnElement[Any] = literal_column(f"json_extract(notes.metadata, '$.{name}')")
-    whole = value.isdecimal() and value.isascii() and str(int(value)) == value and len(value) < _DIGITS
-    # With a name of its own: one made of the expression would be no name in SQL.
-    return held.in_(bindparam(name, [value, int(value)] if whole else [value], expanding=True, unique=True))
-
-
-def _nobodys(name: str) -> TextClause:
-    return text(f"coalesce(json_extract(notes.metadata, '$.{name}'), '') = ''")
-
-
-def _metadata(key: str, value: Any) -> ColumnElement[bool]:
-    path = f'$."{key}"'
-    held = func.json_extract(tables.notes.c.metadata, path)
-    if isinstance(value, bool):
-        # SQLite reads JSON true as 1; without the type the number 1 would pass for true.
-        wanted = "true" if value else "false"
-        return func.json_type(tables.notes.c.metadata, path) == wanted
-    return and_(held == value, func.json_type(tables.notes.c.metadata, path).in_(_json_types(value)))
-
-
-def _json_types(value: str | float) -> list[str]:
-    return ["text"] if isinstance(value, str) else ["integer", "real"]

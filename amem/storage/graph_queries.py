@@ -14,8 +14,7 @@ from amem.language.markup import link_name
 from amem.note import LinkType
 from amem.storage.filters import in_scope, scope_values
 from amem.storage.rows import link_label, link_of
-from amem.storage.sql_values import Prepared, listed
-from amem.storage.tables import links as _LINKS
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,7 +52,7 @@ def _ties(ids: str) -> str:
 
 #: One row for each note beyond: its best link, and which of the notes asked about has it. Every note asked about gives
 #: its best before any gives its second, so that one hub among them does not take all the room.
-_BEYOND = Prepared(
+_BEYOND = (
     f"WITH nearer AS (SELECT value AS id FROM json_each(:ids) UNION SELECT value FROM json_each(:behind)"
     f" UNION SELECT there FROM ({_ties('behind')})), best AS ("
     " SELECT *, row_number() OVER (PARTITION BY there ORDER BY rank, sure DESC, at DESC, here) AS place"
@@ -66,8 +65,8 @@ _BEYOND = Prepared(
     ") SELECT here, there, key, count(*) OVER () FROM turns"
     " ORDER BY turn, rank, sure DESC, at DESC, there LIMIT :most"
 )
-_AMONG = Prepared(
-    f"SELECT {', '.join(f'links.{each.name}' for each in _LINKS.c)} FROM json_each(:ids) AS one"
+_AMONG = (
+    "SELECT links.* FROM json_each(:ids) AS one"
     " CROSS JOIN json_each(:ids) AS other"
     " CROSS JOIN links ON links.source = one.value AND links.target = other.value"
     " WHERE links.type IN (SELECT value FROM json_each(:types)) ORDER BY links.key"
@@ -93,20 +92,18 @@ def beyond(
     deleted ones, those outside the session's scope, and ends of links that no note has, are not.
     """
     asked = {"ids": listed(ids), "behind": listed(behind), "types": listed(types), "most": most}
-    rows = _BEYOND.rows(session, **asked, **scope_values(session.scope))
+    rows = session.rows(_BEYOND, **asked, **scope_values(session.scope))
     return [Reached(via, id, key) for via, id, key, _ in rows], rows[0][3] if rows else 0
 
 
 def among(session: Session, ids: Sequence[str], types: Sequence[LinkType]) -> list[Link]:
     """The links of these types that have both ends among `ids`, oldest first; meant for a few dozen notes."""
-    names = _LINKS.c.keys()
-    rows = _AMONG.rows(session, ids=listed(ids), types=listed(types))
-    return session.readable((dict(zip(names, row, strict=True)) for row in rows), link_label, link_of)
+    return session.readable(session.records(_AMONG, ids=listed(ids), types=listed(types)), link_label, link_of)
 
 
 # What lies around a note that somebody opens: how much of what, and which notes the names in its text mean.
 
-_COUNTS = Prepared(
+_COUNTS = (
     "SELECT"
     " (SELECT count(*) FROM links AS l LEFT JOIN notes AS o ON o.id = l.target"
     "  WHERE l.source = :id AND coalesce(o.status, '') <> 'deleted'),"
@@ -119,10 +116,8 @@ _COUNTS = Prepared(
     " FROM notes AS n WHERE n.id = :id"
 )
 #: By what an import said of a link, by the name in the metadata, and by the first line that says something.
-_TOLD = Prepared(
-    "SELECT reason, target FROM links WHERE source = :id AND reason IN (SELECT value FROM json_each(:said))"
-)
-_NAMED = Prepared(
+_TOLD = "SELECT reason, target FROM links WHERE source = :id AND reason IN (SELECT value FROM json_each(:said))"
+_NAMED = (
     "SELECT n.id, substr(n.content, 1, :shown), json_extract(n.metadata, '$.title'),"
     " json_extract(n.metadata, '$.path'),"
     " CASE json_type(n.metadata, '$.aliases') WHEN 'array' THEN json_extract(n.metadata, '$.aliases') END"
@@ -144,7 +139,7 @@ class Surroundings:
 
 def surroundings(session: Session, id: str) -> Surroundings:
     """What there is around a note. Raises NoteNotFound for one that was never there."""
-    rows = _COUNTS.rows(session, id=id)
+    rows = session.rows(_COUNTS, id=id)
     if not rows:
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
     links, backlinks, sources, author = rows[0]
@@ -160,7 +155,7 @@ def named(session: Session, names: Sequence[str], inside: str | None = None) -> 
     found: dict[str, str] = {}
     if inside is not None:
         said = {f"[[{name}]]": name for name in names} | {f"link to {name}": name for name in names}
-        found = {said[reason]: target for reason, target in _TOLD.rows(session, id=inside, said=listed(said))}
+        found = {said[reason]: target for reason, target in session.rows(_TOLD, id=inside, said=listed(said))}
     for name in dict.fromkeys(names):
         if name not in found and (id := _by_id(session, name) or _by_title(session, name)) is not None:
             found[name] = id
@@ -183,7 +178,7 @@ def _by_title(session: Session, name: str) -> str | None:
         return None
     keys = session.text.holding_all(terms, _LOOKED_AT)
     # The newest come first there; a name goes to the note that had it first.
-    for id, text, title, path, aliases in _NAMED.rows(session, keys=listed(reversed(keys)), shown=_SHOWN):
+    for id, text, title, path, aliases in session.rows(_NAMED, keys=listed(reversed(keys)), shown=_SHOWN):
         given = [each for each in (title, path, *json.loads(aliases or "[]")) if isinstance(each, str)]
         if wanted in {link_name(each) for each in (title_of(text, _SHOWN), *given)}:
             return str(id)
@@ -197,18 +192,18 @@ _MEMBERS = (
     " FROM json_each(:ids) AS asked CROSS JOIN links ON links.target = asked.value"
     f" WHERE links.type = '{LinkType.PART_OF}')"
 )
-_TIES = Prepared(
+_TIES = (
     _MEMBERS + " SELECT here.whole, there.whole, count(*)"
     " FROM member AS here CROSS JOIN links ON links.source = here.note"
     f" AND links.type <> '{LinkType.PART_OF}'"
     " JOIN member AS there ON there.note = links.target"
     " WHERE here.whole <> there.whole GROUP BY here.whole, there.whole"
 )
-_SHARED = Prepared(
+_SHARED = (
     _MEMBERS + " SELECT here.whole, there.whole, count(*) FROM member AS here JOIN member AS there"
     " ON there.note = here.note AND here.whole < there.whole GROUP BY here.whole, there.whole"
 )
-_GATHERED = Prepared(
+_GATHERED = (
     _MEMBERS + " SELECT count(*) FROM (SELECT DISTINCT note FROM member) AS each"
     " CROSS JOIN notes ON notes.id = each.note WHERE notes.status = 'active'"
 )
@@ -222,7 +217,7 @@ def ties(session: Session, ids: Sequence[str]) -> dict[tuple[str, str], int]:
     """
     found: dict[tuple[str, str], int] = {}
     for statement in (_TIES, _SHARED):
-        for one, other, number in statement.rows(session, ids=listed(ids)):
+        for one, other, number in session.rows(statement, ids=listed(ids)):
             pair = (min(one, other), max(one, other))
             found[pair] = found.get(pair, 0) + number
     return found
@@ -230,5 +225,5 @@ def ties(session: Session, ids: Sequence[str]) -> dict[tuple[str, str], int]:
 
 def gathered(session: Session, ids: Sequence[str]) -> int:
     """How many active notes are part of one of these wholes at least."""
-    ((number,),) = _GATHERED.rows(session, ids=listed(ids))
+    ((number,),) = session.rows(_GATHERED, ids=listed(ids))
     return int(number)

@@ -7,19 +7,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, or_, select, update
-
-from amem.note import Status
-from amem.storage import tables
 from amem.storage.records import Job
 from amem.storage.rows import read_moment, read_time, time_text
-from amem.storage.sql_values import Prepared
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
-
-    from sqlalchemy import ColumnElement, RowMapping
 
     from amem.storage.store import Session
 
@@ -29,9 +23,13 @@ if TYPE_CHECKING:
 # A job is its owner's until the lease ends, the owner settles or gives it back, or somebody queues it anew because
 # the note has another text now. Whoever comes late finds that it is another's, and leaves it alone.
 
-_JOBS, _NOTES = tables.jobs, tables.notes
-_ALIVE = _NOTES.c.status != str(Status.DELETED)
+_FREE = "(lease_until IS NULL OR lease_until <= :now)"
+_TAKE = "UPDATE jobs SET owner = :owner, lease_until = :until, attempts = attempts + 1"
+#: Jobs of deleted notes wait until those are restored.
+_WAITING = "FROM jobs JOIN notes ON notes.key = jobs.note WHERE jobs.kind = :kind AND notes.status <> 'deleted'"
+_THIS = "kind = :kind AND note = :note"
 _NOBODYS = {"owner": None, "lease_until": None}
+_GIVE_BACK = "UPDATE {0} SET owner = NULL, lease_until = NULL WHERE substr(owner, 1, length(:owner)) = :owner"
 
 
 class Jobs:
@@ -39,97 +37,82 @@ class Jobs:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     def put(self, kind: str, id: str, operation: int | None, *, error: str = "") -> None:
         """Queue a job for a note. One that is there is free again, whoever had it: what it was about has changed."""
         key = self._session.notes.keys_of([id])[id]
-        known = self._run(
-            update(_JOBS).where(_JOBS.c.kind == kind, _JOBS.c.note == key).values(error=error, **_NOBODYS)
-        ).rowcount
-        if not known:
-            self._run(insert(_JOBS).values(kind=kind, note=key, operation=operation, error=error, attempts=0))
+        if not self._session.update("jobs", {"error": error, **_NOBODYS}, kind=kind, note=key):
+            self._add(kind, key, operation, error)
 
     def put_new(self, kind: str, id: str, operation: int | None, *, error: str = "") -> None:
         """Queue a job for a note, unless it has one, which stays as it is."""
-        key = self._session.notes.keys_of([id])[id]
-        row = {"kind": kind, "note": key, "operation": operation, "error": error, "attempts": 0}
-        self._run(insert(_JOBS).prefix_with("OR IGNORE").values(row))
+        self._add(kind, self._session.notes.keys_of([id])[id], operation, error)
 
     def claim(self, kind: str, id: str, owner: str, *, seconds: float) -> Job | None:
         """Take (or keep on) the job of this note; None when there is none, or another holds it."""
-        key = self._session.notes.keys_of([id]).get(id)
-        this = (_JOBS.c.kind == kind, _JOBS.c.note == key)
-        mine = or_(self._free(), _JOBS.c.owner == owner)
-        if not self._run(update(_JOBS).where(*this, mine).values(self._taken(owner, seconds))).rowcount:
+        this = {"kind": kind, "note": self._session.notes.keys_of([id]).get(id)}
+        taken = self._taken(owner, seconds)
+        if not self._session.change(f"{_TAKE} WHERE {_THIS} AND ({_FREE} OR owner = :owner)", **this, **taken):
             return None
-        row = self._run(select(_JOBS).where(*this)).mappings().one()
-        return Job(row["id"], kind, id, row["operation"], row["attempts"], row["error"])
+        ((number, operation, attempts, error),) = self._session.rows(
+            f"SELECT id, operation, attempts, error FROM jobs WHERE {_THIS}", **this
+        )
+        return Job(number, kind, id, operation, attempts, error)
 
     def lease(self, kind: str, owner: str, *, seconds: float, skip: Collection[int] = ()) -> Job | None:
         """Take the oldest job that nobody holds (or whose lease ran out); None when there is none.
 
         `skip` names jobs the caller has tried already. Jobs of deleted notes wait until those are restored.
         """
-        statement = (
-            select(_JOBS, _NOTES.c.id.label("note_id"))
-            .select_from(_JOBS.join(_NOTES, _NOTES.c.key == _JOBS.c.note))
-            .where(_JOBS.c.kind == kind, self._free(), _ALIVE, _JOBS.c.id.not_in(sorted(skip)))
-            .order_by(_JOBS.c.id)
-        )
-        row = self._run(statement.limit(1)).mappings().one_or_none()
-        if row is None:
+        sql = f"SELECT jobs.id, notes.id, operation, attempts, error {_WAITING} AND {_FREE}"
+        sql += " AND jobs.id NOT IN (SELECT value FROM json_each(:skip)) ORDER BY jobs.id LIMIT 1"
+        taken = self._taken(owner, seconds)
+        found = self._session.rows(sql, kind=kind, skip=listed(skip), **taken)
+        if not found:
             return None
-        self._run(update(_JOBS).where(_JOBS.c.id == row["id"]).values(self._taken(owner, seconds)))
-        return Job(row["id"], row["kind"], row["note_id"], row["operation"], row["attempts"] + 1, row["error"])
+        ((number, note, operation, attempts, error),) = found
+        self._session.change(f"{_TAKE} WHERE id = :id", id=number, **taken)
+        return Job(number, kind, note, operation, attempts + 1, error)
 
     def held(self, kind: str, id: str, owner: str) -> bool:
         """Whether this note's job is (still) the owner's."""
         key = self._session.notes.keys_of([id]).get(id)
-        statement = select(_JOBS.c.id).where(_JOBS.c.kind == kind, _JOBS.c.note == key, _JOBS.c.owner == owner)
-        return self._run(statement).first() is not None
+        sql = f"SELECT id FROM jobs WHERE {_THIS} AND owner = :owner"
+        return bool(self._session.column(sql, kind=kind, note=key, owner=owner))
 
     def settle(self, kind: str, id: str, owner: str, *, error: str = "") -> bool:
         """End the owner's work on a note's job: forget it, or with an error let it wait for the next round.
 
         False, and nothing is changed, when the job is not (or no longer) the owner's.
         """
-        key = self._session.notes.keys_of([id])[id]
-        this = (_JOBS.c.kind == kind, _JOBS.c.note == key, _JOBS.c.owner == owner)
+        this = {"kind": kind, "note": self._session.notes.keys_of([id])[id], "owner": owner}
         if error:
-            return bool(self._run(update(_JOBS).where(*this).values(error=error, **_NOBODYS)).rowcount)
-        return bool(self._run(delete(_JOBS).where(*this)).rowcount)
+            return bool(self._session.update("jobs", {"error": error, **_NOBODYS}, **this))
+        return bool(self._session.change(f"DELETE FROM jobs WHERE {_THIS} AND owner = :owner", **this))
 
     def give_back(self, owner: str) -> int:
         """Let others have all jobs whose owner's name begins with `owner`; returns how many there were."""
-        this = _JOBS.c.owner.startswith(owner, autoescape=True)
-        return int(self._run(update(_JOBS).where(this).values(_NOBODYS)).rowcount)
+        return self._session.change(_GIVE_BACK.format("jobs"), owner=owner)
 
     def give_back_of(self, gone: Callable[[str], bool]) -> int:
         """Let others have the jobs of owners that are gone; returns how many there were."""
-        owners = self._run(select(_JOBS.c.owner).where(_JOBS.c.owner.is_not(None)).distinct()).scalars().all()
-        left = [owner for owner in owners if gone(owner)]
-        if not left:
-            return 0
-        return int(self._run(update(_JOBS).where(_JOBS.c.owner.in_(left)).values(_NOBODYS)).rowcount)
+        owners = self._session.column("SELECT DISTINCT owner FROM jobs WHERE owner IS NOT NULL")
+        return sum(self._session.update("jobs", _NOBODYS, owner=owner) for owner in owners if gone(owner))
 
     def count(self, kind: str) -> int:
         """How many jobs of this kind wait or are being done."""
-        jobs = _JOBS.join(_NOTES, _NOTES.c.key == _JOBS.c.note)
-        return int(self._run(select(func.count()).select_from(jobs).where(_JOBS.c.kind == kind, _ALIVE)).scalar_one())
+        return int(self._session.value(f"SELECT count(*) {_WAITING}", kind=kind))
 
-    def _free(self) -> ColumnElement[bool]:
-        return or_(_JOBS.c.lease_until.is_(None), _JOBS.c.lease_until <= time_text(self._session.now))
+    def _add(self, kind: str, note: int, operation: int | None, error: str) -> None:
+        row = {"kind": kind, "note": note, "operation": operation, "error": error, "attempts": 0}
+        self._session.insert("jobs", row, either="IGNORE")
 
     def _taken(self, owner: str, seconds: float) -> dict[str, Any]:
-        until = time_text(self._session.now + timedelta(seconds=seconds))
-        return {"owner": owner, "lease_until": until, "attempts": _JOBS.c.attempts + 1}
+        now = self._session.now
+        return {"owner": owner, "now": time_text(now), "until": time_text(now + timedelta(seconds=seconds))}
 
 
 # Runs of maintenance: how far each came and who is at it, so that one that was killed goes on where it was.
-
-_RUNS = tables.runs
-_STEPS = Prepared("SELECT count(*) + count(finished_at) FROM runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,37 +137,34 @@ class Runs:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     def get(self, id: int) -> Run:
         """That run, which must be there."""
-        return _of(self._run(select(_RUNS).where(_RUNS.c.id == id)).mappings().one())
+        (row,) = self._session.records("SELECT * FROM runs WHERE id = :id", id=id)
+        return _of(row)
 
     def open(self) -> Run | None:
         """The run that is not finished; there is never more than one."""
-        return self._newest(_RUNS.c.finished_at.is_(None))
+        return self._one("finished_at IS NULL")
 
     def last(self, cycles: Sequence[str] = ()) -> Run | None:
         """The newest finished run (of one of these cycles)."""
-        finished = _RUNS.c.finished_at.is_not(None)
-        return self._newest(finished & _RUNS.c.cycle.in_(cycles) if cycles else finished)
+        of_these = "(:cycles = '[]' OR cycle IN (SELECT value FROM json_each(:cycles)))"
+        return self._one(f"finished_at IS NOT NULL AND {of_these}", cycles=listed(cycles))
 
     def first(self) -> Run | None:
         """The oldest run."""
-        return self._maybe(self._run(select(_RUNS).order_by(_RUNS.c.id).limit(1)).mappings().all())
+        return self._one("true", order="id")
 
     def steps(self) -> int:
         """How many runs were begun, and how many of them ended, together: it grows with either."""
-        ((number,),) = _STEPS.rows(self._session)
-        return int(number)
+        return int(self._session.value("SELECT count(*) + count(finished_at) FROM runs"))
 
     def start(self, cycle: str, since: int, progress: Mapping[str, Any], owner: str, *, seconds: float) -> Run:
         """Begin a run in the name of `owner`."""
         row = {"cycle": cycle, "seq": since, "progress": json.dumps(progress), **self._leased(owner, seconds)}
         row["started_at"] = time_text(self._session.now)
-        key = self._run(insert(_RUNS), row).lastrowid
-        assert key is not None
-        return self.get(int(key))
+        return self.get(self._session.insert("runs", row))
 
     def take(self, id: int, cycle: str, progress: Mapping[str, Any], owner: str, *, seconds: float) -> Run:
         """Go on with a run that nobody holds, as one of this cycle."""
@@ -193,8 +173,7 @@ class Runs:
 
     def keep(self, id: int, owner: str, *, seconds: float) -> bool:
         """Lengthen the lease; False when the run is not (or no longer) the owner's."""
-        mine = (_RUNS.c.id == id) & (_RUNS.c.owner == owner)
-        return bool(self._run(update(_RUNS).where(mine).values(self._leased(owner, seconds))).rowcount)
+        return bool(self._session.update("runs", self._leased(owner, seconds), id=id, owner=owner))
 
     def hang_on(self, id: int, operation: int) -> None:
         """Say which operation all that the run writes hangs on."""
@@ -210,17 +189,13 @@ class Runs:
 
     def give_back(self, owner: str) -> int:
         """Let others go on with the run of an owner whose name begins so; returns how many there were."""
-        this = _RUNS.c.owner.startswith(owner, autoescape=True)
-        return int(self._run(update(_RUNS).where(this).values(_NOBODYS)).rowcount)
-
-    def _newest(self, condition: ColumnElement[bool]) -> Run | None:
-        statement = select(_RUNS).where(condition).order_by(_RUNS.c.id.desc()).limit(1)
-        return self._maybe(self._run(statement).mappings().all())
+        return self._session.change(_GIVE_BACK.format("runs"), owner=owner)
 
     def _set(self, id: int, **values: Any) -> None:
-        self._run(update(_RUNS).where(_RUNS.c.id == id).values(values))
+        self._session.update("runs", values, id=id)
 
-    def _maybe(self, rows: Sequence[RowMapping]) -> Run | None:
+    def _one(self, where: str, *, order: str = "id DESC", **asked: Any) -> Run | None:
+        rows = self._session.records(f"SELECT * FROM runs WHERE {where} ORDER BY {order} LIMIT 1", **asked)
         read = self._session.readable(rows, lambda row: f"run {row['id']}", _of)
         return read[0] if read else None
 
@@ -228,7 +203,7 @@ class Runs:
         return {"owner": owner, "lease_until": time_text(self._session.now + timedelta(seconds=seconds))}
 
 
-def _of(row: RowMapping) -> Run:
+def _of(row: Mapping[str, Any]) -> Run:
     progress = json.loads(row["progress"])
     if not isinstance(progress, dict):
         raise TypeError("its progress is no object")
@@ -248,7 +223,6 @@ def _of(row: RowMapping) -> Run:
 
 # How often the notes of a collection evolved, and what the last consolidation had seen, whatever process it was.
 
-_META = tables.meta
 _TOTAL, _AT, _SEQ = "evolutions", "consolidated evolutions", "consolidated seq"
 
 
@@ -265,26 +239,21 @@ class Evolutions:
     """The count of one transaction."""
 
     def __init__(self, session: Session) -> None:
-        self._run = session.connection.execute
+        self._session = session
 
     def read(self) -> Evolved:
         """What is kept."""
-        found = dict(self._run(select(_META.c.key, _META.c.value).where(_META.c.key.in_((_TOTAL, _AT, _SEQ)))).all())
-        return Evolved(*(int(found.get(key, 0)) for key in (_TOTAL, _AT, _SEQ)))
+        return Evolved(*(int(self._session.remembered(name) or 0) for name in (_TOTAL, _AT, _SEQ)))
 
     def add(self, number: int) -> Evolved:
         """Count so many more; what there is then."""
-        self._put(_TOTAL, self.read().total + number)
+        self._session.remember(_TOTAL, str(self.read().total + number))
         return self.read()
 
     def consolidated(self, seq: int) -> None:
         """A consolidation has seen the collection up to this value of the change counter."""
-        self._put(_AT, self.read().total)
-        self._put(_SEQ, seq)
-
-    def _put(self, key: str, value: int) -> None:
-        self._run(_META.delete().where(_META.c.key == key))
-        self._run(_META.insert().values(key=key, value=str(value)))
+        self._session.remember(_AT, str(self.read().total))
+        self._session.remember(_SEQ, str(seq))
 
 
 # What has been said to whoever uses a collection, and need not be said again.
@@ -294,17 +263,15 @@ class Remarks:
     """Remarks on the collection as a whole: the last one made about each thing."""
 
     def __init__(self, session: Session) -> None:
-        self._run = session.connection.execute
+        self._session = session
 
     def last(self, about: str) -> str | None:
         """The last remark made; None when none was."""
-        found: str | None = self._run(select(_META.c.value).where(_META.c.key == f"said {about}")).scalar()
-        return found
+        return self._session.remembered(f"said {about}")
 
     def make(self, about: str, remark: str) -> bool:
         """Keep a remark; False when it is the last one made already, by whatever process."""
         if self.last(about) == remark:
             return False
-        self._run(_META.delete().where(_META.c.key == f"said {about}"))
-        self._run(_META.insert().values(key=f"said {about}", value=remark))
+        self._session.remember(f"said {about}", remark)
         return True

@@ -6,42 +6,29 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Select, bindparam, delete, func, insert, or_, select, text, update
-
 from amem.errors import InvalidInput
 from amem.labels import short_id
-from amem.note import Kind, Link, LinkType, Status
-from amem.storage import tables
+from amem.note import Link, LinkType
 from amem.storage.rows import link_label, link_of, link_plain, read_moment, time_text
-from amem.storage.sql_values import Prepared, chunks, listed
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
-
-    from sqlalchemy import ColumnElement
 
     from amem.storage.store import Session
 
 
 # What use says of links: how often the notes at their ends are recalled, and the weight that follows from it.
 
-_LINKS = tables.links
-
-
-def _statement() -> Select[Any]:
-    joined: Any = _LINKS
-    recalls = []
-    for end in (_LINKS.c.source, _LINKS.c.target):
-        note, usage = tables.notes.alias(), tables.usage.alias()
-        joined = joined.join(note, note.c.id == end).outerjoin(usage, usage.c.note == note.c.key)
-        recalls.append(func.coalesce(usage.c.recalls, 0))
-    by_person = or_(_LINKS.c.made_by == "user", _LINKS.c.made_by.startswith("user:"))
-    return select(_LINKS.c.key, _LINKS.c.at, _LINKS.c.weight, *recalls).select_from(joined).where(~by_person)
-
-
-_USED = _statement()
-_WEIGH = update(_LINKS).where(_LINKS.c.key == bindparam("wanted")).values(weight=bindparam("given"))
+_USED = (
+    "SELECT l.key, l.at, l.weight, coalesce(here.recalls, 0) AS here, coalesce(there.recalls, 0) AS there"
+    " FROM links AS l"
+    " JOIN notes AS s ON s.id = l.source LEFT JOIN usage AS here ON here.note = s.key"
+    " JOIN notes AS t ON t.id = l.target LEFT JOIN usage AS there ON there.note = t.key"
+    " WHERE l.made_by <> 'user' AND l.made_by NOT GLOB 'user:*' AND l.key > :after"
+    " AND l.type IN (SELECT value FROM json_each(:types)) ORDER BY l.key LIMIT :limit"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +43,8 @@ class LinkUse:
 
 def link_uses(session: Session, types: Sequence[LinkType], *, after: int, limit: int) -> list[LinkUse]:
     """Links of these types that no person made, by ascending key."""
-    statement = _USED.where(_LINKS.c.key > after, _LINKS.c.type.in_([str(type) for type in types]))
-    rows = session.connection.execute(statement.order_by(_LINKS.c.key).limit(limit))
-    names = ("key", "at", "weight", "here", "there")
     return session.readable(
-        (dict(zip(names, row, strict=True)) for row in rows),
+        session.records(_USED, after=after, types=listed(types), limit=limit),
         lambda row: f"link {row['key']}",
         lambda row: LinkUse(row["key"], read_moment(row["at"]), float(row["weight"]), (row["here"], row["there"])),
     )
@@ -68,23 +52,22 @@ def link_uses(session: Session, types: Sequence[LinkType], *, after: int, limit:
 
 def weigh_links(session: Session, weights: Mapping[int, float]) -> None:
     """Set weights by the links' keys. Like usage, they are no part of any version."""
-    if weights:
-        session.connection.execute(_WEIGH, [{"wanted": key, "given": weight} for key, weight in weights.items()])
+    for key, weight in weights.items():
+        session.update("links", {"weight": weight}, key=key)
 
 
 # Links between notes, each addition and removal recorded so that it can be undone.
 
-# Built once, as they are on the path of every write.
-_INSERT = insert(_LINKS).prefix_with("OR IGNORE")
-_INSERT_CHANGE = insert(tables.link_changes)
-_ONE = (
-    _LINKS.c.source == bindparam("from_id"),
-    _LINKS.c.target == bindparam("to_id"),
-    _LINKS.c.type == bindparam("of_type"),
+_ONE = "source = :source AND target = :target AND type = :type"
+#: Links whose other end was not deleted.
+_VISIBLE = (
+    "SELECT links.* FROM links LEFT JOIN notes ON notes.id = links.{other} WHERE links.{end} = :id"
+    " AND coalesce(notes.status, '') <> 'deleted' ORDER BY links.at, links.key"
 )
-_GET, _DELETE = select(_LINKS).where(*_ONE), delete(_LINKS).where(*_ONE)
+_CHANGED = "FROM link_changes AS c JOIN operations AS o ON o.id = c.operation"
+_TYPES = "type IN (SELECT value FROM json_each(:types))"
 #: Each direction by an index of its own, which one condition with an OR would not use.
-_BEHIND = text(
+_BEHIND = (
     "SELECT found.* FROM ("
     " SELECT links.*, links.target AS ground FROM json_each(:ids) AS asked"
     " CROSS JOIN links ON links.source = asked.value WHERE links.type IN ('caused_by', 'derived_from')"
@@ -94,16 +77,14 @@ _BEHIND = text(
     " ORDER BY found.confidence * found.weight DESC, found.key LIMIT :most"
 )
 #: With each link how many of its type its note has on that side; those of a note with more than `most` are left out.
-_TIES = Prepared(
+_TIES = (
     "WITH ties(here, key, type, side) AS ("
     " SELECT links.source, links.key, links.type, 0"
     " FROM json_each(:ids) AS asked CROSS JOIN links ON links.source = asked.value"
     " UNION ALL SELECT links.target, links.key, links.type, 1"
     " FROM json_each(:ids) AS asked CROSS JOIN links ON links.target = asked.value"
     "), counted AS (SELECT here, key, count(*) OVER (PARTITION BY here, type, side) AS fan FROM ties)"
-    " SELECT counted.here, counted.fan, "
-    + ", ".join(f"links.{each.name}" for each in _LINKS.c)
-    + " FROM counted JOIN links ON links.key = counted.key"
+    " SELECT counted.here, counted.fan, links.* FROM counted JOIN links ON links.key = counted.key"
     " WHERE counted.fan <= :most ORDER BY links.key, counted.here"
 )
 
@@ -127,35 +108,28 @@ class Links:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     def of(self, id: str) -> list[Link]:
         """Links that start at this note, oldest first."""
-        return self._visible(_LINKS.c.source == id, other=_LINKS.c.target)
+        return self._readable(_VISIBLE.format(end="source", other="target"), id=id)
 
     def to(self, id: str) -> list[Link]:
         """Links that end at this note, oldest first."""
-        return self._visible(_LINKS.c.target == id, other=_LINKS.c.source)
+        return self._readable(_VISIBLE.format(end="target", other="source"), id=id)
 
     def around(self, ids: Sequence[str]) -> list[Link]:
         """Every link with an end among `ids`, whatever the other end's status."""
-        found: dict[tuple[str, str, str], Link] = {}
-        for some in chunks(ids):
-            statement = select(_LINKS).where(or_(_LINKS.c.source.in_(some), _LINKS.c.target.in_(some)))
-            for link in self._readable(self._run(statement).mappings()):
-                found[link.source, link.target, link.type] = link
-        return list(found.values())
+        ends = " UNION ".join(
+            f"SELECT key FROM links WHERE {end} IN (SELECT value FROM json_each(:ids))" for end in ("source", "target")
+        )
+        return self._readable(f"SELECT * FROM links WHERE key IN ({ends}) ORDER BY key", ids=listed(ids))
 
     def ties(self, ids: Sequence[str], *, most: int) -> list[Tie]:
         """Every link with an end among `ids`, whatever the other end's status; of none in more than `most` of a type.
 
         A link with both ends among them is there twice.
         """
-        columns = _LINKS.c.keys()
-        rows = [
-            {"here": here, "fan": fan, **dict(zip(columns, values, strict=True))}
-            for here, fan, *values in _TIES.rows(self._session, ids=listed(ids), most=most)
-        ]
+        rows = self._session.records(_TIES, ids=listed(ids), most=most)
         return self._session.readable(rows, link_label, lambda row: Tie(row["here"], link_of(row), row["fan"]))
 
     def behind(self, ids: Sequence[str], *, most: int | None = None) -> list[Link]:
@@ -164,13 +138,12 @@ class Links:
         The surest first; at most so many. Links to notes that do not exist (yet) are among them, links to deleted ones
         are not.
         """
-        asked = {"ids": json.dumps(list(ids), ensure_ascii=False), "most": -1 if most is None else most}
-        return self._readable(self._run(_BEHIND, asked).mappings())
+        return self._readable(_BEHIND, ids=listed(ids), most=-1 if most is None else most)
 
     def get(self, source: str, target: str, type: LinkType) -> Link | None:
         """That one link, if it is there."""
-        row = self._run(_GET, _one(source, target, type)).mappings().one_or_none()
-        return None if row is None else link_of(row)
+        rows = self._session.records(f"SELECT * FROM links WHERE {_ONE}", source=source, target=target, type=type)
+        return link_of(rows[0]) if rows else None
 
     def put(self, link: Link, operation: int) -> bool:
         """Add a link; False when one of the same ends and type is there already.
@@ -197,7 +170,7 @@ class Links:
         link = self.get(source, target, type)
         if link is None:
             return False
-        self._run(_DELETE, _one(source, target, type))
+        self._session.change(f"DELETE FROM links WHERE {_ONE}", source=source, target=target, type=type)
         self._record(source, target, type, operation, link_plain(link), None)
         return True
 
@@ -210,101 +183,62 @@ class Links:
 
     def count(self) -> int:
         """How many links there are."""
-        return int(self._run(select(func.count()).select_from(_LINKS)).scalar_one())
+        return int(self._session.value("SELECT count(*) FROM links"))
 
     def dangling(self) -> int:
         """How many links have an end that no note has."""
-        ends = [tables.notes.alias(), tables.notes.alias()]
-        statement = (
-            select(func.count())
-            .select_from(
-                _LINKS.outerjoin(ends[0], ends[0].c.id == _LINKS.c.source).outerjoin(
-                    ends[1], ends[1].c.id == _LINKS.c.target
-                )
-            )
-            .where(or_(ends[0].c.key.is_(None), ends[1].c.key.is_(None)))
-        )
-        return int(self._run(statement).scalar_one())
+        there = "SELECT 1 FROM notes WHERE id = links"
+        sql = f"SELECT count(*) FROM links WHERE NOT EXISTS ({there}.source) OR NOT EXISTS ({there}.target)"
+        return int(self._session.value(sql))
 
     def web(self, types: Sequence[LinkType]) -> list[tuple[str, str, float]]:
         """(one end, other end, confidence times weight) of the links of these types between active notes.
 
         Notes that are made of others (topics, summaries of episodes) and their links are left out.
         """
-        ends = [tables.notes.alias(), tables.notes.alias()]
-        statement = (
-            select(_LINKS.c.source, _LINKS.c.target, _LINKS.c.confidence * _LINKS.c.weight)
-            .select_from(
-                _LINKS.join(ends[0], ends[0].c.id == _LINKS.c.source).join(ends[1], ends[1].c.id == _LINKS.c.target)
-            )
-            .where(
-                _LINKS.c.type.in_([str(type) for type in types]),
-                *(end.c.status == str(Status.ACTIVE) for end in ends),
-                *(end.c.kind != str(Kind.TOPIC) for end in ends),
-                *(func.json_extract(end.c.metadata, "$.episode").is_(None) for end in ends),
-            )
+        own = " AND ".join(
+            f"{end}.status = 'active' AND {end}.kind <> 'topic' AND json_extract({end}.metadata, '$.episode') IS NULL"
+            for end in ("s", "t")
         )
-        return [(one, other, float(weight)) for one, other, weight in self._run(statement)]
+        sql = "SELECT source, target, confidence * weight FROM links"
+        sql += f" JOIN notes AS s ON s.id = source JOIN notes AS t ON t.id = target WHERE {_TYPES} AND {own}"
+        return [(one, other, float(weight)) for one, other, weight in self._session.rows(sql, types=listed(types))]
 
     def leading_to(self, targets: Sequence[str], type: LinkType) -> dict[str, dict[str, str]]:
         """For each of these notes those that are linked to it so, with who made the link; deleted ones left out."""
         found: dict[str, dict[str, str]] = {target: {} for target in targets}
-        notes = tables.notes
-        for some in chunks(list(targets)):
-            statement = (
-                select(_LINKS.c.target, _LINKS.c.source, _LINKS.c.made_by)
-                .select_from(_LINKS.join(notes, notes.c.id == _LINKS.c.source))
-                .where(_LINKS.c.target.in_(some), _LINKS.c.type == str(type), notes.c.status != str(Status.DELETED))
-            )
-            for target, source, made_by in self._run(statement):
-                found[target][source] = made_by
+        sql = "SELECT target, source, made_by FROM links JOIN notes ON notes.id = source WHERE type = :type"
+        sql += " AND target IN (SELECT value FROM json_each(:targets)) AND status <> 'deleted'"
+        for target, source, made_by in self._session.rows(sql, targets=listed(targets), type=type):
+            found[target][source] = made_by
         return found
 
     def ends_changed(self, since: datetime, *, but: str, types: Sequence[LinkType] = tuple(LinkType)) -> set[str]:
         """Notes at either end of a link (of these types) added or removed since then, by any action `but` this one."""
-        changed, operations = tables.link_changes, tables.operations
-        statement = (
-            select(changed.c.source, changed.c.target)
-            .select_from(changed.join(operations, operations.c.id == changed.c.operation))
-            .where(operations.c.at >= time_text(since), operations.c.action != but)
-            .where(changed.c.type.in_([str(type) for type in types]))
-        )
-        return {end for ends in self._run(statement) for end in ends}
+        sql = f"SELECT source, target {_CHANGED} WHERE o.at >= :since AND o.action <> :but AND {_TYPES}"
+        rows = self._session.rows(sql, since=time_text(since), but=but, types=listed(types))
+        return {end for ends in rows for end in ends}
 
     def ever_to(self, target: str, type: LinkType) -> set[str]:
         """Every note that was ever linked to this one so, whatever was undone or taken away since."""
-        changed = tables.link_changes
-        statement = select(changed.c.source).where(changed.c.target == target, changed.c.type == str(type))
-        return set(self._run(statement).scalars())
+        sql = "SELECT source FROM link_changes WHERE target = :target AND type = :type"
+        return set(self._session.column(sql, target=target, type=type))
 
     def taken_away(self, target: str, type: LinkType) -> set[str]:
         """Notes whose link of this type to `target` a person took away or undid, and that have none now."""
-        changed, operations = tables.link_changes, tables.operations
-        statement = (
-            select(changed.c.source)
-            .select_from(changed.join(operations, operations.c.id == changed.c.operation))
-            .where(changed.c.target == target, changed.c.type == str(type))
-            .where(
-                changed.c.after.is_(None) & (operations.c.action == "unlink") & operations.c.undone_by.is_(None)
-                | changed.c.after.is_not(None) & operations.c.undone_by.is_not(None)
-            )
+        sql = (
+            f"SELECT source {_CHANGED} WHERE target = :target AND type = :type"
+            " AND (after IS NULL AND o.action = 'unlink' AND o.undone_by IS NULL"
+            " OR after IS NOT NULL AND o.undone_by IS NOT NULL)"
+            " EXCEPT SELECT source FROM links WHERE target = :target AND type = :type"
         )
-        held = select(_LINKS.c.source).where(_LINKS.c.target == target, _LINKS.c.type == str(type))
-        return set(self._run(statement).scalars()) - set(self._run(held).scalars())
+        return set(self._session.column(sql, target=target, type=type))
 
     def undone(self, targets: Sequence[str], types: Sequence[LinkType]) -> set[frozenset[str]]:
         """The ends of links of these types to one of these notes that were added by what somebody undid."""
-        changed, operations = tables.link_changes, tables.operations
-        found: set[frozenset[str]] = set()
-        for some in chunks(targets):
-            statement = (
-                select(changed.c.source, changed.c.target)
-                .select_from(changed.join(operations, operations.c.id == changed.c.operation))
-                .where(changed.c.target.in_(some), changed.c.type.in_([str(type) for type in types]))
-                .where(changed.c.after.is_not(None), operations.c.undone_by.is_not(None))
-            )
-            found |= {frozenset(ends) for ends in self._run(statement)}
-        return found
+        sql = f"SELECT source, target {_CHANGED} WHERE target IN (SELECT value FROM json_each(:targets)) AND {_TYPES}"
+        sql += " AND after IS NOT NULL AND o.undone_by IS NOT NULL"
+        return {frozenset(ends) for ends in self._session.rows(sql, targets=listed(targets), types=listed(types))}
 
     def degrees(self, ids: Sequence[str]) -> dict[str, int]:
         """For each id how many links start or end at it."""
@@ -317,29 +251,18 @@ class Links:
 
     def purge(self, id: str) -> None:
         """Destroy every link of a note and every record of one."""
-        changed = tables.link_changes
-        self._run(delete(_LINKS).where(or_(_LINKS.c.source == id, _LINKS.c.target == id)))
-        self._run(delete(changed).where(or_(changed.c.source == id, changed.c.target == id)))
+        for table in ("links", "link_changes"):
+            self._session.change(f"DELETE FROM {table} WHERE source = :id OR target = :id", id=id)
 
-    def _visible(self, end: ColumnElement[bool], *, other: ColumnElement[str]) -> list[Link]:
-        note = tables.notes.alias()
-        statement = (
-            select(_LINKS)
-            .select_from(_LINKS.outerjoin(note, note.c.id == other))
-            .where(end, func.coalesce(note.c.status, "") != str(Status.DELETED))
-            .order_by(_LINKS.c.at, _LINKS.c.key)
-        )
-        return self._readable(self._run(statement).mappings())
-
-    def _readable(self, rows: Iterable[Mapping[Any, Any]]) -> list[Link]:
-        return self._session.readable(rows, link_label, link_of)
+    def _readable(self, sql: str, **asked: Any) -> list[Link]:
+        return self._session.readable(self._session.records(sql, **asked), link_label, link_of)
 
     def _put(self, source: str, target: str, type: LinkType, held: Mapping[str, Any], operation: int) -> bool:
         row = {"source": source, "target": target, "type": str(type), "operation": operation}
-        added = self._run(_INSERT, {"key": None, **held, **row})
-        if not added.rowcount:
+        key = self._session.insert("links", {"key": None, **held, **row}, either="IGNORE")
+        if not key:
             return False
-        self._record(source, target, type, operation, None, {**held, "key": added.lastrowid})
+        self._record(source, target, type, operation, None, {**held, "key": key})
         return True
 
     def _record(
@@ -356,10 +279,6 @@ class Links:
             name: None if held is None else json.dumps(held, ensure_ascii=False)
             for name, held in (("before", before), ("after", after))
         }
-        self._run(_INSERT_CHANGE, row | texts)
+        self._session.insert("link_changes", row | texts)
         # Whoever follows the counter learns that something changed; no note's own fields did.
         _ = self._session.seq
-
-
-def _one(source: str, target: str, type: LinkType) -> dict[str, str]:
-    return {"from_id": source, "to_id": target, "of_type": str(type)}

@@ -12,8 +12,6 @@ from amem.note import Status
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from sqlalchemy import RowMapping
-
 
 REVERSALS = ("undo", "redo")
 #: What nobody asked for: it is taken back by its id only, so that a bare undo is still that of one's own last step on
@@ -51,11 +49,11 @@ class NoteHistory:
     stands.
     """
 
-    def __init__(self, versions: Sequence[RowMapping]) -> None:
+    def __init__(self, versions: Sequence[Mapping[str, Any]]) -> None:
         self.fields: dict[str, list[Change]] = defaultdict(list)
         self.statements: dict[str, list[Change]] = defaultdict(list)
         self.owners: dict[str, list[Change]] = defaultdict(list)
-        self._rows: list[tuple[RowMapping, dict[str, Any]]] = []
+        self._rows: list[tuple[Mapping[str, Any], dict[str, Any]]] = []
         self.made = Change(versions[0]["operation"], False, True, versions[0]["undone_by"] is None)
         self.work: list[Change] = []
         status: Any = None
@@ -79,7 +77,7 @@ class NoteHistory:
             if row["action"] not in REVERSALS:
                 self._take(row, changes)
 
-    def _take(self, row: RowMapping, changes: Mapping[str, Any]) -> None:
+    def _take(self, row: Mapping[str, Any], changes: Mapping[str, Any]) -> None:
         operation, first = row["operation"], row["version"] == 1
         # What a note was made with stays its own for as long as it is there.
         stands = row["undone_by"] is None or (first and self.present)

@@ -9,18 +9,16 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args
 
 import numpy as np
-from sqlalchemy import case, select
 
 from amem.errors import InvalidInput
 from amem.language import typed_words
 from amem.note import Enrichment, Kind, Layer, LinkType, MemoryNote, Status
 from amem.query import Filter
 from amem.rendering import standing_text
-from amem.storage import tables
 from amem.storage.filters import conditions
 from amem.storage.fulltext import columns_of
 from amem.storage.rows import from_plain, read_moment
-from amem.storage.sql_values import Prepared, columns, keys_from, listed
+from amem.storage.sql_values import coded, columns, keys_from, listed
 from amem.storage.standings import standings_among
 
 if TYPE_CHECKING:
@@ -77,23 +75,23 @@ if TYPE_CHECKING:
 Order = Literal["time", "recorded", "strength", "recalls", "importance"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-_NOTES, _USAGE = tables.notes, tables.usage
 _USED = "SELECT note, recalls FROM usage WHERE recalls > 0"
 
 
 def ordered(session: Session, wanted: Filter, order: Order, decay_rate: float | None) -> Keys:
     """All that pass the filter: the latest, strongest, most recalled or most important first; of equals the newest."""
-    passing = select(_NOTES.c.key).where(*conditions(wanted))
+    where, values = conditions(wanted)
     if order == "time":
-        return keys_from(session, passing.order_by(_NOTES.c.at.desc(), _NOTES.c.key.desc()))
+        return keys_from(session, f"SELECT key FROM notes WHERE {where} ORDER BY at DESC, key DESC", **values)
     if order == "importance":
-        held = columns(session, passing.add_columns(_NOTES.c.importance), whole=("key",), real=("importance",))
+        statement = f"SELECT key, importance FROM notes WHERE {where}"
+        held = columns(session, statement, whole=("key",), real=("importance",), **values)
         return _greatest_first(held["key"], held["importance"])
     if order == "strength":
         standings = standings_among(session, wanted)
         return _greatest_first(standings.keys, standings.strength(session.now, decay_rate))
     # Unordered, SQLite reads the narrow index instead of the notes.
-    keys = np.sort(keys_from(session, passing))[::-1]
+    keys = np.sort(keys_from(session, f"SELECT key FROM notes WHERE {where}", **values))[::-1]
     return keys if order == "recorded" else _greatest_first(keys, _recalls(session, keys))
 
 
@@ -118,7 +116,7 @@ __all__ = ["ORDERS", "Card", "Cards", "Order", "Shelf"]
 
 #: Characters of a note's text that a list is given.
 _SHOWN = 400
-_CARDS = Prepared(
+_CARDS = (
     "SELECT n.key, n.id, substr(n.content, 1, :shown), n.kind, n.layer, n.status, n.at, n.recorded_at, n.pinned,"
     " n.overturned,"
     " (SELECT count(*) FROM links WHERE source = n.id) + (SELECT count(*) FROM links WHERE target = n.id),"
@@ -128,7 +126,7 @@ _CARDS = Prepared(
     " FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
     " LEFT JOIN usage AS u ON u.note = n.key ORDER BY asked.key"
 )
-_DELETED = Prepared("SELECT key, content, keywords, tags, context FROM notes WHERE status = 'deleted'")
+_DELETED = "SELECT key, content, keywords, tags, context FROM notes WHERE status = 'deleted'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +206,7 @@ class Cards:
 
     def of(self, keys: Sequence[int]) -> list[Card]:
         """The cards of these notes, in this order; none for a note that was purged."""
-        rows = _CARDS.rows(self._session, keys=listed(int(key) for key in keys), shown=_SHOWN)
+        rows = self._session.rows(_CARDS, keys=listed(int(key) for key in keys), shown=_SHOWN)
         standings = self._session.usage.standings([row[0] for row in rows])
         strong = dict(
             zip(
@@ -242,15 +240,16 @@ class Cards:
 
     def days(self, wanted: Filter, zone: tzinfo) -> dict[date, int]:
         """How many notes that pass the filter speak of each day, in that zone; the first day first."""
-        statement = select(_NOTES.c.at).where(*conditions(wanted)).order_by(_NOTES.c.at)
-        at = columns(self._session, statement, times=("at",))["at"]
+        where, values = conditions(wanted)
+        statement = f"SELECT at FROM notes WHERE {where} ORDER BY at"
+        at = columns(self._session, statement, times=("at",), **values)["at"]
         days, counts = np.unique(local_days(at, zone), return_counts=True)
         return dict(zip(days.tolist(), counts.tolist(), strict=True))
 
     def _deleted(self, words: Sequence[Typed]) -> NDArray[np.int64]:
         """Keys of the deleted notes that hold all of these words; full text has forgotten them."""
         found = []
-        for key, content, keywords, tags, context in _DELETED.rows(self._session):
+        for key, content, keywords, tags, context in self._session.rows(_DELETED):
             note = MemoryNote(content, keywords=json.loads(keywords), tags=json.loads(tags), context=context)
             terms = " ".join(columns_of(note).values()).split()
             if all(word.held_by(terms, content) for word in words):
@@ -273,23 +272,18 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-_COLUMNS = tables.notes.c
 _CODED = {"kind": tuple(Kind), "layer": tuple(Layer), "status": tuple(Status)}
-_EVERY = select(
-    _COLUMNS.key,
-    _COLUMNS.at,
-    *(
-        # What a damaged row holds is counted as no value.
-        case({str(each): code for code, each in enumerate(values)}, value=_COLUMNS[name], else_=len(values)).label(name)
-        for name, values in _CODED.items()
-    ),
+_EVERY = (
+    "SELECT key, at, "
+    + ", ".join(f"{coded(name, values, len(values))} AS {name}" for name, values in _CODED.items())
+    + " FROM notes"
 )
-_TAGGED = Prepared(
+_TAGGED = (
     "SELECT term, count(*), group_concat(note) FROM note_terms WHERE role = 'tag'"
     " AND typeof(note) = 'integer' GROUP BY term"
 )
 # From the topics to their notes, never the other way.
-_GATHERED = Prepared(
+_GATHERED = (
     "SELECT whole.id, count(*), group_concat(part.key) FROM notes AS whole"
     f" CROSS JOIN links ON links.target = whole.id AND links.type = '{LinkType.PART_OF}'"
     " CROSS JOIN notes AS part ON part.id = links.source"
@@ -380,7 +374,8 @@ class Ledger:
         )
 
     def _passing(self, session: Session, wanted: Filter) -> Mask:
-        return self._mask(keys_from(session, select(_COLUMNS.key).where(*conditions(wanted))))
+        where, values = conditions(wanted)
+        return self._mask(keys_from(session, f"SELECT key FROM notes WHERE {where}", **values))
 
     def _mask(self, keys: Keys) -> Mask:
         mask = np.zeros(self.notes, dtype=np.bool_)
@@ -407,9 +402,9 @@ def read_ledger(session: Session, zone: tzinfo) -> Ledger:
     )
 
 
-def _carried(session: Session, statement: Prepared, rows: NDArray[np.int64]) -> _Group[str]:
+def _carried(session: Session, statement: str, rows: NDArray[np.int64]) -> _Group[str]:
     """Values that a note may have several of: the statement gives each with how many notes have it, and which."""
-    found = statement.rows(session)
+    found = session.rows(statement)
     keys = np.fromstring(",".join(text for _, _, text in found), dtype=np.int64, sep=",")
     which = np.repeat(np.arange(len(found)), [number for _, number, _ in found])
     there = (keys >= 0) & (keys < len(rows))

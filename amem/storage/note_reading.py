@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-from functools import cache, partial
+from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from sqlalchemy import bindparam, exists, func, select, text
 
 from amem.errors import AmbiguousId, InvalidInput, NoteNotFound
 from amem.language import normalize
 from amem.note import EVERYONE, SCOPES, MemoryNote, Scope, Status
 from amem.query import Filter
-from amem.storage import tables
 from amem.storage.filters import conditions, in_scope, scope_values, stood
 from amem.storage.hydrate import complete
 from amem.storage.rows import from_plain, note_of, read_time, time_text
-from amem.storage.sql_values import Prepared, among, chunks, listed, valid_json
+from amem.storage.sql_values import listed
 from amem.visible import is_plain_name, visible_name
 
 if TYPE_CHECKING:
@@ -32,40 +30,31 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 V = TypeVar("V")
-_NOTES = tables.notes
-# Statements on the path of every write are built once: building one costs as much as running it.
-_BY_KEYS = select(_NOTES).where(_NOTES.c.key.in_(bindparam("keys", expanding=True)))
-_BY_IDS = Prepared(select(_NOTES).where(_NOTES.c.id.in_(among("ids"))))
-_COLUMNS = tuple(_NOTES.c.keys())
-_COUNT_ALL = select(func.coalesce(func.sum(tables.note_counts.c.notes), 0)).where(
-    tables.note_counts.c.status != str(Status.DELETED)
-)
+#: Whoever holds what is no JSON is passed over: SQLite's functions for JSON would stop for all rows.
+_JSON = "CASE WHEN json_valid({0}) THEN {0} END"
+_IN_KEYS = "key IN (SELECT value FROM json_each(:keys))"
+_BY_KEYS = f"SELECT * FROM notes WHERE {_IN_KEYS}"
+_BY_IDS = "SELECT * FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
 _SAME = (
-    select(_NOTES.c.id)
-    .where(_NOTES.c.normal == bindparam("normal"), _NOTES.c.status == str(Status.ACTIVE))
+    "SELECT key, id FROM notes WHERE normal = :normal AND status = 'active'"
     # What sums an episode up says nothing of its own, even in the very words of one of its messages.
-    .where(func.json_extract(_NOTES.c.metadata, "$.episode").is_(None))
+    " AND json_extract(metadata, '$.episode') IS NULL"
     # What two people say in the same words, each says for themselves.
-    .where(text(in_scope()))
-    .order_by(_NOTES.c.key)
-    .limit(1)
+    f" AND {in_scope()} ORDER BY key LIMIT 1"
 )
-_BY_HAND = Prepared(
+_BY_HAND = (
     "SELECT n.key FROM json_each(:keys) AS asked JOIN notes AS n ON n.key = asked.value"
     " JOIN versions AS v ON v.note = n.key AND v.version = 1 JOIN operations AS o ON o.id = v.operation"
     " WHERE o.actor = 'user' AND n.conversation_id IS NULL"
 )
 _ORDERS = {
-    "time": (_NOTES.c.at.desc(), _NOTES.c.key.desc()),
-    "recorded": (_NOTES.c.key.desc(),),
-    "importance": (_NOTES.c.importance.desc(), _NOTES.c.key.desc()),
-    "pinned": (_NOTES.c.pinned.desc(), _NOTES.c.importance.desc(), _NOTES.c.key.desc()),
+    "time": "at DESC, key DESC",
+    "recorded": "key DESC",
+    "importance": "importance DESC, key DESC",
+    "pinned": "pinned DESC, importance DESC, key DESC",
 }
-
-
-_SPEAKERS = text("SELECT speaker, count(*) FROM notes WHERE speaker IS NOT NULL GROUP BY speaker")
 #: The turns around a note in its conversation, by the index on conversation and ordinal.
-_TURNS = Prepared(
+_TURNS = (
     "SELECT there.key, there.conversation_id, there.ordinal, there.at, there.status = 'active'"
     " FROM json_each(:keys) AS asked CROSS JOIN notes AS here ON here.key = asked.value"
     " CROSS JOIN notes AS there ON there.conversation_id = here.conversation_id"
@@ -76,27 +65,28 @@ _TURNS = Prepared(
 _OWNED = " UNION ALL ".join(
     f"SELECT key FROM notes WHERE json_extract(metadata, '$.{name}') IS NOT NULL" for name in SCOPES
 )
-_ANY_OWNED = Prepared(f"SELECT EXISTS ({_OWNED})")
-_METADATA = Prepared("SELECT id, metadata FROM notes WHERE id IN (SELECT value FROM json_each(:ids))")
+_ANY_OWNED = f"SELECT EXISTS ({_OWNED})"
+_METADATA = "SELECT id, metadata FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
 
 # The kinds written out as the index has them (0004_scopes.sql), or SQLite would not use it.
-_PROCEDURES = Prepared("SELECT key FROM notes WHERE kind IN ('procedure', 'code') AND status = 'active' LIMIT :limit")
+_PROCEDURES = "SELECT key FROM notes WHERE kind IN ('procedure', 'code') AND status = 'active' LIMIT :limit"
 _WITHIN = (
-    Prepared("SELECT key FROM notes WHERE at >= :since AND at < :until LIMIT :limit"),
-    Prepared("SELECT key FROM notes WHERE valid_from >= :since AND valid_from < :until LIMIT :limit"),
+    ("SELECT key FROM notes WHERE at >= :since AND at < :until LIMIT :limit"),
+    ("SELECT key FROM notes WHERE valid_from >= :since AND valid_from < :until LIMIT :limit"),
 )
 
 
 #: By the index of the few notes that have any.
-_MARKED = Prepared(
+_MARKED = (
     "SELECT key, content, overturned FROM notes WHERE overturned <> '[]'"
     " AND key IN (SELECT value FROM json_each(:keys))"
 )
 
 
-@cache
-def _columns(names: tuple[str, ...]) -> Prepared:
-    return Prepared(select(_NOTES.c.key, *(_NOTES.c[name] for name in names)).where(_NOTES.c.key.in_(among("keys"))))
+_WRITERS = (
+    "SELECT {0} FROM notes AS n JOIN versions AS v ON v.note = n.key AND v.version = 1"
+    " JOIN operations AS o ON o.id = v.operation WHERE "
+)
 
 
 def normal_hash(content: str) -> bytes:
@@ -122,7 +112,6 @@ class NoteReading:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     def get(self, id: str) -> MemoryNote | None:
         """The note with its links, usage, trust and history; None when there is none or it was deleted."""
@@ -148,8 +137,7 @@ class NoteReading:
         """
         held: dict[int, Any] = {}
         found: dict[str, MemoryNote]
-        for values in _BY_IDS.rows(self._session, ids=listed(dict.fromkeys(ids))):
-            row = dict(zip(_COLUMNS, values, strict=True))
+        for row in self._session.records(_BY_IDS, ids=listed(dict.fromkeys(ids))):
             held[row["key"]] = row
         stands = held if known_at is None else stood(self._session, held, known_at)
         rows = {row["id"]: row for row in stands.values() if deleted or row["status"] != Status.DELETED}
@@ -173,36 +161,34 @@ class NoteReading:
         """Notes that pass the filter, newest first by default; `order` is time, recorded, importance or pinned."""
         if order not in _ORDERS:
             raise InvalidInput(f"cannot order by {order!r}", hint=f"use one of {', '.join(_ORDERS)}")
-        statement = select(_NOTES.c.id).where(*conditions(wanted)).order_by(*_ORDERS[order]).limit(limit).offset(offset)
-        ids = self._run(statement).scalars().all()
+        where, values = conditions(wanted)
+        statement = f"SELECT id FROM notes WHERE {where} ORDER BY {_ORDERS[order]} LIMIT :limit OFFSET :offset"
+        ids = self._session.column(statement, limit=limit, offset=offset, **values)
         return list(self.get_many(ids, history=False, deleted=True, known_at=wanted.known_at, past=True).values())
 
     def count(self, wanted: Filter | None = None) -> int:
         """How many notes pass the filter; None counts all that are not deleted."""
-        counts = tables.note_counts
         if wanted is None:
-            return int(self._run(_COUNT_ALL).scalar_one())
+            return int(self._session.value("SELECT coalesce(sum(notes), 0) FROM note_counts WHERE status <> 'deleted'"))
         if wanted == Filter(statuses=wanted.statuses):
-            states = [str(status) for status in wanted.statuses]
-            total = select(func.coalesce(func.sum(counts.c.notes), 0)).where(counts.c.status.in_(states))
-            return int(self._run(total).scalar_one())
-        return int(self._run(select(func.count()).select_from(_NOTES).where(*conditions(wanted))).scalar_one())
+            total = "SELECT coalesce(sum(notes), 0) FROM note_counts WHERE status IN (SELECT value FROM json_each(:of))"
+            return int(self._session.value(total, of=listed(map(str, wanted.statuses))))
+        where, values = conditions(wanted)
+        return int(self._session.value(f"SELECT count(*) FROM notes WHERE {where}", **values))
 
     def ids(self, *, deleted: bool = False) -> list[str]:
         """Every id, oldest arrival first; deleted ones only when asked."""
-        statement = select(_NOTES.c.id).order_by(_NOTES.c.key)
-        if not deleted:
-            statement = statement.where(_NOTES.c.status != str(Status.DELETED))
-        return list(self._run(statement).scalars())
+        where = "" if deleted else " WHERE status <> 'deleted'"
+        return self._session.column(f"SELECT id FROM notes{where} ORDER BY key")
 
     def keys(self, wanted: Filter) -> list[int]:
         """Integer keys of all notes that pass the filter, ascending."""
-        return list(self._run(select(_NOTES.c.key).where(*conditions(wanted)).order_by(_NOTES.c.key)).scalars())
+        where, values = conditions(wanted)
+        return self._session.column(f"SELECT key FROM notes WHERE {where} ORDER BY key", **values)
 
     def any_owned(self) -> bool:
         """Whether any note says whose it is."""
-        ((found,),) = _ANY_OWNED.rows(self._session)
-        return bool(found)
+        return bool(self._session.value(_ANY_OWNED))
 
     def met_by(self, scope: Scope) -> NDArray[np.int64] | None:
         """Integer keys of the active notes that one of this scope may meet; None where all there are are of it."""
@@ -213,7 +199,7 @@ class NoteReading:
 
     def scopes_of(self, ids: Sequence[str]) -> dict[str, Scope]:
         """Whose each of these notes is, whatever its status; those that there are."""
-        return {id: Scope.of(json.loads(held)) for id, held in _METADATA.rows(self._session, ids=listed(ids))}
+        return {id: Scope.of(json.loads(held)) for id, held in self._session.rows(_METADATA, ids=listed(ids))}
 
     def within_scope(self, ids: Iterable[str]) -> set[str]:
         """Those of these ids whose notes are of the session's scope; where that is everyone's, all of them."""
@@ -224,40 +210,32 @@ class NoteReading:
 
     def passes(self, key: int, wanted: Filter) -> bool:
         """Whether this note passes the filter; quick, however many do."""
-        return self._run(select(_NOTES.c.key).where(_NOTES.c.key == key, *conditions(wanted))).first() is not None
+        where, values = conditions(wanted)
+        found = self._session.column(f"SELECT key FROM notes WHERE key = :this AND {where}", this=key, **values)
+        return bool(found)
 
     def keys_of(self, ids: Sequence[str]) -> dict[str, int]:
         """Integer keys of these ids, whatever their status."""
-        return {
-            id: key
-            for some in chunks(list(ids))
-            for id, key in self._run(select(_NOTES.c.id, _NOTES.c.key).where(_NOTES.c.id.in_(some)))
-        }
+        sql = "SELECT id, key FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
+        return dict(self._session.rows(sql, ids=listed(ids)))
 
     def ids_changed(self, after: int) -> set[str]:
         """Ids of all that changed in any way after that value of the change counter, whatever their status."""
-        return set(self._run(select(_NOTES.c.id).where(_NOTES.c.seq > after)).scalars())
+        return set(self._session.column("SELECT id FROM notes WHERE seq > :after", after=after))
 
     def ids_of(self, keys: Sequence[int]) -> dict[int, str]:
-        """Ids of these integer keys, whatever their status."""
-        return {
-            key: id
-            for some in chunks([int(key) for key in keys])
-            for key, id in self._run(select(_NOTES.c.key, _NOTES.c.id).where(_NOTES.c.key.in_(some)))
-        }
+        """Ids of these integer keys."""
+        return dict(self._session.rows(f"SELECT key, id FROM notes WHERE {_IN_KEYS}", keys=listed(map(int, keys))))
 
     def recorded_after(self, moment: datetime) -> list[str]:
         """Ids of notes, not deleted, that arrived after this moment and are of the time at which they arrived."""
-        late, columns = time_text(moment), _NOTES.c
-        wanted = select(columns.id).where(columns.recorded_at > late, columns.at > late, columns.status != "deleted")
-        same = func.substr(columns.at, 1, 16) == func.substr(columns.recorded_at, 1, 16)
-        return list(self._run(wanted.where(same).order_by(columns.key)).scalars())
+        sql = "SELECT id FROM notes WHERE recorded_at > :late AND at > :late AND status <> 'deleted'"
+        sql += " AND substr(at, 1, 16) = substr(recorded_at, 1, 16) ORDER BY key"
+        return self._session.column(sql, late=time_text(moment))
 
     def bare(self, keys: Sequence[int]) -> dict[int, tuple[MemoryNote, dict[str, str]]]:
         """Notes by key, without what other tables say of them, each with its owned fields (see `owned_fields`)."""
-        rows = [
-            row for some in chunks([int(key) for key in keys]) for row in self._run(_BY_KEYS, {"keys": some}).mappings()
-        ]
+        rows = self._session.records(_BY_KEYS, keys=listed(map(int, keys)))
         read = self._session.readable(
             rows, lambda row: f"note {row['id']}", lambda row: (row["key"], note_of(row), json.loads(row["edited"]))
         )
@@ -265,18 +243,16 @@ class NoteReading:
 
     def columns(self, keys: Sequence[int], names: Sequence[str]) -> dict[int, tuple[Any, ...]]:
         """Named raw columns of these keys, for code that ranks many notes and hydrates few."""
-        asked = listed(int(key) for key in keys)
-        return {row[0]: row[1:] for row in _columns(tuple(names)).rows(self._session, keys=asked)}
+        sql = f"SELECT {', '.join(('key', *names))} FROM notes WHERE {_IN_KEYS}"
+        return {key: tuple(row) for key, *row in self._session.rows(sql, keys=listed(map(int, keys)))}
 
     def turns(self, keys: Sequence[int], reach: int) -> list[tuple[int, str, int, str, int]]:
         """(key, conversation, ordinal, at, whether it is active) of these notes and all up to `reach` turns away.
 
         Some more than once; none of a note outside any conversation.
         """
-        rows: list[Any] = _TURNS.rows(
-            self._session, keys=listed(map(int, keys)), reach=reach, **scope_values(self._session.scope)
-        )
-        return rows
+        asked = listed(map(int, keys))
+        return self._session.rows(_TURNS, keys=asked, reach=reach, **scope_values(self._session.scope))
 
     def within(self, since: datetime | None, until: datetime | None, limit: int) -> list[int]:
         """Keys of notes that speak of that time or began to be so in it, whatever their status; at most twice `limit`.
@@ -290,31 +266,30 @@ class NoteReading:
         }
         found: set[int] = set()
         for statement in _WITHIN:
-            found.update(key for (key,) in statement.rows(self._session, **bounds))
+            found.update(self._session.column(statement, **bounds))
         return sorted(found)
 
     def procedures(self, limit: int) -> list[int]:
         """Keys of active notes that say how something is done (procedures and code), at most `limit`."""
-        return sorted(key for (key,) in _PROCEDURES.rows(self._session, limit=limit))
+        return sorted(self._session.column(_PROCEDURES, limit=limit))
 
     def arrived_before(self, id: str, latest: datetime) -> datetime | None:
         """When the last note came before this one that came by `latest`; None where none did."""
-        arrived = _NOTES.alias()
-        before = select(arrived.c.key).where(arrived.c.id == id).scalar_subquery()
-        statement = select(_NOTES.c.recorded_at).where(_NOTES.c.key < before, _NOTES.c.recorded_at <= time_text(latest))
-        return read_time(self._run(statement.order_by(_NOTES.c.key.desc()).limit(1)).scalar_one_or_none())
+        sql = "SELECT recorded_at FROM notes WHERE key < (SELECT key FROM notes WHERE id = :id)"
+        sql += " AND recorded_at <= :latest ORDER BY key DESC LIMIT 1"
+        return read_time(self._session.value(sql, id=id, latest=time_text(latest)))
 
     def arrived_after(self, id: str, latest: datetime) -> datetime | None:
         """When the next note came after this one that came by `latest`; None where none did."""
-        arrived = _NOTES.alias()
-        after = select(arrived.c.key).where(arrived.c.id == id).scalar_subquery()
-        statement = select(_NOTES.c.recorded_at).where(_NOTES.c.key > after, _NOTES.c.recorded_at <= time_text(latest))
-        return read_time(self._run(statement.order_by(_NOTES.c.key).limit(1)).scalar_one_or_none())
+        sql = "SELECT recorded_at FROM notes WHERE key > (SELECT key FROM notes WHERE id = :id)"
+        sql += " AND recorded_at <= :latest ORDER BY key LIMIT 1"
+        return read_time(self._session.value(sql, id=id, latest=time_text(latest)))
 
     def speakers(self) -> dict[str, int]:
         """How many notes each speaker said, by case-folded name."""
         counts: dict[str, int] = {}
-        for speaker, count in self._run(_SPEAKERS):
+        sql = "SELECT speaker, count(*) FROM notes WHERE speaker IS NOT NULL GROUP BY speaker"
+        for speaker, count in self._session.rows(sql):
             counts[speaker.casefold()] = counts.get(speaker.casefold(), 0) + count
         return counts
 
@@ -325,11 +300,9 @@ class NoteReading:
         """
         if not prefix:
             raise NoteNotFound("an empty id names no note", hint="amem list shows the ids")
-        statement = select(_NOTES.c.id, _NOTES.c.status).where(
-            _NOTES.c.id >= prefix, _NOTES.c.id < prefix + "\U0010ffff", text(in_scope())
-        )
-        found = self._run(statement.order_by(_NOTES.c.id).limit(200), scope_values(self._session.scope)).all()
-        rows = [(str(id), str(status)) for id, status in found]
+        sql = f"SELECT id, status FROM notes WHERE id >= :prefix AND id < :end AND {in_scope()} ORDER BY id LIMIT 200"
+        scope = scope_values(self._session.scope)
+        rows = self._session.rows(sql, prefix=prefix, end=prefix + "􏿿", **scope)
         if not rows:
             rows = [(id, status) for id, status in self.disguised() if visible_name(id).startswith(prefix)]
         ids = [id for id, status in rows if deleted or status != Status.DELETED]
@@ -341,21 +314,19 @@ class NoteReading:
         if len(ids) > 1:
             some = ", ".join(id[:12] for id in ids[:4])
             raise AmbiguousId(f"{prefix!r} fits {len(ids)} notes: {some}", hint="give more characters")
-        return ids[0]
+        return str(ids[0])
 
     def disguised(self) -> list[tuple[str, str]]:
         """Ids of the scope that hold control characters or marks of direction, and each note's status."""
-        statement = select(_NOTES.c.id, _NOTES.c.status).where(text(in_scope())).order_by(_NOTES.c.key)
-        rows = self._run(statement, scope_values(self._session.scope))
+        sql = f"SELECT id, status FROM notes WHERE {in_scope()} ORDER BY key"
+        rows = self._session.rows(sql, **scope_values(self._session.scope))
         return [(id, status) for id, status in rows if not is_plain_name(id)]
 
     def shortened(self, ids: Sequence[str], length: int) -> dict[str, str]:
         """For each id its beginning of that length, or all of it where another note begins the same."""
-        start = func.substr(_NOTES.c.id, 1, length)
-        shared: set[str] = set()
-        for some in chunks(sorted({id[:length] for id in ids})):
-            crowded = select(start).where(start.in_(some)).group_by(start).having(func.count() > 1)
-            shared |= set(self._run(crowded).scalars())
+        sql = "SELECT substr(id, 1, :length) AS start FROM notes WHERE start IN (SELECT value FROM json_each(:starts))"
+        sql += " GROUP BY start HAVING count(*) > 1"
+        shared = set(self._session.column(sql, length=length, starts=listed({id[:length] for id in ids})))
         return {id: id if id[:length] in shared else id[:length] for id in ids}
 
     def duplicate_of(self, content: str, metadata: Mapping[str, Any] | None = None) -> str | None:
@@ -363,21 +334,19 @@ class NoteReading:
 
         `metadata` says whose the note is: another user's, agent's or session's is no duplicate of it.
         """
-        asked = {"normal": normal_hash(content), **scope_values(Scope.of(metadata or {}))}
-        return self._run(_SAME, asked).scalar_one_or_none()
+        scope = scope_values(Scope.of(metadata or {}))
+        found = self._session.rows(_SAME, normal=normal_hash(content), **scope)
+        return str(found[0][1]) if found else None
 
     def replaced_by(self, ids: Sequence[str]) -> list[str]:
         """Ids of the superseded notes whose place one of these took, whatever became of it."""
-        statement = select(_NOTES.c.id).where(_NOTES.c.status == str(Status.SUPERSEDED)).order_by(_NOTES.c.key)
-        return [
-            id
-            for some in chunks(list(ids))
-            for id in self._run(statement.where(_NOTES.c.superseded_by.in_(some))).scalars()
-        ]
+        sql = "SELECT id FROM notes WHERE status = 'superseded'"
+        sql += " AND superseded_by IN (SELECT value FROM json_each(:ids)) ORDER BY key"
+        return self._session.column(sql, ids=listed(ids))
 
     def overturned_among(self, keys: Sequence[int]) -> dict[int, tuple[str, list[Overturned]]]:
         """The content and the overturned statements of those of these notes that have any, by key."""
-        rows = _MARKED.rows(self._session, keys=listed(int(key) for key in keys))
+        rows = self._session.rows(_MARKED, keys=listed(int(key) for key in keys))
         read = self._session.readable(
             [{"key": key, "content": content, "overturned": told} for key, content, told in rows],
             lambda row: f"note {row['key']}",
@@ -387,140 +356,80 @@ class NoteReading:
 
     def overturned_by(self, ids: Sequence[str]) -> dict[str, MemoryNote]:
         """The notes that stand and of which one of these overturned a statement, by id, without usage and history."""
-        each = func.json_each(valid_json(_NOTES.c.overturned)).table_valued("value")
-        told = select(1).select_from(each).where(func.json_extract(each.c.value, "$.by").in_(list(ids)))
-        marked = select(_NOTES.c.id).where(_NOTES.c.overturned != "[]", exists(told))
-        found = self._run(marked.where(_NOTES.c.status == str(Status.ACTIVE)).order_by(_NOTES.c.key)).scalars().all()
-        return self.get_many(found, history=False, usage=False)
+        told = f"json_each({_JSON.format('overturned')})"
+        sql = f"SELECT id FROM notes WHERE overturned <> '[]' AND status = 'active' AND EXISTS (SELECT 1 FROM {told}"
+        sql += " WHERE json_extract(value, '$.by') IN (SELECT value FROM json_each(:ids))) ORDER BY key"
+        return self.get_many(self._session.column(sql, ids=listed(ids)), history=False, usage=False)
 
     def replacing(self, keys: Sequence[int]) -> set[int]:
         """Those of these notes that took the place of one which is superseded still."""
-        earlier = _NOTES.alias()
-        taken = select(1).where(earlier.c.superseded_by == _NOTES.c.id, earlier.c.status == str(Status.SUPERSEDED))
-        return {
-            key
-            for some in chunks([int(key) for key in keys])
-            for key in self._run(select(_NOTES.c.key).where(_NOTES.c.key.in_(some), taken.exists())).scalars()
-        }
+        sql = f"SELECT key FROM notes AS n WHERE {_IN_KEYS} AND EXISTS"
+        sql += " (SELECT 1 FROM notes AS e WHERE e.superseded_by = n.id AND e.status = 'superseded')"
+        return set(self._session.column(sql, keys=listed(map(int, keys))))
 
     def written_by_hand(self, keys: Sequence[int]) -> set[int]:
         """Those of these notes that a person wrote, in no conversation."""
-        return {key for (key,) in _BY_HAND.rows(self._session, keys=listed(int(key) for key in keys))}
+        return set(self._session.column(_BY_HAND, keys=listed(map(int, keys))))
 
     def behind_lost(self) -> list[str]:
         """Ids of the superseded notes whose successor was deleted or destroyed, oldest first."""
-        successor = _NOTES.alias()
-        there = select(1).where(successor.c.id == _NOTES.c.superseded_by, successor.c.status != str(Status.DELETED))
-        statement = (
-            select(_NOTES.c.id)
-            .where(_NOTES.c.status == str(Status.SUPERSEDED), _NOTES.c.superseded_by.is_not(None), ~there.exists())
-            .order_by(_NOTES.c.key)
-        )
-        return list(self._run(statement).scalars())
+        sql = "SELECT id FROM notes AS n WHERE status = 'superseded' AND superseded_by IS NOT NULL AND NOT EXISTS"
+        sql += " (SELECT 1 FROM notes AS s WHERE s.id = n.superseded_by AND s.status <> 'deleted') ORDER BY key"
+        return self._session.column(sql)
 
     def told_before(self, note: MemoryNote, *, since: datetime) -> int | None:
         """Key of the note told last before this one, not before `since`, by the same speaker in the same conversation.
 
         And for the same user, agent and session. Deleted ones count as never told.
         """
-        same = ("speaker", "conversation_id")
-        statement = (
-            select(_NOTES.c.key)
-            .where(*(func.coalesce(_NOTES.c[name], "") == (getattr(note, name) or "") for name in same))
-            .where(_NOTES.c.at >= time_text(since), _NOTES.c.at <= time_text(note.at or since))
-            .where(_NOTES.c.id != note.id, _NOTES.c.status != str(Status.DELETED), text(in_scope()))
-            .order_by(_NOTES.c.at.desc(), _NOTES.c.key.desc())
-            .limit(1)
-        )
-        key = self._run(statement, scope_values(Scope.of(note.metadata))).scalar_one_or_none()
-        return None if key is None else int(key)
+        sql = "SELECT key FROM notes WHERE coalesce(speaker, '') = :speaker AND coalesce(conversation_id, '') = :chat"
+        sql += f" AND at >= :since AND at <= :until AND id <> :id AND status <> 'deleted' AND {in_scope()}"
+        asked = {"speaker": note.speaker or "", "chat": note.conversation_id or "", "id": note.id}
+        asked |= {"since": time_text(since), "until": time_text(note.at or since)}
+        scope = scope_values(Scope.of(note.metadata))
+        found: int | None = self._session.value(f"{sql} ORDER BY at DESC, key DESC LIMIT 1", **asked, **scope)
+        return found
 
     def unfinished(self) -> list[tuple[str, str]]:
         """(id, enrichment) of notes whose analysis is pending or degraded, oldest first."""
-        statement = (
-            select(_NOTES.c.id, _NOTES.c.enrichment)
-            # Spelled out, since SQLite uses its partial index for these very words only.
-            .where(text("enrichment <> 'done'"), _NOTES.c.status != str(Status.DELETED))
-            .order_by(_NOTES.c.key)
-        )
-        return [(id, state) for id, state in self._run(statement)]
+        # In these very words, or SQLite would not use its partial index.
+        sql = "SELECT id, enrichment FROM notes WHERE enrichment <> 'done' AND status <> 'deleted' ORDER BY key"
+        return self._session.rows(sql)
 
     def analysed_by(self, analyst: str) -> list[str]:
         """Ids of active notes whose analysis is done and by this analyst, oldest first."""
-        statement = select(_NOTES.c.id).where(
-            _NOTES.c.analyst == analyst, _NOTES.c.enrichment == "done", _NOTES.c.status == str(Status.ACTIVE)
-        )
-        return list(self._run(statement.order_by(_NOTES.c.key)).scalars())
+        sql = "SELECT id FROM notes WHERE analyst = :analyst AND enrichment = 'done' AND status = 'active' ORDER BY key"
+        return self._session.column(sql, analyst=analyst)
 
     def previous_turns(self, conversation: str, ordinal: int, count: int) -> list[str]:
         """Up to `count` earlier notes of the conversation and scope as "speaker: text", oldest first."""
-        statement = (
-            select(_NOTES.c.speaker, _NOTES.c.content)
-            .where(
-                _NOTES.c.conversation_id == conversation,
-                _NOTES.c.ordinal < ordinal,
-                _NOTES.c.status == str(Status.ACTIVE),
-                text(in_scope()),
-            )
-            .order_by(_NOTES.c.ordinal.desc())
-            .limit(count)
-        )
-        rows = self._run(statement, scope_values(self._session.scope)).all()
+        sql = "SELECT speaker, content FROM notes WHERE conversation_id = :conversation AND ordinal < :ordinal"
+        sql += f" AND status = 'active' AND {in_scope()} ORDER BY ordinal DESC LIMIT :count"
+        asked = {"conversation": conversation, "ordinal": ordinal, "count": count}
+        rows = self._session.rows(sql, **asked, **scope_values(self._session.scope))
         return [f"{speaker}: {content}" if speaker else content for speaker, content in reversed(rows)]
 
     def told_by(self, id: str) -> str:
         """Who said it first: its speaker, else whoever added it."""
-        versions, operations = tables.versions, tables.operations
-        statement = (
-            select(func.coalesce(_NOTES.c.speaker, operations.c.actor))
-            .select_from(
-                _NOTES.join(versions, versions.c.note == _NOTES.c.key).join(
-                    operations, operations.c.id == versions.c.operation
-                )
-            )
-            .where(_NOTES.c.id == id, versions.c.version == 1)
-        )
-        return str(self._run(statement).scalar_one())
+        return str(self._session.value(_WRITERS.format("coalesce(n.speaker, o.actor)") + "n.id = :id", id=id))
 
     def agents_of(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these notes that an agent added, which one: ``agent:NAME``, or ``agent``."""
-        versions, operations = tables.versions, tables.operations
-        statement = (
-            select(_NOTES.c.id, operations.c.actor)
-            .select_from(
-                _NOTES.join(versions, versions.c.note == _NOTES.c.key).join(
-                    operations, operations.c.id == versions.c.operation
-                )
-            )
-            .where(versions.c.version == 1, operations.c.actor.op("GLOB")("agent*"))
-        )
-        return {
-            id: actor
-            for some in chunks(list(ids))
-            for id, actor in self._run(statement.where(_NOTES.c.id.in_(some)))
-            if actor.split(":")[0] == "agent"
-        }
+        sql = _WRITERS.format("n.id, o.actor") + "n.id IN (SELECT value FROM json_each(:ids))"
+        sql += " AND (o.actor = 'agent' OR o.actor GLOB 'agent:*')"
+        return dict(self._session.rows(sql, ids=listed(ids)))
 
     def witnesses(self, keys: Sequence[int]) -> set[str]:
         """Who has said the same as any of these notes, not counting what was undone."""
-        held, operations = tables.corroborations, tables.operations
-        found: set[str] = set()
-        for some in chunks([int(key) for key in keys]):
-            statement = (
-                select(held.c.who)
-                .select_from(held.join(operations, operations.c.id == held.c.operation))
-                .where(held.c.note.in_(some), operations.c.undone_by.is_(None))
-            )
-            found |= set(self._run(statement).scalars())
-        return found
+        sql = "SELECT c.who FROM corroborations AS c JOIN operations AS o ON o.id = c.operation"
+        sql += " WHERE c.note IN (SELECT value FROM json_each(:keys)) AND o.undone_by IS NULL"
+        return set(self._session.column(sql, keys=listed(map(int, keys))))
 
     def owned_fields(self, ids: Sequence[str]) -> dict[str, dict[str, str]]:
         """For each id, {field: "given" or "edited"}: what was filled in when it was added, or changed by hand since.
 
         Analysis replaces neither; what a person edited, machines may only propose to change.
         """
-        return {
-            id: self._session.past(f"note {id}", partial(json.loads, text)) or {}
-            for some in chunks(list(ids))
-            for id, text in self._run(select(_NOTES.c.id, _NOTES.c.edited).where(_NOTES.c.id.in_(some)))
-        }
+        sql = "SELECT id, edited FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
+        rows = self._session.rows(sql, ids=listed(ids))
+        return {id: self._session.past(f"note {id}", partial(json.loads, text)) or {} for id, text in rows}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from typing import TYPE_CHECKING, Any
-
-from sqlalchemy import bindparam, delete, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from amem.errors import InvalidInput, NoteNotFound, OperationNotFound, StaleNote
 from amem.labels import short_id
 from amem.note import Status
-from amem.storage import tables
 from amem.storage.note_reading import NoteReading, normal_hash
 from amem.storage.rows import VERSIONED, cell, from_cell, note_of, plain, time_text
 
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 
 # Versions of a note compared: every field as it was then, from what is now and what was changed since.
 
-_NOTES, _VERSIONS = tables.notes, tables.versions
 #: What tells together whether a note stands: taken back together or not at all.
 STANDING = ("status", "superseded_by", "valid_to")
 
@@ -53,25 +49,26 @@ def would_roll_back(session: Session, id: str, version: int) -> dict[str, tuple[
 
 def fields_then(session: Session, id: str, version: int) -> dict[str, Any]:
     """The fields that were changed after that version, as they were in it. Raises NoteNotFound, OperationNotFound."""
-    last = session.connection.execute(select(_NOTES.c.key, _NOTES.c.version).where(_NOTES.c.id == id)).one_or_none()
-    if last is None:
+    found = session.rows("SELECT key, version FROM notes WHERE id = :id", id=id)
+    if not found:
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    if not 1 <= version <= last.version:
+    ((key, last),) = found
+    if not 1 <= version <= last:
         raise OperationNotFound(
-            f"note {short_id(id)} has no version {version}", hint=f"it has 1 to {last.version}; see amem history"
+            f"note {short_id(id)} has no version {version}", hint=f"it has 1 to {last}; see amem history"
         )
-    since = select(_VERSIONS.c.changes).where(_VERSIONS.c.note == last.key, _VERSIONS.c.version > version)
-    found: dict[str, Any] = {}
-    for changes in session.connection.execute(since.order_by(_VERSIONS.c.version.desc())).scalars():
-        found |= {field: before for field, (before, _) in json.loads(changes).items()}
-    return found
+    since = "SELECT changes FROM versions WHERE note = :key AND version > :version ORDER BY version DESC"
+    then: dict[str, Any] = {}
+    for changes in session.column(since, key=key, version=version):
+        then |= {field: before for field, (before, _) in json.loads(changes).items()}
+    return then
 
 
 def _now(session: Session, id: str) -> dict[str, Any]:
-    row = session.connection.execute(select(_NOTES).where(_NOTES.c.id == id)).mappings().one_or_none()
-    if row is None:
+    rows = session.records(_BY_ID, id=id)
+    if not rows:
         raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-    return {field: from_cell(field, row[field]) for field in VERSIONED}
+    return {field: from_cell(field, rows[0][field]) for field in VERSIONED}
 
 
 # Notes into the database, each change with the version that records it.
@@ -80,11 +77,7 @@ def _now(session: Session, id: str) -> dict[str, Any]:
 _INDEXED = frozenset({"content", "keywords", "tags", "context", "entities"})
 #: What the index of facts is made of.
 _OF_FACTS = frozenset({"facts", "overturned"})
-# Built once, as they are on the path of every write.
-_INSERT, _INSERT_TERM, _INSERT_VERSION = insert(_NOTES), insert(tables.note_terms), insert(tables.versions)
-_BY_ID = select(_NOTES).where(_NOTES.c.id == bindparam("wanted"))
-_UPDATE = update(_NOTES).where(_NOTES.c.key == bindparam("wanted"))
-_DELETE_TERMS = delete(tables.note_terms).where(tables.note_terms.c.note == bindparam("wanted"))
+_BY_ID = "SELECT * FROM notes WHERE id = :id"
 
 
 class Notes(NoteReading):
@@ -118,15 +111,14 @@ class Notes(NoteReading):
             "vector_seq": seq,
         }
         try:
-            key = self._run(_INSERT, row).lastrowid
-        except IntegrityError as error:
+            key = self._session.insert("notes", row)
+        except sqlite3.IntegrityError as error:
             raise InvalidInput(f"a note {note.id!r} exists already", hint="use update() to change it") from error
-        assert key is not None
-        self._record(int(key), 1, operation, {"status": [None, values["status"]]}, owners)
-        self._session.text.put(int(key), note)
-        self._put_terms(int(key), note)
-        self._session.facts.put(int(key), note)
-        return int(key)
+        self._record(key, 1, operation, {"status": [None, values["status"]]}, owners)
+        self._session.text.put(key, note)
+        self._put_terms(key, note)
+        self._session.facts.put(key, note)
+        return key
 
     def change(
         self,
@@ -145,9 +137,10 @@ class Notes(NoteReading):
         person's own, `given` as filled in by whoever changed them, as `add` does, `disowned` as nobody's. Whoever
         changes what is embedded also calls `address`.
         """
-        row = self._run(_BY_ID, {"wanted": id}).mappings().one_or_none()
-        if row is None:
+        rows = self._session.records(_BY_ID, id=id)
+        if not rows:
             raise NoteNotFound(f"no note {id!r}")
+        (row,) = rows
         if expect is not None and row["version"] != expect:
             raise StaleNote(
                 f"note {short_id(id)} changed since it was read (version {row['version']}, not {expect})",
@@ -171,9 +164,9 @@ class Notes(NoteReading):
         recorded = {field: [before[field], value] for field, value in different.items()}
         self._record(row["key"], values["version"], operation, recorded, owners)
         if row["status"] == Status.DELETED and "status" in different:
-            # Whoever follows the vectors has thrown this one away.
+            # Those who follow the vectors forgot this one when it was deleted.
             values["vector_seq"] = self._session.seq
-        self._run(_UPDATE, {"wanted": row["key"], "seq": self._session.seq, **values})
+        self._set(row["key"], values)
         # Both indexes hold every note that is not deleted, whatever its status.
         hidden = "status" in different and Status.DELETED in (row["status"], different["status"])
         if hidden or _INDEXED & set(different):
@@ -186,66 +179,64 @@ class Notes(NoteReading):
 
     def reword(self, id: str, values: Mapping[str, Any], operation: int) -> None:
         """Set fields to (plain) values as if they had never had others: the version that is recorded tells of none."""
-        row = self._run(_BY_ID, {"wanted": id}).mappings().one()
+        (row,) = self._session.records(_BY_ID, id=id)
         cells: dict[str, Any] = {field: cell(field, value) for field, value in values.items()}
         cells["version"] = row["version"] + 1
         if "content" in values:
             cells["normal"] = normal_hash(values["content"])
         self._record(row["key"], cells["version"], operation, {}, {})
-        self._run(_UPDATE, {"wanted": row["key"], "seq": self._session.seq, **cells})
+        self._set(row["key"], cells)
         note = note_of({**row, **cells})
         self._index_again(row["key"], note)
         self._session.facts.put(row["key"], note)
 
     def own(self, key: int, owners: Mapping[str, str | None]) -> None:
         """Say whose words fields are ("given", "edited" or None), where undo and redo set them back."""
-        held = self._run(select(_NOTES.c.edited).where(_NOTES.c.key == key)).scalar_one()
-        self._run(_UPDATE, {"wanted": key, "seq": self._session.seq, "edited": _owned(held, owners)})
+        held = self._session.value("SELECT edited FROM notes WHERE key = :key", key=key)
+        self._set(key, {"edited": _owned(held, owners)})
 
     def address(self, id: str, text_hash: bytes) -> None:
         """Say which text's vector is the note's own; nothing changes when it is that one already."""
-        seq = self._session.seq
-        self._run(
-            update(_NOTES)
-            .where(_NOTES.c.id == id, func.coalesce(_NOTES.c.text_hash, b"") != text_hash)
-            .values(text_hash=text_hash, vector_seq=seq, seq=seq)
-        )
+        sql = "UPDATE notes SET text_hash = :hash, vector_seq = :seq, seq = :seq WHERE id = :id"
+        sql += " AND coalesce(text_hash, x'') <> :hash"
+        self._session.change(sql, id=id, hash=text_hash, seq=self._session.seq)
 
     def corroborate(self, id: str, who: str, operation: int) -> None:
         """Note that `who` said the same; each who counts once, for as long as an operation that said so stands."""
         key = self.keys_of([id])[id]
-        statement = insert(tables.corroborations).prefix_with("OR IGNORE")
-        self._run(statement.values(note=key, who=who, at=time_text(self._session.now), operation=operation))
-        self._run(update(_NOTES).where(_NOTES.c.key == key).values(seq=self._session.seq))
+        row = {"note": key, "who": who, "at": time_text(self._session.now), "operation": operation}
+        self._session.insert("corroborations", row, either="IGNORE")
+        self._set(key, {})
 
     def purge(self, ids: Iterable[str]) -> None:
         """Destroy notes, their versions, links, sources of their own and vectors; only a tombstone stays."""
         for id, key in self.keys_of(list(ids)).items():
-            hashed = self._run(select(_NOTES.c.text_hash).where(_NOTES.c.key == key)).scalar_one()
+            hashed = self._session.value("SELECT text_hash FROM notes WHERE key = :key", key=key)
             self._session.text.remove(key)
             self._session.sources.purge_of(key)
             self._session.links.purge(id)
             self._session.vaults.forget_name(id)
-            self._run(delete(tables.note_terms).where(tables.note_terms.c.note == key))
-            self._run(delete(_NOTES).where(_NOTES.c.key == key))
+            self._session.change("DELETE FROM note_terms WHERE note = :key", key=key)
+            self._session.change("DELETE FROM notes WHERE key = :key", key=key)
             if hashed is not None:
                 self._session.vectors.purge(hashed)
             self._unquote(id)
-            self._run(insert(tables.tombstones).values(note=key, id=id, seq=self._session.seq))
+            self._session.insert("tombstones", {"note": key, "id": id, "seq": self._session.seq})
 
     def _unquote(self, id: str) -> None:
         """Take the words of a note that is destroyed out of what it overturned in others, and out of their history."""
-        held = _VERSIONS.c.changes.like(f'%"by": {json.dumps(id, ensure_ascii=False)}%')
-        of_it = _NOTES.c.overturned.like(f'%"by": {json.dumps(id, ensure_ascii=False)}%')
-        for key, told in self._run(select(_NOTES.c.key, _NOTES.c.overturned).where(of_it)).all():
-            values = {"overturned": json.dumps(_unquoted(json.loads(told), id), ensure_ascii=False)}
-            self._run(_UPDATE, {"wanted": key, "seq": self._session.seq, **values})
-        for version, told in self._run(select(_VERSIONS.c.id, _VERSIONS.c.changes).where(held)).all():
+        by = f'%"by": {json.dumps(id, ensure_ascii=False)}%'
+        for key, told in self._session.rows("SELECT key, overturned FROM notes WHERE overturned LIKE :by", by=by):
+            self._set(key, {"overturned": json.dumps(_unquoted(json.loads(told), id), ensure_ascii=False)})
+        for version, told in self._session.rows("SELECT id, changes FROM versions WHERE changes LIKE :by", by=by):
             changes = json.loads(told)
             if "overturned" in changes:
                 changes["overturned"] = [_unquoted(each, id) for each in changes["overturned"]]
-                text = json.dumps(changes, ensure_ascii=False)
-                self._run(update(_VERSIONS).where(_VERSIONS.c.id == version).values(changes=text))
+                self._session.update("versions", {"changes": json.dumps(changes, ensure_ascii=False)}, id=version)
+
+    def _set(self, key: int, values: Mapping[str, Any]) -> None:
+        """Set columns of a note; those who follow the change counter learn of it."""
+        self._session.update("notes", {"seq": self._session.seq, **values}, key=key)
 
     def _record(
         self,
@@ -256,12 +247,12 @@ class Notes(NoteReading):
         owners: Mapping[str, str | None],
     ) -> None:
         texts = {"changes": json.dumps(changes, ensure_ascii=False), "owned": json.dumps(owners) if owners else None}
-        self._run(_INSERT_VERSION, {"operation": operation, "note": key, "version": version, **texts})
+        self._session.insert("versions", {"operation": operation, "note": key, "version": version, **texts})
 
     def _index_again(self, key: int, note: MemoryNote) -> None:
         """Bring full text and terms in line with a changed note; a deleted note leaves both."""
         self._session.text.remove(key)
-        self._run(_DELETE_TERMS, {"wanted": key})
+        self._session.change("DELETE FROM note_terms WHERE note = :key", key=key)
         if note.status is not Status.DELETED:
             self._session.text.put(key, note)
             self._put_terms(key, note)
@@ -272,8 +263,7 @@ class Notes(NoteReading):
             for role, values in (("tag", note.tags), ("entity", note.entities), ("keyword", note.keywords))
             for value in values
         }
-        if rows:
-            self._run(_INSERT_TERM, [{"role": role, "term": term, "note": key} for role, term in sorted(rows)])
+        self._session.insert("note_terms", *({"role": role, "term": term, "note": key} for role, term in sorted(rows)))
 
 
 def _owners(

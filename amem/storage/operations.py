@@ -6,46 +6,38 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, bindparam, column, exists, func, or_, select, update
-
 from amem.errors import NoteNotFound, OperationNotFound
 from amem.note import EVERYONE
-from amem.storage import tables
 from amem.storage.filters import in_scope, scope_values
 from amem.storage.records import Operation, Version
 from amem.storage.rows import read_moment, time_text
-from amem.storage.sql_values import Prepared, chunks, listed
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy import RowMapping
-
     from amem.storage.store import Session
 
-_OPS, _VERSIONS, _LINK_CHANGES, _NOTES = tables.operations, tables.versions, tables.link_changes, tables.notes
-_REVIEWS, _DECISIONS = tables.reviews, tables.decisions
 #: Of a version: the proposal that a person accepted with it.
-_ACCEPTED = and_(
-    _REVIEWS.c.note == _VERSIONS.c.note,
-    exists(
-        select(1).where(
-            _DECISIONS.c.review == _REVIEWS.c.id,
-            _DECISIONS.c.operation == _VERSIONS.c.operation,
-            _DECISIONS.c.state == "accepted",
-        )
-    ),
+_ACCEPTED = (
+    "r.note = v.note AND EXISTS (SELECT 1 FROM decisions AS d"
+    " WHERE d.review = r.id AND d.operation = v.operation AND d.state = 'accepted')"
 )
-
-
 #: What carries the operation that did it.
-_TRACES = (_VERSIONS, _LINK_CHANGES, tables.corroborations, _REVIEWS, _DECISIONS, tables.flags)
+_TRACES = ("versions", "link_changes", "corroborations", "reviews", "decisions", "flags")
 #: True for an operation that still has a trace of its own, and for a purge, which nobody takes for undone.
-_LEFT = or_(_OPS.c.action == "purge", *(exists(select(1).where(each.c.operation == _OPS.c.id)) for each in _TRACES))
-
+_LEFT = " OR ".join(
+    ["action = 'purge'", *(f"EXISTS (SELECT 1 FROM {each} WHERE operation = operations.id)" for each in _TRACES)]
+)
+_THESE = "IN (SELECT value FROM json_each(:these))"
+#: An operation with all that it set off.
+_FAMILY = (
+    "WITH RECURSIVE family(id) AS (VALUES (:id) UNION ALL"
+    " SELECT o.id FROM operations AS o JOIN family AS f ON o.parent = f.id)"
+)
 #: Operations that left a trace on a note of the scope, and what set them off.
-_OF_SCOPE = Prepared(
+_OF_SCOPE = (
     f"WITH RECURSIVE mine AS MATERIALIZED (SELECT key, id FROM notes WHERE {in_scope()}), touched(id) AS ("
     " SELECT operation FROM versions WHERE note IN (SELECT key FROM mine)"
     " UNION SELECT operation FROM link_changes WHERE source IN (SELECT id FROM mine)"
@@ -59,7 +51,7 @@ _OF_SCOPE = Prepared(
     ") SELECT id FROM touched ORDER BY id DESC"
 )
 #: Whether these operations left one on a note outside the scope.
-_REACHES_OUT = Prepared(
+_REACHES_OUT = (
     "WITH asked AS MATERIALIZED (SELECT value AS id FROM json_each(:ids)), reached(note) AS ("
     " SELECT note FROM versions WHERE operation IN (SELECT id FROM asked)"
     " UNION SELECT note FROM corroborations WHERE operation IN (SELECT id FROM asked)"
@@ -71,7 +63,6 @@ _REACHES_OUT = Prepared(
     " WHERE operation IN (SELECT id FROM asked)"
     f") SELECT EXISTS (SELECT 1 FROM reached JOIN notes ON notes.key = reached.note WHERE NOT ({in_scope()}))"
 )
-_NEWEST = select(func.coalesce(func.max(_OPS.c.id), 0))
 
 
 class Operations:
@@ -79,54 +70,44 @@ class Operations:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     def log(
         self, *, since: datetime | None = None, limit: int = 50, actor: str | None = None, tops_only: bool = False
     ) -> list[Operation]:
         """Operations, newest first; in a scope those that, with all they set off, touched no other notes."""
-        statement = select(_OPS)
-        if self._session.scope != EVERYONE:
-            statement = statement.where(_OPS.c.id.in_(select(column("value")).select_from(func.json_each(self._own()))))
+        where, asked = self._in_scope()
         if since is not None:
-            statement = statement.where(_OPS.c.at >= time_text(since))
+            where += " AND at >= :since"
         if actor is not None:
-            statement = statement.where(_OPS.c.actor == actor)
+            where += " AND actor = :actor"
         if tops_only:
-            statement = statement.where(_OPS.c.parent.is_(None))
-        rows = self._run(statement.order_by(_OPS.c.id.desc()).limit(limit)).mappings().all()
-        return self._described(rows)
+            where += " AND parent IS NULL"
+        asked |= {"since": None if since is None else time_text(since), "actor": actor, "limit": limit}
+        sql = f"SELECT * FROM operations WHERE {where} ORDER BY id DESC LIMIT :limit"
+        return self._described(self._session.records(sql, **asked))
 
     def count(self) -> int:
         """How many operations there ever were, which is the id of the newest; 0 before the first."""
-        return int(self._run(_NEWEST).scalar_one())
+        return int(self._session.value("SELECT coalesce(max(id), 0) FROM operations"))
 
     def get(self, id: int) -> Operation:
         """One operation (in a scope: one of its own); raises OperationNotFound."""
-        row = self._run(select(_OPS).where(_OPS.c.id == id)).mappings().one_or_none()
-        if row is None or not self._is_own(id):
+        rows = self._session.records("SELECT * FROM operations WHERE id = :id", id=id)
+        if not rows or not self._is_own(id):
             raise OperationNotFound(f"no operation {id}", hint="amem log lists them")
-        found = self._described([row])
+        found = self._described(rows)
         if not found:
             raise self._session.passed_over[f"operation {id}"]
         return found[0]
 
     def of(self, ids: Sequence[int]) -> list[Operation]:
         """Those of these operations that there are, newest first."""
-        rows = [row for some in chunks(ids) for row in self._run(select(_OPS).where(_OPS.c.id.in_(some))).mappings()]
-        return self._described(sorted(rows, key=lambda row: -int(row["id"])))
+        sql = f"SELECT * FROM operations WHERE id {_THESE} ORDER BY id DESC"
+        return self._described(self._session.records(sql, these=listed(ids)))
 
     def family(self, id: int) -> list[int]:
         """The operation and everything it set off, newest first."""
-        found, fresh = [id], [id]
-        while fresh:
-            fresh = [
-                child
-                for some in chunks(fresh)
-                for child in self._run(select(_OPS.c.id).where(_OPS.c.parent.in_(some))).scalars()
-            ]
-            found += fresh
-        return sorted(found, reverse=True)
+        return self._session.column(f"{_FAMILY} SELECT id FROM family ORDER BY id DESC", id=id)
 
     def newest(
         self,
@@ -139,42 +120,47 @@ class Operations:
     ) -> int | None:
         """The newest top-level operation (of this actor, `among` at most 1,000, older than `below`) that was not undone
         and that left something to undo, or is a purge."""
-        statement = select(_OPS.c.id).where(_OPS.c.parent.is_(None), _OPS.c.undone_by.is_(None))
-        if actions:
-            statement = statement.where(_OPS.c.action.in_(actions))
-        if excluding:
-            statement = statement.where(_OPS.c.action.not_in(excluding))
-        if actor is not None:
-            statement = statement.where(_OPS.c.actor == actor)
-        if among is not None:
-            statement = statement.where(_OPS.c.id.in_(among))
-        if self._session.scope != EVERYONE:
-            statement = statement.where(_OPS.c.id.in_(select(column("value")).select_from(func.json_each(self._own()))))
+        where, asked = self._in_scope()
+        where += " AND parent IS NULL AND undone_by IS NULL"
+        for name, condition, value in (
+            ("actions", " AND action IN (SELECT value FROM json_each(:actions))", listed(actions) if actions else None),
+            ("excluded", " AND action NOT IN (SELECT value FROM json_each(:excluded))", listed(excluding)),
+            ("actor", " AND actor = :actor", actor),
+            ("among", " AND id IN (SELECT value FROM json_each(:among))", None if among is None else listed(among)),
+        ):
+            if value is not None:
+                where += condition
+                asked[name] = value
         # Asked one by one, newest first: nearly always the first one is it.
         while True:
-            older = statement if below is None else statement.where(_OPS.c.id < below)
-            below = self._run(older.order_by(_OPS.c.id.desc()).limit(1)).scalar_one_or_none()
+            older = "" if below is None else " AND id < :below"
+            sql = f"SELECT id FROM operations WHERE {where}{older} ORDER BY id DESC LIMIT 1"
+            below = self._session.value(sql, **asked, below=below)
             if below is None or self.left_something(below):
                 return below
+
+    def _in_scope(self) -> tuple[str, dict[str, Any]]:
+        """A condition on operations: that they touched only notes of the session's scope."""
+        if self._session.scope == EVERYONE:
+            return "true", {}
+        return "id IN (SELECT value FROM json_each(:own))", {"own": self._own()}
 
     def _own(self) -> str:
         """Ids of the operations that touched only notes of the scope, as one parameter."""
         values = scope_values(self._session.scope)
-        touched = [id for (id,) in _OF_SCOPE.rows(self._session, **values)]
-        return listed(id for id in touched if self._is_own(id))
+        return listed(id for id in self._session.column(_OF_SCOPE, **values) if self._is_own(id))
 
     def _is_own(self, id: int) -> bool:
         """Whether the operation and all it set off touched no note outside the session's scope."""
         if self._session.scope == EVERYONE:
             return True
         values = scope_values(self._session.scope)
-        ((out,),) = _REACHES_OUT.rows(self._session, ids=listed(self._concerned(id)), **values)
-        return not out
+        return not self._session.value(_REACHES_OUT, ids=listed(self._concerned(id)), **values)
 
     def _concerned(self, id: int) -> list[int]:
         """The operation, all it set off, and what it took back or did again, which may leave no trace of its own."""
         found = [*self.family(id), *self.undone_by(id)]
-        undoes = self._run(select(_OPS.c.undoes).where(_OPS.c.id == id)).scalar_one()
+        undoes = self._session.value("SELECT undoes FROM operations WHERE id = :id", id=id)
         return found if undoes is None else [*found, *self._concerned(undoes)]
 
     def left_something(self, id: int) -> bool:
@@ -182,27 +168,21 @@ class Operations:
 
         Purge leaves nothing.
         """
-        for part in chunks([*self.standing(id), *self.undone_by(id)]):
-            some = _OPS.c.id.in_(part)
-            if self._run(select(_OPS.c.id).where(some, _LEFT).limit(1)).first() is not None:
-                return True
-        return False
+        these = listed([*self.standing(id), *self.undone_by(id)])
+        sql = f"SELECT id FROM operations WHERE id {_THESE} AND ({_LEFT}) LIMIT 1"
+        return bool(self._session.column(sql, these=these))
 
     def standing(self, id: int) -> list[int]:
         """The operation's `family` without what of it was undone already by itself."""
-        family = self.family(id)
-        undone: set[int] = set()
-        for part in chunks(family):
-            some = _OPS.c.id.in_(part)
-            undone |= set(self._run(select(_OPS.c.id).where(some, _OPS.c.undone_by.is_not(None))).scalars())
-        return [each for each in family if each not in undone]
+        sql = f"{_FAMILY} SELECT id FROM family JOIN operations USING (id) WHERE undone_by IS NULL ORDER BY id DESC"
+        return self._session.column(sql, id=id)
 
     def undone_above(self, id: int) -> int | None:
         """The nearest operation that set this one off, itself or through others, and is undone; None when none is."""
-        parents = select(_OPS.c.parent, _OPS.c.undone_by).where(_OPS.c.id == bindparam("wanted"))
-        above, _ = self._run(parents, {"wanted": id}).one()
+        sql = "SELECT parent, undone_by FROM operations WHERE id = :id"
+        ((above, _),) = self._session.rows(sql, id=id)
         while above is not None:
-            further, undone_by = self._run(parents, {"wanted": above}).one()
+            ((further, undone_by),) = self._session.rows(sql, id=above)
             if undone_by is not None:
                 return int(above)
             above = further
@@ -210,51 +190,27 @@ class Operations:
 
     def taken_back(self, action: str, actor: str, keys: Sequence[int]) -> set[int]:
         """Those of the notes (by key) that an undone operation of this action and actor had changed."""
-        found: set[int] = set()
-        for some in chunks([int(key) for key in keys]):
-            statement = (
-                select(_VERSIONS.c.note)
-                .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
-                .where(_VERSIONS.c.note.in_(some), _OPS.c.undone_by.is_not(None))
-                .where(_OPS.c.action == action, _OPS.c.actor == actor)
-            )
-            found |= set(self._run(statement).scalars())
-        return found
+        sql = f"SELECT v.note FROM versions AS v JOIN operations AS o ON o.id = v.operation WHERE v.note {_THESE}"
+        sql += " AND o.undone_by IS NOT NULL AND o.action = :action AND o.actor = :actor"
+        return set(self._session.column(sql, these=listed(map(int, keys)), action=action, actor=actor))
 
     def last_to_set(self, keys: Sequence[int], fields: Sequence[str]) -> dict[int, tuple[int, str]]:
         """By note key the newest operation that made the note or changed one of these fields, and its action."""
-        said = or_(
-            _VERSIONS.c.version == 1,
-            *(func.json_type(_VERSIONS.c.changes, f"$.{name}").is_not(None) for name in fields),
-        )
-        found: dict[int, tuple[int, str]] = {}
-        for some in chunks([int(key) for key in keys]):
-            statement = (
-                select(_VERSIONS.c.note, _OPS.c.id, _OPS.c.action)
-                .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
-                .where(_VERSIONS.c.note.in_(some), said)
-                .order_by(_VERSIONS.c.id)
-            )
-            found |= {note: (operation, action) for note, operation, action in self._run(statement)}
-        return found
+        said = " OR ".join(["v.version = 1", *(f"json_type(v.changes, '$.{name}') IS NOT NULL" for name in fields)])
+        sql = "SELECT v.note, o.id, o.action FROM versions AS v JOIN operations AS o ON o.id = v.operation"
+        sql += f" WHERE v.note {_THESE} AND ({said}) ORDER BY v.id"
+        rows = self._session.rows(sql, these=listed(map(int, keys)))
+        return {note: (operation, action) for note, operation, action in rows}
 
     def unweighed_until(self) -> int:
         """The last operation from before notes were weighed on their arrival."""
-        value = self._run(
-            select(tables.meta.c.value).where(tables.meta.c.key == "unweighed_until")
-        ).scalar_one_or_none()
-        return int(value or 0)
+        return int(self._session.remembered("unweighed_until") or 0)
 
     def changed_by(self, id: int) -> dict[str, dict[str, tuple[Any, Any]]]:
         """What one operation changed: by note and field what it was before, and what it became."""
-        statement = (
-            select(_NOTES.c.id, _VERSIONS.c.changes)
-            .select_from(_VERSIONS.join(_NOTES, _NOTES.c.key == _VERSIONS.c.note))
-            .where(_VERSIONS.c.operation == id)
-            .order_by(_VERSIONS.c.id)
-        )
+        sql = "SELECT n.id, v.changes FROM versions AS v JOIN notes AS n ON n.key = v.note"
         found: dict[str, dict[str, tuple[Any, Any]]] = {}
-        for note, changes in self._run(statement):
+        for note, changes in self._session.rows(f"{sql} WHERE v.operation = :id ORDER BY v.id", id=id):
             held = found.setdefault(note, {})
             for field, (before, after) in json.loads(changes).items():
                 held[field] = (held[field][0] if field in held else before, after)
@@ -262,66 +218,52 @@ class Operations:
 
     def first_made_after(self, id: int) -> int | None:
         """Key of the first note that was made by a later operation; None when none was."""
-        statement = select(func.min(_VERSIONS.c.note)).where(_VERSIONS.c.version == 1, _VERSIONS.c.operation > id)
-        key = self._run(statement).scalar_one()
-        return None if key is None else int(key)
+        key: int | None = self._session.value(
+            "SELECT min(note) FROM versions WHERE version = 1 AND operation > :id", id=id
+        )
+        return key
 
     def undone_by(self, id: int) -> list[int]:
         """What this undo took back, newest first."""
-        return list(self._run(select(_OPS.c.id).where(_OPS.c.undone_by == id).order_by(_OPS.c.id.desc())).scalars())
+        return self._session.column("SELECT id FROM operations WHERE undone_by = :id ORDER BY id DESC", id=id)
 
     def mark_undone(self, ids: Sequence[int], by: int) -> None:
         """Note that these were taken back by operation `by`."""
-        for part in chunks(ids):
-            some = _OPS.c.id.in_(part)
-            self._run(update(_OPS).where(some).values(undone_by=by))
+        self._session.change(f"UPDATE operations SET undone_by = :by WHERE id {_THESE}", by=by, these=listed(ids))
 
     def mark_redone(self, by: int) -> None:
         """Note that what operation `by` had taken back stands again."""
-        self._run(update(_OPS).where(_OPS.c.undone_by == by).values(undone_by=None))
+        self._session.update("operations", {"undone_by": None}, undone_by=by)
 
     def history(self, id: str, *, limit: int | None = None) -> list[Version]:
         """The newest `limit` versions of a note (None: all), oldest first; raises NoteNotFound."""
         key = self._session.notes.keys_of([id]).get(id)
         if key is None:
             raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-        statement = (
-            select(_VERSIONS.c.version, _VERSIONS.c.changes, _VERSIONS.c.operation)
-            .add_columns(_OPS.c.actor, _OPS.c.action, _OPS.c.cause, _OPS.c.at, _OPS.c.prompts)
-            .add_columns(_REVIEWS.c.confidence, _REVIEWS.c.made_by)
-            .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation).outerjoin(_REVIEWS, _ACCEPTED))
-            .where(_VERSIONS.c.note == key)
-            .order_by(_VERSIONS.c.version.desc())
-            .limit(limit)
+        sql = (
+            "SELECT v.version, v.changes, v.operation, o.actor, o.action, o.cause, o.at, o.prompts,"
+            " r.confidence, r.made_by FROM versions AS v JOIN operations AS o ON o.id = v.operation"
+            f" LEFT JOIN reviews AS r ON {_ACCEPTED} WHERE v.note = :key ORDER BY v.version DESC LIMIT :limit"
         )
-        rows = reversed(self._run(statement).mappings().all())
+        rows = reversed(self._session.records(sql, key=key, limit=-1 if limit is None else limit))
         return self._session.readable(rows, lambda row: f"version {row['version']} of note {id}", _version)
 
-    def _described(self, rows: Sequence[RowMapping]) -> list[Operation]:
-        ids = [row["id"] for row in rows]
+    def _described(self, rows: Sequence[Mapping[str, Any]]) -> list[Operation]:
+        these = listed(row["id"] for row in rows)
         notes: dict[int, list[str]] = {}
         created: dict[int, list[str]] = {}
-        links: dict[int, int] = {}
-        for some in chunks(ids):
-            touched = (
-                select(_VERSIONS.c.operation, _NOTES.c.id, _VERSIONS.c.version)
-                .select_from(_VERSIONS.join(_NOTES, _NOTES.c.key == _VERSIONS.c.note))
-                .where(_VERSIONS.c.operation.in_(some))
-                .order_by(_VERSIONS.c.id)
-            )
-            for operation, id, version in self._run(touched):
-                (created if version == 1 else notes).setdefault(operation, []).append(id)
-            linked = (
-                select(_LINK_CHANGES.c.operation, func.count())
-                .where(_LINK_CHANGES.c.operation.in_(some))
-                .group_by(_LINK_CHANGES.c.operation)
-            )
-            links |= {operation: n for operation, n in self._run(linked)}
+        touched = "SELECT v.operation, n.id, v.version FROM versions AS v JOIN notes AS n ON n.key = v.note"
+        for operation, id, version in self._session.rows(
+            f"{touched} WHERE v.operation {_THESE} ORDER BY v.id", these=these
+        ):
+            (created if version == 1 else notes).setdefault(operation, []).append(id)
+        linked = f"SELECT operation, count(*) FROM link_changes WHERE operation {_THESE} GROUP BY operation"
+        links = dict(self._session.rows(linked, these=these))
         read = partial(_operation, notes=notes, created=created, links=links)
         return self._session.readable(rows, lambda row: f"operation {row['id']}", read)
 
 
-def _version(row: RowMapping) -> Version:
+def _version(row: Mapping[str, Any]) -> Version:
     return Version(
         version=row["version"],
         at=read_moment(row["at"]),
@@ -337,7 +279,7 @@ def _version(row: RowMapping) -> Version:
 
 
 def _operation(
-    row: RowMapping,
+    row: Mapping[str, Any],
     notes: Mapping[int, Sequence[str]],
     created: Mapping[int, Sequence[str]],
     links: Mapping[int, int],

@@ -12,55 +12,30 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, delete, func, insert, or_, select, update
-
 from amem.language import Quotes, query_terms, sentences, written_in_cjk
-from amem.note import NOBODY, Kind, LinkType, Scope, Status
-from amem.storage import tables
+from amem.note import NOBODY, Kind, Scope
 from amem.storage.rows import from_cell
-from amem.storage.sql_values import chunks
+from amem.storage.sql_values import listed
 from amem.storage.unquoting import Step, without
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from sqlalchemy import ColumnElement, RowMapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from amem.storage.store import Session
 
-_NOTES, _VERSIONS, _OPS, _LINKS, _CHANGED = (
-    tables.notes,
-    tables.versions,
-    tables.operations,
-    tables.links,
-    tables.link_changes,
-)
-_REVIEWS, _FLAGS, _SOURCES, _HELD, _TURNS = (
-    tables.reviews,
-    tables.flags,
-    tables.sources,
-    tables.note_sources,
-    tables.turns,
-)
 #: The fields that machines fill in; the content is one of a note that sums others up.
 _FILLED = ("context", "keywords", "tags", "entities", "facts", "category", "metadata")
 #: Those that are made anew with the text of such a note.
 _MADE_ANEW = ("content", "context", "keywords", "tags", "entities")
 #: Operations by which people and programs say in their own words what a field holds.
 _OWN_WORDS = ("update",)
-_META, _OWED = tables.meta, "owed cleaning"
-#: What makes one note of several.
-_MADE_OF = ("merge", "compress")
+_OWED = "owed cleaning"
 #: What a flag says whose own reason quoted a note that is destroyed.
 _UNSAID = "what it rested on was purged"
-_SUMMARY = and_(_NOTES.c.kind == str(Kind.EPISODE), func.json_extract(_NOTES.c.metadata, "$.episode").is_not(None))
-#: Notes whose text is made of others, and those that speak in their own words.
-_MADE = or_(_NOTES.c.kind == str(Kind.TOPIC), _SUMMARY)
-_HISTORY = (
-    select(_VERSIONS, _OPS.c.action)
-    .select_from(_VERSIONS.join(_OPS, _OPS.c.id == _VERSIONS.c.operation))
-    .order_by(_VERSIONS.c.id)
-)
+_SUMMARY = "notes.kind = 'episode' AND json_extract(notes.metadata, '$.episode') IS NOT NULL"
+#: Notes whose text is made of others; all else speak in their own words.
+_MADE = f"(notes.kind = 'topic' OR {_SUMMARY})"
+_OF_MINE = "IN (SELECT value FROM json_each(:mine))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +52,7 @@ class Owed:
 
 def owed(session: Session) -> Owed | None:
     """What is owed; None when nothing is."""
-    text = session.connection.execute(select(_META.c.value).where(_META.c.key == _OWED)).scalar_one_or_none()
+    text = session.remembered(_OWED)
     if text is None:
         return None
     held = json.loads(text)
@@ -92,14 +67,13 @@ def owe(session: Session, purged: Purged) -> None:
         tuple(dict.fromkeys([*before.topics, *purged.topics])),
         tuple(dict.fromkeys([*before.episodes, *purged.episodes])),
     )
-    session.connection.execute(delete(_META).where(_META.c.key == _OWED))
-    session.connection.execute(insert(_META).values(key=_OWED, value=json.dumps(asdict(now))))
+    session.remember(_OWED, json.dumps(asdict(now)))
 
 
 def settle_owed(session: Session, done: Owed) -> None:
     """Say that this is done; a purge that was made meanwhile still owes its own."""
     if owed(session) == done:
-        session.connection.execute(delete(_META).where(_META.c.key == _OWED))
+        session.change("DELETE FROM meta WHERE key = :name", name=_OWED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,28 +123,17 @@ def purge(session: Session, ids: Sequence[str], operation: int, is_common: Calla
 
 def _with_what_is_made_of(session: Session, ids: Sequence[str]) -> dict[str, int]:
     """The notes, those that they were merged from and that stand behind them, and those that are made of any."""
-    found = list(session.notes.keys_of(ids))
-    ends = (_LINKS.c.source, _LINKS.c.target)
-    made_of = (
-        select(*ends)
-        .select_from(_LINKS.join(_OPS, _OPS.c.id == _LINKS.c.operation))
-        .where(_LINKS.c.type == str(LinkType.DERIVED_FROM))
+    # UNION ends the recursion where notes were merged in a circle.
+    sql = (
+        "WITH RECURSIVE derived(whole, part, action, place) AS (SELECT l.source, l.target, o.action, part.superseded_by"
+        " FROM links AS l JOIN operations AS o ON o.id = l.operation LEFT JOIN notes AS part ON part.id = l.target"
+        " WHERE l.type = 'derived_from' AND o.action IN ('merge', 'compress')),"
+        " parts(id) AS (SELECT value FROM json_each(:ids)"
+        " UNION SELECT part FROM derived JOIN parts ON whole = id WHERE action = 'merge' AND place = whole),"
+        " made(id) AS (SELECT id FROM parts UNION SELECT whole FROM derived JOIN made ON part = id)"
+        " SELECT id FROM made"
     )
-    behind = _NOTES.alias()
-    parts = made_of.join(behind, behind.c.id == _LINKS.c.target).where(
-        _OPS.c.action == "merge", behind.c.superseded_by == _LINKS.c.source
-    )
-
-    def follow(statement: Any, known: ColumnElement[str], at: int) -> None:
-        fresh = list(found)
-        while fresh:
-            rows = [session.connection.execute(statement.where(known.in_(some))).all() for some in chunks(fresh)]
-            fresh = [id for id in dict.fromkeys(row[at] for each in rows for row in each) if id not in found]
-            found.extend(fresh)
-
-    follow(parts, ends[0], 1)
-    follow(made_of.where(_OPS.c.action.in_(_MADE_OF)), ends[1], 0)
-    return session.notes.keys_of(found)
+    return session.notes.keys_of(session.column(sql, ids=listed(ids)))
 
 
 class _Purge:
@@ -180,9 +143,10 @@ class _Purge:
         self, session: Session, gone: Mapping[str, int], operation: int, is_common: Callable[[str], bool]
     ) -> None:
         self._session = session
-        self._run = session.connection.execute
         self._gone = dict(gone)
         self._keys = list(gone.values())
+        #: The notes as parameters: their keys and their ids.
+        self._mine, self._ids = listed(self._keys), listed(self._gone)
         #: Whose notes they are: nobody else can have the words from them.
         self._scopes = set(session.notes.scopes_of(list(gone)).values())
         self.done = Purged(self._gone, operation)
@@ -194,68 +158,58 @@ class _Purge:
         self.done.sentences = [each for text in texts for each in sentences(text) if len(query_terms(each)) > 1]
         self._quotes = self._every.without(self._told_by_others())
         self._exact = self._quotes.exact()
-        session.driver.create_function(
+        session.connection.create_function(
             "quotes_purged", -1, lambda *texts: int(self._holds(" ; ".join(filter(None, texts))))
         )
-        session.driver.create_function("repeats_purged", 1, lambda text: int(self._repeats(text)))
+        session.connection.create_function("repeats_purged", 1, lambda text: int(self._repeats(text)))
 
     # -- what is known of the notes before they are destroyed ----------------------------------------------------
 
     def _first_heard(self) -> int:
         """The operation that brought the first of the notes, or of the messages that they came from."""
-        made = select(_VERSIONS.c.operation).where(_VERSIONS.c.version == 1)
-        heard = select(_SOURCES.c.operation).join(_HELD, _HELD.c.source == _SOURCES.c.key)
-        first: list[int] = []
-        for some in chunks(self._keys):
-            first += self._run(made.where(_VERSIONS.c.note.in_(some))).scalars()
-            first += self._run(heard.where(_HELD.c.note.in_(some))).scalars()
-        return min(first, default=0)
+        sql = (
+            f"SELECT operation FROM versions WHERE version = 1 AND note {_OF_MINE} UNION SELECT s.operation"
+            f" FROM sources AS s JOIN note_sources AS held ON held.source = s.key WHERE held.note {_OF_MINE}"
+        )
+        return min(self._session.column(sql, mine=self._mine), default=0)
 
     def _set_off(self) -> frozenset[int]:
         """The operations that the arrival of one of the notes set off, and by which a person accepted such a one."""
-        found: set[int] = set()
-        for causes in chunks([f"{id[:8]} {what}" for id in self._gone for what in ("arrived", "was weighed")]):
-            statement = select(_OPS.c.id).where(_OPS.c.cause.in_(causes), _OPS.c.id >= self._since)
-            found.update(self._run(statement).scalars())
-        decided = tables.decisions
-        accepted = select(decided.c.operation).join(_REVIEWS, _REVIEWS.c.id == decided.c.review)
-        accepted = accepted.where(decided.c.state == "accepted")
-        for some in chunks(sorted(found)):
-            found.update(self._run(accepted.where(_REVIEWS.c.operation.in_(some))).scalars())
-        return frozenset(found)
+        causes = listed(f"{id[:8]} {what}" for id in self._gone for what in ("arrived", "was weighed"))
+        sql = "SELECT id FROM operations WHERE id >= :since AND cause IN (SELECT value FROM json_each(:causes))"
+        found = self._session.column(sql, causes=causes, since=self._since)
+        accepted = "SELECT d.operation FROM decisions AS d JOIN reviews AS r ON r.id = d.review"
+        accepted += f" WHERE d.state = 'accepted' AND r.operation {_OF_MINE}"
+        return frozenset([*found, *self._session.column(accepted, mine=listed(found))])
 
     def _messages(self) -> dict[int, bool]:
         """The messages that the notes share with others, by key; True for one that is another note's very text."""
-        found: dict[int, bool] = {}
-        for some in chunks(self._keys):
-            mine = select(_HELD.c.source).where(_HELD.c.note.in_(some))
-            held = select(_HELD.c.source, _HELD.c.gathered).where(_HELD.c.source.in_(mine))
-            for source, gathered in self._run(held.where(_HELD.c.note.not_in(self._keys))):
-                found[source] = found.get(source, False) or not gathered
-        return found
+        sql = f"SELECT source, max(NOT gathered) FROM note_sources WHERE note NOT {_OF_MINE} AND source IN"
+        sql += f" (SELECT source FROM note_sources WHERE note {_OF_MINE}) GROUP BY source"
+        return {source: bool(own) for source, own in self._session.rows(sql, mine=self._mine)}
 
     def _said(self) -> tuple[list[str], list[str]]:
         """Every text that the notes ever had, and the messages that only they came from; and the names in them."""
         texts: list[str] = []
         names: list[str] = []
-        for some in chunks(self._keys):
-            told = select(_NOTES.c.content, _NOTES.c.context, _NOTES.c.entities).where(_NOTES.c.key.in_(some))
-            for content, context, entities in self._run(told):
-                texts += (content, context)
-                names += json.loads(entities)
-            for changes in self._run(select(_VERSIONS.c.changes).where(_VERSIONS.c.note.in_(some))).scalars():
-                held = json.loads(changes)
-                texts += [text for name in ("content", "context") for text in held.get(name, ()) if text]
-            own = select(_SOURCES.c.key, _SOURCES.c.text).join(_HELD, _HELD.c.source == _SOURCES.c.key)
-            texts += [text for key, text in self._run(own.where(_HELD.c.note.in_(some))) if key not in self._sources]
+        rows = self._session.rows(f"SELECT content, context, entities FROM notes WHERE key {_OF_MINE}", mine=self._mine)
+        for content, context, entities in rows:
+            texts += (content, context)
+            names += json.loads(entities)
+        for changes in self._session.column(f"SELECT changes FROM versions WHERE note {_OF_MINE}", mine=self._mine):
+            held = json.loads(changes)
+            texts += [text for name in ("content", "context") for text in held.get(name, ()) if text]
+        own = "SELECT s.key, s.text FROM sources AS s JOIN note_sources AS held ON held.source = s.key"
+        rows = self._session.rows(f"{own} WHERE held.note {_OF_MINE}", mine=self._mine)
+        texts += [text for key, text in rows if key not in self._sources]
         return list(dict.fromkeys(texts)), list(dict.fromkeys(names))
 
     def _told_by_others(self) -> set[tuple[str, ...]]:
         """What of it other notes hold in their own words: whoever has it may have it from there."""
         shared: set[tuple[str, ...]] = set()
-        columns = (_NOTES.c.key, _NOTES.c.id, _NOTES.c.content, _NOTES.c.metadata)
-        for key, id, text, metadata in self._run(select(*columns).where(~_MADE)):
-            if key not in self._keys and self._met(metadata) and (found := self._every.found_in(text)):
+        sql = f"SELECT id, content, metadata FROM notes WHERE NOT {_MADE} AND key NOT {_OF_MINE}"
+        for id, text, metadata in self._session.rows(sql, mine=self._mine):
+            if self._met(metadata) and (found := self._every.found_in(text)):
                 shared.update(found)
                 if self._every.repeated_by(text):
                     self.done.left.append(Left(id, "its text"))
@@ -281,47 +235,33 @@ class _Purge:
         done.count("answers", answers)
 
     def _count_of(self, table: str) -> int:
-        return int(self._session.connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
+        return int(self._session.value(f"SELECT count(*) FROM {table}"))
 
     def _put_away(self) -> list[str]:
         """Notes that a digest among the purged had archived, and that are in the archive still."""
-        parts = (
-            select(_NOTES.c.id)
-            .select_from(
-                _LINKS.join(_OPS, _OPS.c.id == _LINKS.c.operation).join(_NOTES, _NOTES.c.id == _LINKS.c.target)
-            )
-            .where(_LINKS.c.type == str(LinkType.DERIVED_FROM), _OPS.c.action == "compress")
-            .where(_NOTES.c.status == str(Status.ARCHIVED))
+        sql = (
+            "SELECT notes.id FROM links JOIN operations AS o ON o.id = links.operation"
+            " JOIN notes ON notes.id = links.target WHERE links.type = 'derived_from' AND o.action = 'compress'"
+            f" AND notes.status = 'archived' AND links.source {_OF_MINE}"
         )
-        found = [
-            id
-            for some in chunks(list(self._gone))
-            for id in self._run(parts.where(_LINKS.c.source.in_(some))).scalars()
-        ]
-        return [id for id in dict.fromkeys(found) if id not in self._gone]
+        return [id for id in dict.fromkeys(self._session.column(sql, mine=self._ids)) if id not in self._gone]
 
     def _pages(self) -> set[int]:
         """The topics that one of the notes ever belonged to, by key."""
-        found: set[int] = set()
-        for some in chunks(list(self._gone)):
-            for table in (_LINKS, _CHANGED):
-                ever = select(table.c.target).where(table.c.source.in_(some), table.c.type == str(LinkType.PART_OF))
-                topics = select(_NOTES.c.key).where(_NOTES.c.id.in_(ever), _NOTES.c.kind == "topic")
-                found.update(self._run(topics).scalars())
-        return found - set(self._keys)
+        ever = " UNION ".join(
+            f"SELECT target FROM {table} WHERE type = 'part_of' AND source {_OF_MINE}"
+            for table in ("links", "link_changes")
+        )
+        sql = f"SELECT key FROM notes WHERE kind = 'topic' AND id IN ({ever})"
+        return set(self._session.column(sql, mine=self._ids)) - set(self._keys)
 
     def _summaries(self) -> set[int]:
         """The notes of episodes that share a message with one of the notes, by key; none with another episode's."""
-        found: set[int] = set()
-        mine = [key for key in self._keys if not self._is_summary(key)]
-        for some in chunks(mine):
-            sources = select(_HELD.c.source).where(_HELD.c.note.in_(some))
-            statement = select(_HELD.c.note).join(_NOTES, _NOTES.c.key == _HELD.c.note).where(_SUMMARY)
-            found.update(self._run(statement.where(_HELD.c.source.in_(sources))).scalars())
-        return found - set(self._keys)
-
-    def _is_summary(self, key: int) -> bool:
-        return self._run(select(_NOTES.c.key).where(_NOTES.c.key == key, _SUMMARY)).first() is not None
+        sql = f"SELECT key FROM notes WHERE key {_OF_MINE} AND NOT ({_SUMMARY})"
+        mine = self._session.column(sql, mine=self._mine)
+        sql = f"SELECT notes.key FROM notes JOIN note_sources AS held ON held.note = notes.key WHERE {_SUMMARY}"
+        sql += f" AND held.source IN (SELECT source FROM note_sources WHERE note {_OF_MINE})"
+        return set(self._session.column(sql, mine=listed(mine))) - set(self._keys)
 
     def _cut_messages(self) -> None:
         """Take the notes' sentences out of messages that others came from, too, and out of their turns in chats.
@@ -331,7 +271,7 @@ class _Purge:
         for key, own_text in self._sources.items():
             if own_text:
                 continue
-            id, text = self._run(select(_SOURCES.c.id, _SOURCES.c.text).where(_SOURCES.c.key == key)).one()
+            ((id, text),) = self._session.rows("SELECT id, text FROM sources WHERE key = :key", key=key)
             left = self._quotes.cut(text)
             if left == text and self._is_only_summed_up(key):
                 left = ""
@@ -342,35 +282,32 @@ class _Purge:
 
     def _is_only_summed_up(self, source: int) -> bool:
         """Whether a note that is destroyed was learnt from the message, and nothing else but summaries."""
-        held = select(_NOTES.c.key).join(_HELD, _HELD.c.note == _NOTES.c.key).where(_HELD.c.source == source, ~_SUMMARY)
-        return {*self._run(held).scalars()} <= set(self._keys) and self._run(held).first() is not None
+        sql = "SELECT notes.key FROM notes JOIN note_sources AS held ON held.note = notes.key"
+        found = set(self._session.column(f"{sql} WHERE held.source = :source AND NOT ({_SUMMARY})", source=source))
+        return bool(found) and found <= set(self._keys)
 
     def _answers(self) -> int:
         """Take out the answers of chats that rested on one of the notes; returns how many."""
         blanked = 0
         for id in self._gone:
-            statement = select(_TURNS.c.key, _TURNS.c.recalled).where(
-                _TURNS.c.recalled.contains(id), _TURNS.c.answer != ""
-            )
-            for key, recalled in self._run(statement).all():
+            sql = "SELECT key, recalled FROM turns WHERE instr(recalled, :id) AND answer <> ''"
+            for key, recalled in self._session.rows(sql, id=id):
                 if any(each["note"] == id and each.get("supports") for each in json.loads(recalled)):
-                    self._run(update(_TURNS).where(_TURNS.c.key == key).values(answer=""))
+                    self._session.update("turns", {"answer": ""}, key=key)
                     blanked += 1
         return blanked
 
     def _flags_and_proposals(self) -> None:
         """Flags and proposals that name one of the notes, or that its arrival brought."""
-        done = self.done
-        for some in chunks(list(self._gone)):
-            done.count("flags", self._run(delete(_FLAGS).where(_FLAGS.c.because.in_(some))).rowcount)
-        reviews = self._run(select(_REVIEWS.c.id, _REVIEWS.c.operation, _REVIEWS.c.changes)).all()
+        session, done = self._session, self.done
+        done.count("flags", session.change(f"DELETE FROM flags WHERE because {_OF_MINE}", mine=self._ids))
+        reviews = session.rows("SELECT id, operation, changes FROM reviews")
         named = [
             key
             for key, operation, changes in reviews
             if operation in self._arrivals or any(id in changes for id in self._gone)
         ]
-        for keys in chunks(named):
-            done.count("proposals", self._run(delete(_REVIEWS).where(_REVIEWS.c.id.in_(keys))).rowcount)
+        done.count("proposals", session.change(f"DELETE FROM reviews WHERE id {_OF_MINE}", mine=listed(named)))
 
     # -- what stays, without their words -------------------------------------------------------------------------
 
@@ -393,9 +330,10 @@ class _Purge:
         scope = Scope.of(json.loads(metadata))
         return scope in self._scopes or (talked and scope == NOBODY)
 
-    def _meeting(self, rows: Iterable[tuple[Any, str, str]]) -> list[Any]:
-        """The firsts of these rows of what is told of a note, its metadata and its kind."""
+    def _meeting(self, sql: str, **asked: Any) -> list[Any]:
+        """The first column of this statement's rows, whose others are the metadata and the kind of a note."""
         made = (str(Kind.TOPIC), str(Kind.EPISODE))
+        rows = self._session.rows(sql, **asked)
         return [told for told, metadata, kind in rows if self._met(metadata, talked=kind in made)]
 
     def _holds(self, text: str | None) -> bool:
@@ -405,42 +343,42 @@ class _Purge:
         return bool(text) and self._exact.held_by(str(text))
 
     def _unquote_links(self) -> None:
-        rows = select(_LINKS.c.key, _NOTES.c.metadata, _NOTES.c.kind).join(_NOTES, _NOTES.c.id == _LINKS.c.source)
-        rows = rows.where(_LINKS.c.operation >= self._since, _quotes(_LINKS.c.reason))
-        for key in self._meeting(self._run(rows).all()):
-            self._run(update(_LINKS).where(_LINKS.c.key == key).values(reason=""))
+        session, since = self._session, self._since
+        sql = "SELECT links.key, notes.metadata, notes.kind FROM links JOIN notes ON notes.id = links.source"
+        for key in self._meeting(f"{sql} WHERE links.operation >= :since AND quotes_purged(links.reason)", since=since):
+            session.update("links", {"reason": ""}, key=key)
             self.done.count("reasons", 1)
-        told = or_(_quotes(_CHANGED.c.before), _quotes(_CHANGED.c.after))
-        for row in self._run(select(_CHANGED).where(_CHANGED.c.operation >= self._since, told)).mappings().all():
-            values = {name: _bare(row[name]) for name in ("before", "after")}
-            self._run(update(_CHANGED).where(_CHANGED.c.id == row["id"]).values(values))
-        flagged = _FLAGS.c.operation >= self._since, _quotes(_FLAGS.c.reason)
-        self.done.count("reasons", self._run(update(_FLAGS).where(*flagged).values(reason=_UNSAID)).rowcount)
-        proposed = or_(_quotes(_REVIEWS.c.changes), _quotes(_REVIEWS.c.reason))
-        gone = delete(_REVIEWS).where(_REVIEWS.c.operation >= self._since, proposed)
-        self.done.count("proposals", self._run(gone).rowcount)
+        sql = "SELECT id, before, after FROM link_changes WHERE operation >= :since AND"
+        sql += " (quotes_purged(before) OR quotes_purged(after))"
+        for key, before, after in session.rows(sql, since=since):
+            session.update("link_changes", {"before": _bare(before), "after": _bare(after)}, id=key)
+        sql = "UPDATE flags SET reason = :unsaid WHERE operation >= :since AND quotes_purged(reason)"
+        self.done.count("reasons", session.change(sql, since=since, unsaid=_UNSAID))
+        sql = "DELETE FROM reviews WHERE operation >= :since AND (quotes_purged(changes) OR quotes_purged(reason))"
+        self.done.count("proposals", session.change(sql, since=since))
 
     def _unquote_log(self) -> None:
         """The log's reasons, errors of models, remarks, problems of maintenance: what quotes a note is left out."""
-        for table, column in ((_OPS, _OPS.c.cause), (tables.jobs, tables.jobs.c.error), (_TURNS, _TURNS.c.error)):
-            statement = update(table).where(_quotes(column)).values({column.name: ""})
-            if table is _OPS:
-                statement = statement.where(_OPS.c.id >= self._since)
-            self.done.count("reasons", self._run(statement).rowcount)
-        self._run(delete(tables.meta).where(tables.meta.c.key.startswith("said "), _quotes(tables.meta.c.value)))
-        runs = tables.runs
-        for key, progress in self._run(select(runs.c.id, runs.c.progress).where(_quotes(runs.c.progress))).all():
+        session = self._session
+        for table, column, where in (
+            ("operations", "cause", "id >= :since"),
+            ("jobs", "error", "true"),
+            ("turns", "error", "true"),
+        ):
+            sql = f"UPDATE {table} SET {column} = '' WHERE {where} AND quotes_purged({column})"
+            self.done.count("reasons", session.change(sql, since=self._since))
+        session.change("DELETE FROM meta WHERE key GLOB 'said *' AND quotes_purged(value)")
+        for key, progress in session.rows("SELECT id, progress FROM runs WHERE quotes_purged(progress)"):
             held = json.loads(progress)
             if "problems" in held:
                 held["problems"] = [each for each in held["problems"] if not self._holds(each)]
-                self._run(update(runs).where(runs.c.id == key).values(progress=json.dumps(held)))
+                session.update("runs", {"progress": json.dumps(held)}, id=key)
 
     def _unquote_chats(self) -> None:
         """Turns of chats without the sentences that quote a note, and without why another was recalled by its words."""
-        told = or_(_repeats(_TURNS.c.question), _repeats(_TURNS.c.answer), _quotes(_TURNS.c.recalled))
-        chats = tables.sessions
-        held = select(_TURNS, chats.c.scope).join(chats, chats.c.key == _TURNS.c.session)
-        for row in self._run(held.where(told)).mappings().all():
+        sql = "SELECT turns.*, sessions.scope FROM turns JOIN sessions ON sessions.key = turns.session"
+        sql += " WHERE repeats_purged(question) OR repeats_purged(answer) OR quotes_purged(recalled)"
+        for row in self._session.records(sql):
             if not self._met(row["scope"], talked=True):
                 continue
             recalled = json.loads(row["recalled"])
@@ -452,13 +390,13 @@ class _Purge:
                 "recalled": json.dumps(recalled, ensure_ascii=False),
             }
             self.done.count("sentences", sum(values[name] != row[name] for name in ("question", "answer")))
-            self._run(update(_TURNS).where(_TURNS.c.key == row["key"]).values(values))
+            self._session.update("turns", values, key=row["key"])
 
     def _unquote_messages(self) -> None:
         """Messages that no note has for its very text, without the sentences that quote a note."""
-        own_text = select(_HELD.c.source).where(_HELD.c.gathered == 0)
-        statement = select(_SOURCES.c.key, _SOURCES.c.id, _SOURCES.c.text).where(_repeats(_SOURCES.c.text))
-        for key, id, text in self._run(statement.where(_SOURCES.c.key.not_in(own_text))).all():
+        sql = "SELECT key, id, text FROM sources WHERE repeats_purged(text)"
+        sql += " AND key NOT IN (SELECT source FROM note_sources WHERE gathered = 0)"
+        for key, id, text in self._session.rows(sql):
             met = any(scope.keeps(id) for scope in (*self._scopes, NOBODY))
             if met and (left := self._exact.cut(text)) != text:
                 self._session.sources.reword(key, left)
@@ -469,22 +407,21 @@ class _Purge:
     def _concerned(self) -> set[int]:
         """The keys of all notes of which something may have to be rewritten."""
         found = self._topics | self._episodes
-        for some in chunks(sorted(self._arrivals)):
-            found.update(self._run(select(_VERSIONS.c.note).where(_VERSIONS.c.operation.in_(some))).scalars())
+        sql = f"SELECT note FROM versions WHERE operation {_OF_MINE}"
+        found.update(self._session.column(sql, mine=listed(self._arrivals)))
         if self._quotes:
-            every = _quotes(*(_NOTES.c[name] for name in _FILLED))
-            filled = or_(every, _MADE & _quotes(_NOTES.c.content))
-            each = (_NOTES.c.key, _NOTES.c.metadata, _NOTES.c.kind)
-            found.update(self._meeting(self._run(select(*each).where(filled)).all()))
-            told = select(*each).join(_VERSIONS, _VERSIONS.c.note == _NOTES.c.key)
-            told = told.where(_VERSIONS.c.operation >= self._since, _quotes(_VERSIONS.c.changes))
-            found.update(self._meeting(self._run(told).all()))
+            each = "SELECT notes.key, metadata, kind FROM notes"
+            filled = f"quotes_purged({', '.join(_FILLED)}) OR {_MADE} AND quotes_purged(content)"
+            found.update(self._meeting(f"{each} WHERE {filled}"))
+            told = f"{each} JOIN versions ON versions.note = notes.key WHERE versions.operation >= :since"
+            found.update(self._meeting(f"{told} AND quotes_purged(versions.changes)", since=self._since))
         return found
 
     def _rewrite(self, key: int) -> None:
         """Rewrite a note and its history, field by field; one that nothing is left of waits to be made anew."""
-        row = self._run(select(_NOTES).where(_NOTES.c.key == key)).mappings().one()
-        history = self._run(_HISTORY.where(_VERSIONS.c.note == key)).mappings().all()
+        (row,) = self._session.records("SELECT * FROM notes WHERE key = :key", key=key)
+        sql = "SELECT v.*, o.action FROM versions AS v JOIN operations AS o ON o.id = v.operation"
+        history = self._session.records(f"{sql} WHERE v.note = :key ORDER BY v.id", key=key)
         told: list[dict[str, Any]] = [json.loads(version["changes"]) for version in history]
         owned: dict[str, str] = json.loads(row["edited"])
         made = row["kind"] == Kind.TOPIC or "episode" in json.loads(row["metadata"])
@@ -505,12 +442,13 @@ class _Purge:
             if "overturned" in changes:
                 changes["overturned"] = [self._unmarked(each or []) for each in changes["overturned"]]
         for version, changes in zip(history, told, strict=True):
-            text, this = json.dumps(changes, ensure_ascii=False), _VERSIONS.c.id == version["id"]
+            text = json.dumps(changes, ensure_ascii=False)
             if text != version["changes"]:
                 # A version that changed nothing else is none: its operation has left nothing to undo.
-                self._run(
-                    update(_VERSIONS).where(this).values(changes=text) if changes else delete(_VERSIONS).where(this)
-                )
+                if changes:
+                    self._session.update("versions", {"changes": text}, id=version["id"])
+                else:
+                    self._session.change("DELETE FROM versions WHERE id = :id", id=version["id"])
                 self.done.rewritten[row["id"]] = None
         changed = {name: value for name, value in after.items() if value != from_cell(name, row[name])}
         if changed:
@@ -525,7 +463,7 @@ class _Purge:
         """Overturned statements without words that others quoted of the purged."""
         return [{**each, **{name: "" for name in ("then", "reason") if self._holds(each[name])}} for each in marks]
 
-    def _bare(self, row: RowMapping) -> str:
+    def _bare(self, row: Mapping[str, Any]) -> str:
         """What a note that sums others up says until it is made anew."""
         metadata = json.loads(row["metadata"])
         if "topic" in metadata:
@@ -534,17 +472,15 @@ class _Purge:
 
     def _report_own_words(self) -> None:
         """Say which fields that somebody worded, and which older words of a note, are the same as theirs."""
-        columns = (_NOTES.c.id, _NOTES.c.edited, *(_NOTES.c[name] for name in _FILLED))
-        for row in self._run(select(*columns).where(_NOTES.c.edited != "{}", ~_MADE)).mappings():
+        sql = f"SELECT id, edited, {', '.join(_FILLED)} FROM notes WHERE edited <> '{{}}' AND NOT {_MADE}"
+        for row in self._session.records(sql):
             for name in json.loads(row["edited"]) if self._met(row["metadata"]) else ():
                 if name in _FILLED and self._every.repeated_by(row[name]):
                     self.done.left.append(Left(row["id"], f"its {name}"))
-        worded = select(_NOTES.c.id, _NOTES.c.metadata, _VERSIONS.c.changes).join(
-            _NOTES, _NOTES.c.key == _VERSIONS.c.note
-        )
-        worded = worded.join(_OPS, _OPS.c.id == _VERSIONS.c.operation).where(_OPS.c.action.in_(_OWN_WORDS))
+        sql = "SELECT notes.id, metadata, v.changes FROM versions AS v JOIN notes ON notes.key = v.note"
+        sql += " JOIN operations AS o ON o.id = v.operation WHERE o.action IN (SELECT value FROM json_each(:own))"
         known = {each.note for each in self.done.left}
-        for id, metadata, changes in self._run(worded):
+        for id, metadata, changes in self._session.rows(sql, own=listed(_OWN_WORDS)):
             if id not in known and self._met(metadata) and self._every.repeated_by(changes):
                 known.add(id)
                 self.done.left.append(Left(id, "an older version"))
@@ -552,8 +488,8 @@ class _Purge:
 
 def _steps(
     name: str,
-    row: RowMapping,
-    history: Sequence[RowMapping],
+    row: Mapping[str, Any],
+    history: Sequence[Mapping[str, Any]],
     told: Sequence[Mapping[str, Any]],
     owned: str,
     *,
@@ -585,11 +521,3 @@ def _put_back(name: str, values: Sequence[Any], told: Sequence[dict[str, Any]]) 
 def _bare(text: str | None) -> str | None:
     """A recorded change of a link without its reason."""
     return None if text is None else json.dumps({**json.loads(text), "reason": ""}, ensure_ascii=False)
-
-
-def _quotes(*columns: Any) -> Any:
-    return func.quotes_purged(*columns) == 1
-
-
-def _repeats(column: Any) -> Any:
-    return func.repeats_purged(column) == 1

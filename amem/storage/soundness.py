@@ -7,10 +7,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import TableClause
 
 from amem.errors import StorageCorrupt
-from amem.storage import tables
 from amem.storage.chats import Learning, TurnState
 from amem.storage.note_reading import normal_hash
 from amem.storage.rows import Undecoded, link_label, link_of, note_of, read_moment, shortened, time_text
@@ -53,10 +51,11 @@ _WORDS: Mapping[tuple[str, str], frozenset[str]] = {
     ("turns", "learning"): frozenset(Learning),
 }
 _SORTS: Mapping[str, Any] = {"TEXT": str, "INTEGER": int, "REAL": int | float, "BLOB": bytes}
-#: Those of notes and links are read as such, those of the full-text indexes by SQLite's own check.
-_APART = ("notes", "links", "note_text", "note_vocabulary", "source_text")
-_TABLES = sorted(
-    each.name for each in vars(tables).values() if isinstance(each, TableClause) and each.name not in _APART
+#: All but notes and links, which are read as such, and the full-text indexes, which SQLite checks itself.
+_TABLES = (
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('notes', 'links')"
+    " AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'note_text*' AND name NOT GLOB 'source_text*'"
+    " AND name <> 'note_vocabulary' ORDER BY name"
 )
 
 
@@ -70,7 +69,7 @@ def unsound(session: Session) -> Iterator[str]:
 
 
 def _cells(session: Session) -> Iterator[str]:
-    for name in _TABLES:
+    for name in session.column(_TABLES):
         sorts, named = _columns(session, name)
         for row in _rows(session, name):
             which = ", ".join(visible_name(str(row[each])) for each in named)
@@ -79,13 +78,13 @@ def _cells(session: Session) -> Iterator[str]:
 
 def _columns(session: Session, table: str) -> tuple[dict[str, str], list[str]]:
     """The columns of a table with their sorts, and those that name a row."""
-    info = session.driver.execute(f"PRAGMA table_info({table})").fetchall()
+    info = session.connection.execute(f"PRAGMA table_info({table})").fetchall()
     sorts = {name: sort for _, name, sort, *_ in info}
     return sorts, [name for _, name, *_, key in info if key] or list(sorts)[:1]
 
 
 def _rows(session: Session, table: str) -> Iterator[dict[str, Any]]:
-    cursor = session.driver.execute(f"SELECT * FROM {table}")
+    cursor = session.connection.execute(f"SELECT * FROM {table}")
     names = [column[0] for column in cursor.description]
     for values in cursor:
         yield dict(zip(names, values, strict=True))
@@ -139,7 +138,7 @@ def _links(session: Session) -> Iterator[str]:
 
 def _vectors(session: Session) -> Iterator[str]:
     held = "SELECT vectors.key, spaces.dimension, vector FROM vectors JOIN spaces ON spaces.id = vectors.space"
-    for key, dimension, vector in session.driver.execute(held):
+    for key, dimension, vector in session.connection.execute(held):
         if not isinstance(vector, bytes) or not isinstance(dimension, int):
             continue  # said of its cell
         if len(vector) != 4 * dimension or not np.isfinite(np.frombuffer(vector, dtype=np.float32)).all():
@@ -152,7 +151,7 @@ def _counts(session: Session) -> Iterator[str]:
         " SELECT status, count(*) AS held, 0 AS counted FROM notes GROUP BY status"
         " UNION ALL SELECT status, 0, notes FROM note_counts) GROUP BY status"
     )
-    for status, held, counted in session.driver.execute(asked):
+    for status, held, counted in session.connection.execute(asked):
         if held != counted:
             yield f"{held} notes are {status}, and {counted} are counted"
 

@@ -9,14 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import case, func, insert, select, text, update
 
 from amem import strength
-from amem.note import Kind, Layer, LinkType, Status
-from amem.storage import tables
+from amem.note import Kind, Layer, Status
 from amem.storage.filters import conditions
 from amem.storage.rows import moment_or_never, read_time, time_text
-from amem.storage.sql_values import Prepared, among, columns, listed
+from amem.storage.sql_values import coded, columns, listed
 from amem.strength import Strength
 
 if TYPE_CHECKING:
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from numpy.typing import NDArray
-    from sqlalchemy import Row, Select
 
     from amem.query import Filter
     from amem.storage.store import Session
@@ -39,9 +36,11 @@ if TYPE_CHECKING:
 _KINDS = tuple(Kind)
 _CODES = {str(kind): code for code, kind in enumerate(_KINDS)}
 _DAY = np.timedelta64(1, "D")
-_LATEST = func.max(tables.notes.c.recorded_at, func.coalesce(tables.usage.c.last_access, ""))
-_ABOUT = func.coalesce(tables.notes.c.at, tables.notes.c.recorded_at)
-# As `_statement` has them, for all notes at once.
+_USED = "LEFT JOIN usage AS used ON used.note = notes.key"
+_LATEST = "max(notes.recorded_at, coalesce(used.last_access, ''))"
+_COUNTED = "coalesce(used.recalls, 0) AS recalls, coalesce(used.growth, 1.0) AS growth"
+_ABOUT = "coalesce(notes.at, notes.recorded_at)"
+# As `_STANDING` has them, for all notes at once.
 _AGREED = (
     "SELECT held.note AS key, count(DISTINCT held.who) AS number FROM corroborations AS held"
     " JOIN operations ON operations.id = held.operation WHERE operations.undone_by IS NULL GROUP BY held.note"
@@ -150,8 +149,8 @@ class Standings:
 def standings(session: Session, keys: Sequence[int] | None = None) -> Standings:
     """The standing of each of these notes that exists; of every active note when `keys` is None."""
     if keys is None:
-        return _of(_EVERY.rows(session), session.decay)
-    return _of(_SOME.rows(session, keys=listed(int(key) for key in keys)), session.decay)
+        return _of(session.rows(_EVERY), session.decay)
+    return _of(session.rows(_SOME, keys=listed(int(key) for key in keys)), session.decay)
 
 
 def standings_among(session: Session, wanted: Filter) -> Standings:
@@ -159,17 +158,12 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
 
     Times are cut to the second, numbers to 15 digits.
     """
-    notes, used = tables.notes, tables.usage
+    where, values = conditions(wanted)
     statement = (
-        select(notes.c.key, notes.c.pinned, notes.c.importance, notes.c.reliability)
-        .add_columns((notes.c.status == str(Status.ACTIVE)).label("active"))
-        .add_columns((notes.c.layer == str(Layer.LONG_TERM)).label("long_term"))
-        .add_columns(case(_CODES, value=notes.c.kind, else_=0).label("kinds"))
-        .add_columns(func.coalesce(used.c.recalls, 0).label("recalls"))
-        .add_columns(func.coalesce(used.c.growth, 1.0).label("growth"))
-        .add_columns(notes.c.recorded_at.label("arrived"), _LATEST.label("used"), _ABOUT.label("about"))
-        .select_from(notes.outerjoin(used, used.c.note == notes.c.key))
-        .where(*conditions(wanted))
+        "SELECT notes.key, pinned, importance, reliability, status = 'active' AS active,"
+        f" layer = 'long_term' AS long_term, {coded('kind', _KINDS, 0)} AS kinds, {_COUNTED},"
+        f" recorded_at AS arrived, {_LATEST} AS used, {_ABOUT} AS about"
+        f" FROM notes {_USED} WHERE {where}"
     )
     held = columns(
         session,
@@ -177,6 +171,7 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
         whole=("key", "active", "long_term", "pinned", "kinds"),
         real=("importance", "reliability", "recalls", "growth"),
         times=("arrived", "used", "about"),
+        **values,
     )
     keys = held.pop("key")
     for name in ("active", "long_term", "pinned"):
@@ -191,36 +186,19 @@ def standings_among(session: Session, wanted: Filter) -> Standings:
     return Standings(keys=keys, **held)
 
 
-def _statement() -> Select[Any]:
-    notes, used, links = tables.notes, tables.usage, tables.links
-    witnesses, operations = tables.corroborations, tables.operations
-    agreed = (
-        select(func.count(witnesses.c.who.distinct()))
-        .select_from(witnesses.join(operations, operations.c.id == witnesses.c.operation))
-        # What was undone counts no more, and counts again when it is redone.
-        .where(witnesses.c.note == notes.c.key, operations.c.undone_by.is_(None))
-        .scalar_subquery()
-    )
-    against = notes.alias()
-    disputed = (
-        select(func.count())
-        .select_from(links.outerjoin(against, against.c.id == links.c.source))
-        .where(links.c.target == notes.c.id, links.c.type == str(LinkType.CONTRADICTS))
-        # Nor does a witness that was deleted.
-        .where(func.coalesce(against.c.status, "") != str(Status.DELETED))
-        .scalar_subquery()
-    )
-    return (
-        select(notes.c.key, notes.c.status, notes.c.kind, notes.c.layer, notes.c.pinned, notes.c.importance)
-        .add_columns(notes.c.reliability, func.coalesce(used.c.recalls, 0), func.coalesce(used.c.growth, 1.0))
-        .add_columns(notes.c.recorded_at, _LATEST, _ABOUT, agreed, disputed)
-        .select_from(notes.outerjoin(used, used.c.note == notes.c.key))
-    )
-
-
-# Built once, as one of them is on the path of every search.
-_SOME = Prepared(_statement().where(tables.notes.c.key.in_(among("keys"))))
-_EVERY = Prepared(_statement().where(tables.notes.c.status == str(Status.ACTIVE)).order_by(tables.notes.c.key))
+_STANDING = (
+    f"SELECT notes.key, status, kind, layer, pinned, importance, reliability, {_COUNTED}, recorded_at,"
+    f" {_LATEST}, {_ABOUT},"
+    # What was undone counts no more, and counts again when it is redone.
+    " (SELECT count(DISTINCT held.who) FROM corroborations AS held JOIN operations ON operations.id = held.operation"
+    " WHERE held.note = notes.key AND operations.undone_by IS NULL),"
+    # Nor does a witness that was deleted.
+    " (SELECT count(*) FROM links LEFT JOIN notes AS against ON against.id = links.source"
+    " WHERE links.target = notes.id AND links.type = 'contradicts' AND coalesce(against.status, '') <> 'deleted')"
+    f" FROM notes {_USED} "
+)
+_SOME = _STANDING + "WHERE notes.key IN (SELECT value FROM json_each(:keys))"
+_EVERY = _STANDING + "WHERE notes.status = 'active' ORDER BY notes.key"
 
 
 def _paced(
@@ -286,13 +264,9 @@ def _days(since: NDArray[np.datetime64], at: datetime) -> Floats:
 
 # What was recalled, how often and when: best effort, at most once per note and day, never versioned.
 
-_USAGE = tables.usage
 #: Uses that bring an archived note back.
 _CALLED_FOR = 2
-_LAST_USED = text(
-    "SELECT max(at) FROM (SELECT max(at) AS at FROM operations UNION ALL SELECT max(last_access) FROM usage)"
-)
-_TOUCH = text(
+_TOUCH = (
     "INSERT INTO usage (note, recalls, last_access, growth, since_archived)"
     " SELECT notes.key, 1, :now, :growth, notes.status = 'archived'"
     " FROM notes JOIN json_each(:keys) AS used ON notes.key = used.value WHERE true"
@@ -308,7 +282,6 @@ class Usage:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     def touch(self, keys: Sequence[int]) -> int:
         """Count one use today for each of these notes; returns how many had not been counted today.
@@ -320,28 +293,30 @@ class Usage:
         now = time_text(self._session.now)
         used = json.dumps(sorted({int(key) for key in keys}))
         given = {"keys": used, "now": now, "today": now[:10], "growth": strength.USE_GROWTH}
-        counted = self._run(_TOUCH, given).all()
+        counted = self._session.rows(_TOUCH, **given)
         self._bring_back(counted)
         return len(counted)
 
     def latest(self) -> datetime | None:
         """When anything was last written, or a note last used; None of an empty collection."""
-        return read_time(self._run(_LAST_USED).scalar_one())
+        sql = "SELECT max(at) FROM (SELECT max(at) AS at FROM operations UNION ALL SELECT max(last_access) FROM usage)"
+        return read_time(self._session.value(sql))
 
     def archived(self, key: int) -> None:
         """Begin to count anew the uses that would bring this note back."""
-        self._run(update(_USAGE).where(_USAGE.c.note == key).values(since_archived=0))
+        self._session.update("usage", {"since_archived": 0}, note=key)
 
     def carry_over(self, key: int, recalls: int, last_access: str, *, growth: float = 1.0) -> None:
         """Start a note's counters from what was counted elsewhere: by another program, of the notes it was made of."""
-        self._run(insert(_USAGE).values(note=key, recalls=recalls, last_access=last_access, growth=growth))
+        row = {"note": key, "recalls": recalls, "last_access": last_access, "growth": growth, "since_archived": 0}
+        self._session.insert("usage", row)
 
     def standings(self, keys: Sequence[int] | None = None) -> Standings:
         """What ``amem.strength`` needs to know of these notes; of every active one when `keys` is None."""
         return standings(self._session, keys)
 
-    def _bring_back(self, counted: Sequence[Row[Any]]) -> None:
-        called_for = [row.note for row in counted if row.since_archived >= _CALLED_FOR]
-        for id in self._session.notes.ids_of(called_for).values():
+    def _bring_back(self, counted: Sequence[tuple[int, int]]) -> None:
+        called_for = [note for note, since_archived in counted if since_archived >= _CALLED_FOR]
+        for id in self._session.notes.ids_of(called_for).values() if called_for else ():
             operation = self._session.begin("return", "amem", "recalled twice since it was archived")
             self._session.notes.change(id, {"status": str(Status.ACTIVE)}, operation)

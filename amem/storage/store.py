@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import deque
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from sqlalchemy import insert, select, update
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from amem.errors import StorageCorrupt, StorageError
 from amem.note import EVERYONE, NOBODY
-from amem.storage import tables
 from amem.storage.backup import new_folder, write_backup, write_copy
 from amem.storage.chats import Chats
 from amem.storage.costs import Costs, Spending
@@ -29,18 +25,16 @@ from amem.storage.reviews import Flags, Reviews
 from amem.storage.rows import UNREADABLE, refuse_undecoded, time_text, unreadable
 from amem.storage.soundness import unsound
 from amem.storage.sources import Sources
-from amem.storage.sql_values import Prepared
 from amem.storage.standings import Usage
 from amem.storage.vaults import Vaults
 from amem.storage.vectors import Vectors
 from amem.strength import EACH_KIND
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
-
-    from sqlalchemy import Connection
 
     from amem.clock import Clock
     from amem.note import Scope
@@ -52,15 +46,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 M = TypeVar("M", bound="Mapping[Any, Any]")
-_INSERT = insert(tables.operations)
-_COUNTER = Prepared(select(tables.counter.c.value))
-_COUNT_UP = update(tables.counter).values(value=tables.counter.c.value + 1).returning(tables.counter.c.value)
 
 
 class Session:
     """A read snapshot, or a writing transaction when it came from ``Store.write()``."""
 
-    def __init__(self, connection: Connection, now: datetime, decay: Decay, *, parent: int | None = None) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, now: datetime, decay: Decay, *, parent: int | None = None
+    ) -> None:
         self.connection = connection
         self.now = now
         #: At what pace notes are forgotten.
@@ -90,12 +83,61 @@ class Session:
         """Whether notes outside the scope may be there, so that what is found has to be held against it."""
         return self.scope != EVERYONE and (self.scope != NOBODY or self.notes.any_owned())
 
-    @cached_property
-    def driver(self) -> sqlite3.Connection:
-        """The connection below SQLAlchemy, within the same transaction."""
-        raw = self.connection.connection.dbapi_connection
-        assert isinstance(raw, sqlite3.Connection)
-        return raw
+    def rows(self, sql: str, /, **values: Any) -> list[Any]:
+        """All rows of a statement as tuples; `values` are its parameters by name, lists as JSON (see `listed`)."""
+        return self.connection.execute(sql, values).fetchall()
+
+    def records(self, sql: str, /, **values: Any) -> list[dict[str, Any]]:
+        """As `rows`, each row a dict by column."""
+        cursor = self.connection.execute(sql, values)
+        names = [each[0] for each in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def column(self, sql: str, /, **values: Any) -> list[Any]:
+        """The first column of all rows."""
+        return [row[0] for row in self.connection.execute(sql, values).fetchall()]
+
+    def value(self, sql: str, /, **values: Any) -> Any:
+        """The first column of the first row; None where there is no row."""
+        return next(iter(self.column(sql, **values)), None)
+
+    def change(self, sql: str, /, **values: Any) -> int:
+        """Run a statement that writes; returns how many rows it changed."""
+        return self.connection.execute(sql, values).rowcount
+
+    def insert(
+        self, table: str, *rows: Mapping[str, Any], either: Literal["ABORT", "IGNORE", "REPLACE"] = "ABORT"
+    ) -> int:
+        """Insert rows of the same columns, and do this `either` where one is there already.
+
+        Returns the key of a single one, 0 where it was ignored.
+        """
+        if not rows:
+            return 0
+        names = ", ".join(rows[0])
+        values = ", ".join(f":{name}" for name in rows[0])
+        sql = f"INSERT OR {either} INTO {table} ({names}) VALUES ({values})"
+        if len(rows) > 1:
+            self.connection.executemany(sql, rows)
+            return 0
+        cursor = self.connection.execute(sql, rows[0])
+        return int(cursor.lastrowid or 0) if cursor.rowcount else 0
+
+    def remembered(self, name: str) -> str | None:
+        """What is kept of the collection as a whole under this name."""
+        found: str | None = self.value("SELECT value FROM meta WHERE key = :name", name=name)
+        return found
+
+    def remember(self, name: str, value: str) -> None:
+        """Keep something of the collection as a whole."""
+        self.change("INSERT OR REPLACE INTO meta (key, value) VALUES (:name, :value)", name=name, value=value)
+
+    def update(self, table: str, values: Mapping[str, Any], /, **where: Any) -> int:
+        """Set these columns in the rows that hold what `where` says; returns how many there are."""
+        sets = ", ".join(f"{name} = :{name}" for name in values)
+        which = " AND ".join(f"{name} = :its_{name}" for name in where)
+        held = {f"its_{name}": value for name, value in where.items()}
+        return self.change(f"UPDATE {table} SET {sets} WHERE {which}", **values, **held)
 
     def past(self, what: str, read: Callable[[], T]) -> T | None:
         """What is read, None where its row cannot be: a list goes on past it and says so afterwards."""
@@ -119,13 +161,12 @@ class Session:
     @property
     def counter(self) -> int:
         """The change counter as this transaction sees it."""
-        ((value,),) = _COUNTER.rows(self)
-        return int(value)
+        return int(self.value("SELECT value FROM counter"))
 
     @cached_property
     def seq(self) -> int:
         """The counter value that stamps all this transaction changes; the first use increments it."""
-        return int(self.connection.execute(_COUNT_UP).scalar_one())
+        return int(self.value("UPDATE counter SET value = value + 1 RETURNING value"))
 
     def begin(
         self,
@@ -144,11 +185,10 @@ class Session:
         """
         parent = self._parent if parent is None else parent
         row = {"parent": parent, "action": action, "actor": actor, "cause": cause, "undoes": undoes, "prompts": prompts}
-        key = self.connection.execute(_INSERT, row | {"at": time_text(self.now)}).lastrowid
-        assert key is not None
+        key = self.insert("operations", row | {"at": time_text(self.now)})
         if parent is None:
-            self.begun.append(int(key))
-        return int(key)
+            self.begun.append(key)
+        return key
 
     @cached_property
     def notes(self) -> Notes:
@@ -340,8 +380,8 @@ class Store:
         Reads everything.
         """
         with self.database.read() as connection:
-            problems = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
-            problems += [f"foreign key: {tuple(row)}" for row in connection.exec_driver_sql("PRAGMA foreign_key_check")]
+            problems = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
+            problems += [f"foreign key: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
         found = [problem for problem in problems if problem != "ok"]
         if found:
             return found

@@ -13,21 +13,16 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, or_, select
-
 from amem.errors import InvalidInput, NothingToUndo
 from amem.note import LinkType, Status
-from amem.storage import tables
 from amem.storage.note_history import REVERSALS, UNASKED, Change, NoteHistory, held_by, last_standing
 from amem.storage.notes import would_roll_back
 from amem.storage.records import Difference, UndoReport
 from amem.storage.rows import from_cell, link_plain
-from amem.storage.sql_values import chunks
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from sqlalchemy import ColumnElement, RowMapping, TableClause
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from amem.storage.store import Session
 
@@ -35,10 +30,9 @@ if TYPE_CHECKING:
 _FINAL = ("purge", "reindex")
 #: Settings of the collection are nothing that a bare undo is about.
 _PASSED = ("reindex",)
-_VERSIONS, _NOTES, _OPS, _CHANGED = tables.versions, tables.notes, tables.operations, tables.link_changes
-_FLAGS, _WITNESSES, _DECISIONS = tables.flags, tables.corroborations, tables.decisions
+_THESE = "IN (SELECT value FROM json_each(:these))"
 #: What tells of a change whether it counts.
-_BY = (_OPS.c.action, _OPS.c.parent, _OPS.c.undone_by)
+_BY = "o.action, o.parent, o.undone_by"
 #: In a report, a note as a whole.
 _NOTE = "note"
 _SINCE = "changed since by operation {}"
@@ -151,7 +145,6 @@ class _Reversal:
     ) -> None:
         self.reverted: list[tuple[str, str]] = []
         self._session = session
-        self._run = session.connection.execute
         self._own = own
         self._touched = {*fallen, *risen}
         self._redone = redone
@@ -172,15 +165,15 @@ class _Reversal:
 
     def notes(self) -> None:
         """Set the fields of all notes that were touched to what follows."""
-        for some in chunks(sorted({note for (note,) in self._rows(_VERSIONS, _VERSIONS.c.note)})):
-            versions: dict[int, list[RowMapping]] = defaultdict(list)
-            of_them = select(_VERSIONS, *_BY).join(_OPS, _OPS.c.id == _VERSIONS.c.operation)
-            for row in self._run(of_them.where(_VERSIONS.c.note.in_(some)).order_by(_VERSIONS.c.id)).mappings():
-                versions[row["note"]].append(row)
-            for row in self._run(select(_NOTES).where(_NOTES.c.key.in_(some)).order_by(_NOTES.c.key)).mappings().all():
-                self._note(row, NoteHistory(versions[row["key"]]))
+        these = listed({note for (note,) in self._rows("versions", "note")})
+        versions: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        sql = f"SELECT v.*, {_BY} FROM versions AS v JOIN operations AS o ON o.id = v.operation WHERE v.note {_THESE}"
+        for row in self._session.records(f"{sql} ORDER BY v.id", these=these):
+            versions[row["note"]].append(row)
+        for row in self._session.records(f"SELECT * FROM notes WHERE key {_THESE} ORDER BY key", these=these):
+            self._note(row, NoteHistory(versions[row["key"]]))
 
-    def _note(self, row: RowMapping, told: NoteHistory) -> None:
+    def _note(self, row: Mapping[str, Any], told: NoteHistory) -> None:
         id, now = row["id"], {field: from_cell(field, row[field]) for field in told.fields}
         # Who restores a note knows that it was not there.
         states = told.fields["status"]
@@ -223,7 +216,7 @@ class _Reversal:
         """Whether the note was there before this reversal."""
         return any((each.operation in self._touched) != each.stands for each in (told.made, *told.work))
 
-    def _statements(self, row: RowMapping, told: NoteHistory, content: str, *, moved: bool) -> dict[str, Any]:
+    def _statements(self, row: Mapping[str, Any], told: NoteHistory, content: str, *, moved: bool) -> dict[str, Any]:
         """The overturned statements, each by itself: those that were touched, or all where the text went back."""
         now = {each["text"]: each for each in from_cell("overturned", row["overturned"])}
         then = dict(now)
@@ -235,7 +228,7 @@ class _Reversal:
         held.sort(key=lambda each: content.index(each["text"]))
         return {} if held == list(now.values()) else {"overturned": held}
 
-    def _owners(self, row: RowMapping, told: NoteHistory) -> None:
+    def _owners(self, row: Mapping[str, Any], told: NoteHistory) -> None:
         owned = json.loads(row["edited"])
         held = {name: held_by(history) for name, history in told.owners.items() if self._is_touched(history)}
         moved = {name: how for name, how in held.items() if how != owned.get(name)}
@@ -246,46 +239,48 @@ class _Reversal:
 
     def links(self) -> None:
         """Put links back or take them away again."""
-        cells = list(dict.fromkeys(self._rows(_CHANGED, _CHANGED.c.source, _CHANGED.c.target, _CHANGED.c.type)))
-        for some in chunks(cells):
-            ends = [[cell[side] for cell in some] for side in (0, 1)]
-            histories: dict[tuple[str, str, str], list[Change]] = {tuple(cell): [] for cell in some}
-            changes = select(_CHANGED, *_BY).join(_OPS, _OPS.c.id == _CHANGED.c.operation)
-            between = (_CHANGED.c.source.in_(ends[0]), _CHANGED.c.target.in_(ends[1]), _OPS.c.action.not_in(REVERSALS))
-            for row in self._run(changes.where(*between).order_by(_CHANGED.c.id)).mappings():
-                history = histories.get((row["source"], row["target"], row["type"]))
-                if history is not None:
-                    before, after = (_plain(row[side]) for side in ("before", "after"))
-                    history.append(Change(row["operation"], before, after, row["undone_by"] is None))
-            for (source, target, type), history in histories.items():
-                if history:
-                    self._link(source, target, LinkType(type), history)
+        cells = dict.fromkeys(self._rows("link_changes", "source, target, type"))
+        histories: dict[tuple[str, str, str], list[Change]] = {cell: [] for cell in cells}
+        sql = (
+            f"SELECT c.*, {_BY} FROM link_changes AS c JOIN operations AS o ON o.id = c.operation"
+            " WHERE c.source IN (SELECT value FROM json_each(:sources))"
+            " AND c.target IN (SELECT value FROM json_each(:targets))"
+            " AND o.action NOT IN (SELECT value FROM json_each(:reversals)) ORDER BY c.id"
+        )
+        sources, targets = (listed({cell[side] for cell in cells}) for side in (0, 1))
+        for row in self._session.records(sql, sources=sources, targets=targets, reversals=listed(REVERSALS)):
+            history = histories.get((row["source"], row["target"], row["type"]))
+            if history is not None:
+                before, after = (_plain(row[side]) for side in ("before", "after"))
+                history.append(Change(row["operation"], before, after, row["undone_by"] is None))
+        for (source, target, type), history in histories.items():
+            if history:
+                self._link(source, target, LinkType(type), history)
 
     def changed_meanwhile(self) -> None:
         """Name the links and flags of notes that are there again which were changed while these were away."""
-        for some in chunks(sorted(self._back)):
-            since = min(self._back[id] for id in some)
-            ends = or_(_CHANGED.c.source.in_(some), _CHANGED.c.target.in_(some))
-            later = select(_CHANGED).where(_CHANGED.c.operation.between(since + 1, self._own - 1), ends)
-            first: dict[tuple[str, str, str], Any] = {}
-            for row in self._run(later.order_by(_CHANGED.c.id)).mappings():
-                went = max(self._back.get(row[end], 0) for end in ("source", "target"))
-                if row["operation"] > went:
-                    cell = (row["source"], row["target"], row["type"])
-                    before, _ = first.get(cell, (_plain(row["before"]), 0))
-                    first[cell] = (before, row["operation"])
-            for (source, target, type), (before, operation) in first.items():
-                now = self._session.links.get(source, target, LinkType(type))
-                if _shown(before) != (None if now is None else _shown(link_plain(now))):
-                    self._keep(source, f"link {type} {target}", operation, _SINCE)
+        sql = "SELECT * FROM link_changes WHERE operation BETWEEN :first AND :last"
+        sql += f" AND (source {_THESE} OR target {_THESE}) ORDER BY id"
+        since = min(self._back.values(), default=0) + 1
+        first: dict[tuple[str, str, str], Any] = {}
+        for row in self._session.records(sql, first=since, last=self._own - 1, these=listed(self._back)):
+            went = max(self._back.get(row[end], 0) for end in ("source", "target"))
+            if row["operation"] > went:
+                cell = (row["source"], row["target"], row["type"])
+                before, _ = first.get(cell, (_plain(row["before"]), 0))
+                first[cell] = (before, row["operation"])
+        for (source, target, type), (before, operation) in first.items():
+            now = self._session.links.get(source, target, LinkType(type))
+            if _shown(before) != (None if now is None else _shown(link_plain(now))):
+                self._keep(source, f"link {type} {target}", operation, _SINCE)
         for id, went in self._standing_again.items():
             self._flags_meanwhile(id, went)
 
     def _flags_meanwhile(self, id: str, went: int) -> None:
         histories: dict[str, list[Change]] = defaultdict(list)
-        raised = select(_FLAGS, _OPS.c.undone_by).join(_OPS, _OPS.c.id == _FLAGS.c.operation)
-        of_it = _FLAGS.c.note == select(_NOTES.c.key).where(_NOTES.c.id == id).scalar_subquery()
-        for row in self._run(raised.where(of_it).order_by(_FLAGS.c.id)).mappings():
+        sql = "SELECT f.*, o.undone_by FROM flags AS f JOIN operations AS o ON o.id = f.operation"
+        sql += " WHERE f.note = (SELECT key FROM notes WHERE id = :id) ORDER BY f.id"
+        for row in self._session.records(sql, id=id):
             said = None if row["dismissed"] else row["reason"]
             histories[row["because"]].append(Change(row["operation"], None, said, row["undone_by"] is None))
         for because, history in histories.items():
@@ -315,23 +310,23 @@ class _Reversal:
 
     def _marks(self) -> Iterator[tuple[str, str, list[Change]]]:
         """(note, what it is, its history) for each that one of the operations meant had to do with."""
-        session, run = self._session, self._run
+        session = self._session
         found: dict[tuple[int, str], list[tuple[int, Any]]] = defaultdict(list)
-        for table, about, item, said in (
-            (_FLAGS, _FLAGS.c.because, "flag", lambda row: None if row["dismissed"] else row["reason"]),
-            (_WITNESSES, _WITNESSES.c.who, "witness", lambda row: True),
+        for table, about, item, order in (
+            ("flags", "because", "flag", "id"),
+            ("corroborations", "who", "witness", "operation"),
         ):
-            meant = {tuple(cell) for cell in self._rows(table, table.c.note, about, meant=True)}
-            for some in chunks(sorted({note for note, _ in meant})):
-                order = table.c.id if table is _FLAGS else table.c.operation
-                for row in run(select(table).where(table.c.note.in_(some)).order_by(order)).mappings():
-                    if (row["note"], row[about.name]) in meant:
-                        found[row["note"], f"{item} {row[about.name]}"].append((row["operation"], said(row)))
+            meant = set(self._rows(table, f"note, {about}", meant=True))
+            sql = f"SELECT * FROM {table} WHERE note {_THESE} ORDER BY {order}"
+            for row in session.records(sql, these=listed({note for note, _ in meant})):
+                if (row["note"], row[about]) in meant:
+                    said = True if item == "witness" else None if row["dismissed"] else row["reason"]
+                    found[row["note"], f"{item} {row[about]}"].append((row["operation"], said))
         for review in session.reviews.of(session.reviews.concerned(sorted(self._meant))):
-            decided = select(_DECISIONS.c.operation).where(_DECISIONS.c.review == review.id).order_by(_DECISIONS.c.id)
+            decided = "SELECT operation FROM decisions WHERE review = :review ORDER BY id"
             key = session.notes.keys_of([review.note])[review.note]
             found[key, f"proposal {review.id}"] = [(review.operation, True)] + [
-                (operation, None) for operation in run(decided).scalars()
+                (operation, None) for operation in session.column(decided, review=review.id)
             ]
         ids = session.notes.ids_of([key for key, _ in found])
         stand = self._standing({operation for told in found.values() for operation, _ in told})
@@ -339,32 +334,26 @@ class _Reversal:
             yield ids[key], item, [Change(operation, None, what, operation in stand) for operation, what in told]
 
     def _standing(self, operations: Collection[int]) -> set[int]:
-        found: set[int] = set()
-        for some in chunks(sorted(operations)):
-            found |= set(self._run(select(_OPS.c.id).where(_OPS.c.id.in_(some), _OPS.c.undone_by.is_(None))).scalars())
-        return found
+        sql = f"SELECT id FROM operations WHERE id {_THESE} AND undone_by IS NULL"
+        return set(self._session.column(sql, these=listed(operations)))
 
     def _moved(self, since: int) -> set[int]:
         """Operations that stood at operation `since` and do not any more, or the other way round, but for our own."""
         if since in self._moves:
             return self._moves[since]
         moved: set[int] = set()
-        undone = _OPS.alias()
-        later = select(func.coalesce(undone.c.undoes, undone.c.id)).join(_OPS, _OPS.c.undoes == undone.c.id)
-        for id in self._run(later.where(_OPS.c.id > since, _OPS.c.id < self._own)).scalars().all():
+        sql = "SELECT coalesce(u.undoes, u.id) FROM operations AS u JOIN operations AS o ON o.undoes = u.id"
+        for id in self._session.column(f"{sql} WHERE o.id > :since AND o.id < :own", since=since, own=self._own):
             moved ^= set(self._session.operations.family(id))
         self._moves[since] = moved
         return moved
 
     # -- what is the same for all ------------------------------------------------------------------------------
 
-    def _rows(self, table: TableClause, *columns: ColumnElement[Any], meant: bool = False) -> list[Any]:
-        """These columns of the rows that the operations wrote, in their order."""
-        return [
-            row
-            for some in chunks(sorted(self._meant if meant else self._touched | self._meant))
-            for row in self._run(select(*columns).where(table.c.operation.in_(some)))
-        ]
+    def _rows(self, table: str, columns: str, *, meant: bool = False) -> list[Any]:
+        """These columns of the rows that the operations wrote."""
+        these = listed(sorted(self._meant if meant else self._touched | self._meant))
+        return self._session.rows(f"SELECT {columns} FROM {table} WHERE operation {_THESE}", these=these)
 
     def _is_touched(self, history: Sequence[Change]) -> bool:
         return any(each.operation in self._touched for each in history)

@@ -7,43 +7,22 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import bindparam, delete, exists, func, insert, select, text, update
 
 from amem.errors import StorageError
 from amem.note import Status
-from amem.storage import tables
-from amem.storage.sql_values import chunks
+from amem.storage.sql_values import chunks, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from amem.storage.store import Session
 
-_SPACES, _VECTORS, _NOTES = tables.spaces, tables.vectors, tables.notes
-# Built once, as they run after every write.
-_ACTIVE = select(_SPACES).where(_SPACES.c.active == 1)
-_COLLECTION = select(tables.meta.c.value).where(tables.meta.c.key == "collection")
-#: Made as the first one was, so that nothing tells a collection that was purged from any other.
-_RENAME = text("UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'collection'")
-_KNOWN = select(_VECTORS.c.hash, _VECTORS.c.vector).where(
-    _VECTORS.c.space == bindparam("space"), _VECTORS.c.hash.in_(bindparam("hashes", expanding=True))
-)
-_STATES = select(_NOTES.c.key, _NOTES.c.status).where(_NOTES.c.seq > bindparam("after"))
-_DEAD = select(tables.tombstones.c.note).where(tables.tombstones.c.seq > bindparam("after"))
 # From the notes to their vectors, and unordered: left to itself, SQLite walks through every vector there is.
-_CHANGED = text(
+_CHANGED = (
     "SELECT changed.key, held.vector FROM notes AS changed CROSS JOIN vectors AS held"
     " ON held.space = :space AND held.hash = changed.text_hash WHERE changed.vector_seq > :after"
-)
-_STAMP_LATE = (
-    update(_NOTES)
-    .where(
-        _NOTES.c.text_hash.in_(bindparam("hashes", expanding=True)),
-        ~exists().where(_VECTORS.c.space == bindparam("space"), _VECTORS.c.hash == _NOTES.c.text_hash),
-    )
-    .values(vector_seq=bindparam("now"), seq=bindparam("now"))
 )
 #: States as the dense leg knows them.
 STATE = {Status.ACTIVE: 0, Status.SUPERSEDED: 1, Status.ARCHIVED: 2}
@@ -76,37 +55,34 @@ class Vectors:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._run = session.connection.execute
 
     def space(self) -> Space | None:
         """The space in use; None in a collection that never embedded anything."""
-        row = self._run(_ACTIVE).mappings().one_or_none()
-        return None if row is None else self._space_of(row["id"], row["model"], row["dimension"], row["recipe"])
+        rows = self._session.rows("SELECT id, model, dimension, recipe FROM spaces WHERE active = 1")
+        return self._space_of(*rows[0]) if rows else None
 
     def add_space(self, model: str, dimension: int, recipe: str, *, active: bool) -> Space:
         """Make a space; an active one needs that none is active yet (see `switch`)."""
-        statement = insert(_SPACES).values(model=model, dimension=dimension, recipe=recipe, active=int(active))
-        key = self._run(statement).lastrowid
-        assert key is not None
-        return self._space_of(int(key), model, dimension, recipe)
+        row = {"model": model, "dimension": dimension, "recipe": recipe, "active": int(active)}
+        return self._space_of(self._session.insert("spaces", row), model, dimension, recipe)
 
     def switch(self, space: Space, hashes: Mapping[int, bytes]) -> None:
         """Make `space` the one in use, give each note key its new text hash, and drop every other space."""
-        self._run(update(_SPACES).values(active=0))
-        self._run(update(_SPACES).where(_SPACES.c.id == space.id).values(active=1))
+        self._session.change("UPDATE spaces SET active = (id = :id)", id=space.id)
         seq = self._session.seq
         for key, hashed in hashes.items():
-            self._run(update(_NOTES).where(_NOTES.c.key == key).values(text_hash=hashed, vector_seq=seq, seq=seq))
-        self._run(delete(_VECTORS).where(_VECTORS.c.space != space.id))
-        self._run(delete(_SPACES).where(_SPACES.c.id != space.id))
+            self._session.update("notes", {"text_hash": hashed, "vector_seq": seq, "seq": seq}, key=key)
+        self._session.change("DELETE FROM vectors WHERE space <> :id", id=space.id)
+        self._session.change("DELETE FROM spaces WHERE id <> :id", id=space.id)
 
     def _space_of(self, id: int, model: str, dimension: int, recipe: str) -> Space:
-        return Space(id, model, dimension, recipe, str(self._run(_COLLECTION).scalar_one()))
+        collection = self._session.value("SELECT value FROM meta WHERE key = 'collection'")
+        return Space(id, model, dimension, recipe, str(collection))
 
     def drop_unused(self, space: Space) -> None:
         """Remove a space that never came into use."""
-        self._run(delete(_VECTORS).where(_VECTORS.c.space == space.id))
-        self._run(delete(_SPACES).where(_SPACES.c.id == space.id, _SPACES.c.active == 0))
+        self._session.change("DELETE FROM vectors WHERE space = :id", id=space.id)
+        self._session.change("DELETE FROM spaces WHERE id = :id AND active = 0", id=space.id)
 
     def put(self, space: Space, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """Keep vectors by text hash; those already there stay."""
@@ -114,22 +90,22 @@ class Vectors:
             {"space": space.id, "hash": hashed, "vector": np.ascontiguousarray(vector, dtype="<f4").tobytes()}
             for hashed, vector in vectors.items()
         ]
-        if rows:
-            self._run(insert(_VECTORS).prefix_with("OR IGNORE"), rows)
+        self._session.insert("vectors", *rows, either="IGNORE")
 
     def announce(self, space: Space, hashes: Sequence[bytes]) -> None:
         """Stamp the notes that were waiting for one of these, about to be `put`, so that the dense leg fetches it."""
-        for part in chunks(hashes):
-            some = {"space": space.id, "hashes": part}
-            self._run(_STAMP_LATE, some | {"now": self._session.seq})
+        for names, values in _some(hashes):
+            sql = f"UPDATE notes SET vector_seq = :now, seq = :now WHERE text_hash IN ({names}) AND NOT EXISTS"
+            sql += " (SELECT 1 FROM vectors WHERE space = :space AND hash = text_hash)"
+            self._session.change(sql, space=space.id, now=self._session.seq, **values)
 
     def known(self, space: Space, hashes: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """The vectors that are already there."""
         found: dict[bytes, NDArray[np.float32]] = {}
-        for part in chunks(hashes):
-            some = {"space": space.id, "hashes": part}
-            for hashed, blob in self._run(_KNOWN, some):
-                found[hashed] = np.frombuffer(blob, dtype="<f4")
+        for names, values in _some(hashes):
+            sql = f"SELECT hash, vector FROM vectors WHERE space = :space AND hash IN ({names})"
+            rows = self._session.rows(sql, space=space.id, **values)
+            found |= {hashed: np.frombuffer(blob, dtype="<f4") for hashed, blob in rows}
         return found
 
     def missing(self, ids: Sequence[str] | None = None, *, after: int = 0) -> list[str]:
@@ -138,47 +114,39 @@ class Vectors:
         With `after` only of those that changed after that value of the change counter.
         """
         space = self.space()
-        number = -1 if space is None else space.id
-        statement = (
-            select(_NOTES.c.id)
-            .select_from(
-                _NOTES.outerjoin(_VECTORS, (_VECTORS.c.space == number) & (_VECTORS.c.hash == _NOTES.c.text_hash))
-            )
-            .where(_VECTORS.c.key.is_(None), _NOTES.c.status != str(Status.DELETED), _NOTES.c.seq > after)
-            .order_by(_NOTES.c.key)
+        sql = (
+            "SELECT id FROM notes LEFT JOIN vectors ON vectors.space = :space AND vectors.hash = notes.text_hash"
+            " WHERE vectors.key IS NULL AND status <> 'deleted' AND seq > :after"
+            " AND (:ids IS NULL OR id IN (SELECT value FROM json_each(:ids))) ORDER BY notes.key"
         )
-        if ids is None:
-            return list(self._run(statement).scalars())
-        return [id for part in chunks(ids) for id in self._run(statement.where(_NOTES.c.id.in_(part))).scalars()]
+        asked = None if ids is None else listed(ids)
+        return self._session.column(sql, space=-1 if space is None else space.id, after=after, ids=asked)
 
     def count(self) -> int:
         """How many vectors are kept."""
-        return int(self._run(select(func.count()).select_from(_VECTORS)).scalar_one())
+        return int(self._session.value("SELECT count(*) FROM vectors"))
 
     def purge(self, hashed: bytes) -> None:
         """Destroy a vector that no note's text needs any more."""
-        users = self._run(select(func.count()).where(_NOTES.c.text_hash == hashed)).scalar_one()
-        if not users:
-            self._run(delete(_VECTORS).where(_VECTORS.c.hash == hashed))
+        sql = "DELETE FROM vectors WHERE hash = :hash AND NOT EXISTS (SELECT 1 FROM notes WHERE text_hash = :hash)"
+        self._session.change(sql, hash=hashed)
 
     def drop_orphans(self) -> int:
         """Destroy the vectors, in the space in use, of texts that no note has any more; returns how many."""
-        space = self.space()
-        if space is None:
-            return 0
-        used = select(_NOTES.c.text_hash).where(_NOTES.c.text_hash.is_not(None))
-        orphans = delete(_VECTORS).where(_VECTORS.c.space == space.id, _VECTORS.c.hash.not_in(used))
-        return int(self._run(orphans).rowcount)
+        sql = "DELETE FROM vectors WHERE space IN (SELECT id FROM spaces WHERE active = 1)"
+        sql += " AND hash NOT IN (SELECT text_hash FROM notes WHERE text_hash IS NOT NULL)"
+        return self._session.change(sql)
 
     def disown_copies(self) -> None:
         """Have every copy of the vectors outside the database, of any process, count as another collection's."""
-        self._run(_RENAME)
+        # Made as the first one was, so that nothing tells a collection that was purged from any other.
+        self._session.change("UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'collection'")
 
     def states(self, after: int) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """(key, state) of every note that changed in any way after that counter value, the purged included."""
-        rows = self._run(_STATES, {"after": after}).all()
-        dead = self._run(_DEAD, {"after": after}).scalars().all()
-        keys = [key for key, _ in rows] + list(dead)
+        rows = self._session.rows("SELECT key, status FROM notes WHERE seq > :after", after=after)
+        dead = self._session.column("SELECT note FROM tombstones WHERE seq > :after", after=after)
+        keys = [key for key, _ in rows] + dead
         states = [STATE.get(Status(status), GONE) for _, status in rows] + [GONE] * len(dead)
         return np.array(keys, dtype=np.int64), np.array(states, dtype=np.uint8)
 
@@ -186,7 +154,7 @@ class Vectors:
         """(key, vector), by key, of every note whose vector is new or changed after that counter value."""
         keys: list[int] = []
         blob = bytearray()
-        for key, vector in self._run(_CHANGED, {"after": after, "space": space.id}):
+        for key, vector in self._session.rows(_CHANGED, after=after, space=space.id):
             keys.append(key)
             blob += vector
         if len(blob) != len(keys) * space.dimension * 4:
@@ -194,3 +162,10 @@ class Vectors:
         matrix = np.frombuffer(blob, dtype="<f4").reshape(len(keys), space.dimension)
         order = np.argsort(np.array(keys, dtype=np.int64))
         return np.array(keys, dtype=np.int64)[order], matrix[order]
+
+
+def _some(hashes: Sequence[bytes]) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Names of parameters for so many hashes at a time, and their values: JSON cannot hold bytes."""
+    for part in chunks(hashes):
+        values = {f"h{place}": hashed for place, hashed in enumerate(part)}
+        yield ", ".join(f":{name}" for name in values), values

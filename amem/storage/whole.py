@@ -7,11 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, insert, update
-
-from amem.storage import tables
 from amem.storage.rows import time_text
-from amem.storage.sql_values import Prepared, listed
+from amem.storage.sql_values import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,18 +17,18 @@ if TYPE_CHECKING:
     from amem.storage.records import Version
     from amem.storage.store import Session
 
-_NOTES = Prepared(
+_NOTES = (
     "SELECT notes.id, reliability, edited, recalls, last_access, growth, since_archived"
     " FROM json_each(:ids) AS asked JOIN notes ON notes.id = asked.value LEFT JOIN usage ON usage.note = notes.key"
 )
-_WITNESSES = Prepared(
+_WITNESSES = (
     "SELECT notes.id, who, min(corroborations.at) FROM json_each(:ids) AS asked JOIN notes ON notes.id = asked.value"
     " JOIN corroborations ON corroborations.note = notes.key"
     " JOIN operations ON operations.id = corroborations.operation"
     " WHERE undone_by IS NULL GROUP BY notes.id, who"
 )
 #: Of each cause the last word whose operation stands: it raises a flag or dismisses it.
-_FLAGS = Prepared(
+_FLAGS = (
     "SELECT notes.id, because, reason, flags.at, dismissed, max(flags.id)"
     " FROM json_each(:ids) AS asked JOIN notes ON notes.id = asked.value"
     " JOIN flags ON flags.note = notes.key JOIN operations ON operations.id = flags.operation"
@@ -67,9 +64,9 @@ def wholes(session: Session, ids: Sequence[str]) -> dict[str, Whole]:
     asked = listed(ids)
     said: dict[str, list[tuple[str, str]]] = defaultdict(list)
     flags: dict[str, list[tuple[str, str, str, bool]]] = defaultdict(list)
-    for id, who, at in _WITNESSES.rows(session, ids=asked):
+    for id, who, at in session.rows(_WITNESSES, ids=asked):
         said[id].append((who, at))
-    for id, because, reason, at, dismissed, _ in _FLAGS.rows(session, ids=asked):
+    for id, because, reason, at, dismissed, _ in session.rows(_FLAGS, ids=asked):
         flags[id].append((because, reason, at, bool(dismissed)))
     return {
         id: Whole(
@@ -79,7 +76,7 @@ def wholes(session: Session, ids: Sequence[str]) -> dict[str, Whole]:
             tuple(said[id]),
             tuple(flags[id]),
         )
-        for id, reliability, edited, *used in _NOTES.rows(session, ids=asked)
+        for id, reliability, edited, *used in session.rows(_NOTES, ids=asked)
     }
 
 
@@ -98,32 +95,27 @@ def put_whole(
     The operations of the versions become parts of `operation`; `known` tells which those of other notes became, by
     the numbers that they had.
     """
-    run = session.connection.execute
     key = session.notes.insert(note, operation, reliability=whole.reliability, text_hash=text_hash)
     session.notes.own(key, dict(whole.owned))
     if whole.use is not None:
         row: dict[str, Any] = {name: getattr(whole.use, name) for name in Use.__slots__}
-        run(insert(tables.usage).values(note=key, **row))
+        session.insert("usage", {"note": key, **row})
     for who, at in whole.witnesses:
-        run(insert(tables.corroborations).values(note=key, who=who, at=at, operation=operation))
+        session.insert("corroborations", {"note": key, "who": who, "at": at, "operation": operation})
     for because, reason, at, dismissed in whole.flags:
         flag = {"because": because, "reason": reason, "at": at, "dismissed": int(dismissed)}
-        run(insert(tables.flags).values(note=key, operation=operation, **flag))
+        session.insert("flags", {"note": key, "operation": operation, **flag})
     if versions:
-        run(delete(tables.versions).where(tables.versions.c.note == key))
+        session.change("DELETE FROM versions WHERE note = :key", key=key)
         for version in versions:
             if version.operation not in known:
                 made = session.begin(
                     version.action, version.actor, version.cause, parent=operation, prompts=version.prompts
                 )
-                run(_AT, {"wanted": made, "at": time_text(version.at)})
+                session.update("operations", {"at": time_text(version.at)}, id=made)
                 known[version.operation] = made
             row = {"operation": known[version.operation], "note": key, "version": version.version}
             changes = {name: list(pair) for name, pair in version.changes.items()}
-            run(insert(tables.versions).values(changes=json.dumps(changes, ensure_ascii=False), **row))
-        last = versions[-1].version
-        run(update(tables.notes).where(tables.notes.c.key == key).values(version=last))
+            session.insert("versions", {"changes": json.dumps(changes, ensure_ascii=False), **row})
+        session.update("notes", {"version": versions[-1].version}, key=key)
     return key
-
-
-_AT = update(tables.operations).where(tables.operations.c.id == bindparam("wanted"))

@@ -17,7 +17,7 @@ from amem.cli.sessions import project_collection
 if TYPE_CHECKING:
     from conftest import Cli
 
-HEAVY = ("typer", "rich", "pydantic", "sqlalchemy", "numpy", "chromadb", "onnxruntime", "litellm", "mcp")
+HEAVY = ("typer", "rich", "pydantic", "numpy", "chromadb", "onnxruntime", "litellm", "mcp")
 SESSIONS = {
     "11111111-aaaa-4000-8000-000000000001": [
         ("user", "We decided to keep the buoy catalogue in PostgreSQL 15.3, because PostGIS handles the positions."),

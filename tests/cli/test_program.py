@@ -48,7 +48,7 @@ def imported(*words: str, env: dict[str, str] | None = None) -> set[str]:
 
 def test_help_loads_nothing_heavy() -> None:
     found = imported("--help")
-    assert not found & {*HEAVY, "numpy", "sqlalchemy", "pydantic", "amem.memory_system"}
+    assert not found & {*HEAVY, "numpy", "pydantic", "amem.memory_system"}
 
 
 def test_completing_a_line_loads_the_command_that_it_names_and_no_other(cli: Cli) -> None:

@@ -457,7 +457,7 @@ def test_what_was_recalled_is_kept_without_its_text(memory: AgenticMemorySystem)
     talk = assistant(memory, ScriptedChat("..."))
     talk.say("What is my landlord called?")
     with memory.parts.store.read() as session:
-        held = session.connection.exec_driver_sql("SELECT recalled FROM turns").scalar_one()
+        held = session.value("SELECT recalled FROM turns")
     assert "Amélia" not in held
     assert json.loads(held)[0]["injected"] is True
 

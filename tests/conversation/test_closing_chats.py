@@ -10,11 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import select
 
 from amem import AgenticMemorySystem, load_settings
 from amem.errors import AmemError
-from amem.storage import tables
 from amem.storage.chats import Learning
 from amem.testing import FakeOllama, Fault, HashEmbedder, ScriptedChat
 
@@ -49,8 +47,8 @@ def until(true: Callable[[], object]) -> None:
 def held(memory: AgenticMemorySystem) -> int:
     """Jobs and turns that somebody holds."""
     with memory.parts.store.read() as session:
-        owners = [select(table.c.owner).where(table.c.owner.is_not(None)) for table in (tables.jobs, tables.turns)]
-        return sum(len(session.connection.execute(statement).all()) for statement in owners)
+        tables = ("jobs", "turns")
+        return sum(session.value(f"SELECT count(*) FROM {table} WHERE owner IS NOT NULL") for table in tables)
 
 
 def test_a_chat_that_was_closed_twice_keeps_nobody_waiting(tmp_path: Path, ollama: FakeOllama) -> None:

@@ -35,9 +35,9 @@ def talked(memory: AgenticMemorySystem, turns: int) -> str:
     chat = f"chat-of-{turns}"
     with memory.parts.store.write() as session:
         session.chats.begin(chat)
-        key = session.connection.exec_driver_sql("SELECT key FROM sessions WHERE id = ?", (chat,)).scalar_one()
+        key = session.value("SELECT key FROM sessions WHERE id = :chat", chat=chat)
         row = "INSERT INTO turns (session, number, at, question, answer, state, learning, recalled)"
-        session.connection.exec_driver_sql(
+        session.connection.executemany(
             f"{row} VALUES (?, ?, ?, ?, 'Noted.', 'answered', 'done', ?)",
             [
                 (key, number, time_text(session.now + timedelta(seconds=number)), f"Buoy {number} is red.", "[]")

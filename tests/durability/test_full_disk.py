@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import event
 
 from amem import AgenticMemorySystem, load_settings
 from amem.errors import StorageFull
 from amem.testing import HashEmbedder, ScriptedAnalyst
 
 if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
     from pathlib import Path
 
     from conftest import Workers
@@ -41,18 +43,24 @@ def test_a_write_that_finds_no_room_is_storage_full_and_leaves_earlier_notes_int
         assert memory.add("there is room again").stored
 
 
-def test_a_database_that_may_not_grow_refuses_the_note_and_goes_on_when_it_may(tmp_path: Path):
+def test_a_database_that_may_not_grow_refuses_the_note_and_goes_on_when_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with opened(tmp_path) as memory:
         kept = memory.add_note("the one that was there before")
         with memory.parts.store.read() as session:
-            pages = session.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            pages = session.value("PRAGMA page_count")
         room = [pages + 1]
-        # Whichever connection a thread is handed, it may not grow the file.
-        event.listen(
-            memory.parts.store.database.engine,
-            "checkout",
-            lambda raw, *_: raw.execute(f"PRAGMA max_page_count = {room[0]}"),
-        )
+        database = memory.parts.store.database
+        write = database.write
+
+        @contextmanager
+        def write_within_bounds(**options: Any) -> Iterator[sqlite3.Connection]:
+            with write(**options) as connection:
+                connection.execute(f"PRAGMA max_page_count = {room[0]}").fetchall()
+                yield connection
+
+        monkeypatch.setattr(database, "write", write_within_bounds)
         with pytest.raises(StorageFull, match=r"amem\.db"):
             memory.add_notes([f"number {number} " + "takes a lot of room " * 500 for number in range(100)])
         assert memory.read(kept) is not None

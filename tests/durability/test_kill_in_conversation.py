@@ -8,11 +8,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import func, select
 
 from amem import AgenticMemorySystem, load_settings
 from amem.clock import SystemClock
-from amem.storage import tables
 from amem.testing import FakeOllama, Fault, HashEmbedder
 
 if TYPE_CHECKING:
@@ -36,31 +34,25 @@ class Later(SystemClock):
         return super().now() + timedelta(hours=2)
 
 
-def times(memory: AgenticMemorySystem, column: object, texts: Sequence[str]) -> dict[str, int]:
+def times(memory: AgenticMemorySystem, column: str, texts: Sequence[str]) -> dict[str, int]:
     """How often each text is stored in that column."""
     with memory.parts.store.read() as session:
-        held = session.connection.execute(select(column, func.count()).group_by(column))
-        found = {text: count for text, count in held}
+        table, _, name = column.partition(".")
+        found = dict(session.rows(f"SELECT {name}, count(*) FROM {table} GROUP BY {name}"))
     return {text: found.get(text, 0) for text in texts}
 
 
 def left(memory: AgenticMemorySystem) -> dict[str, int]:
     """What is held by somebody, or waits, or is doubled."""
-    turns, notes = tables.turns, tables.notes
-    twice = (
-        select(notes.c.content)
-        .where(notes.c.status == "active", notes.c.kind != "episode")
-        .group_by(notes.c.content)
-        .having(func.count() > 1)
-    )
+    twice = "SELECT content FROM notes WHERE status = 'active' AND kind <> 'episode'"
+    twice += " GROUP BY content HAVING count(*) > 1"
     with memory.parts.store.read() as read:
-        run = read.connection.execute
         return {
             # Those of notes that a killed attempt had made wait with them, should they be restored.
             "jobs": sum(read.jobs.count(kind) for kind in ("enrich", "extract")),
-            "leases": len(run(select(turns.c.key).where(turns.c.owner.is_not(None))).all()),
-            "unlearnt": len(run(select(turns.c.key).where(turns.c.learning == "waiting")).all()),
-            "doubled": len(run(twice).all()),
+            "leases": read.value("SELECT count(*) FROM turns WHERE owner IS NOT NULL"),
+            "unlearnt": read.value("SELECT count(*) FROM turns WHERE learning = 'waiting'"),
+            "doubled": len(read.rows(twice)),
         }
 
 
@@ -93,15 +85,15 @@ def test_conversations_and_turns_survive_kills_at_random_moments_and_are_learnt_
             tmp_path, dense_base="exact", llm_backend="ollama", llm_model="llama3.2", ollama_host=ollama.host
         )
         with AgenticMemorySystem(settings=settings, embedder=HashEmbedder(64), clock=Later()) as memory:
-            assert set(times(memory, tables.sources.c.text, remembered).values()) == {1}
-            assert set(times(memory, tables.turns.c.question, list(answered)).values()) == {1}
+            assert set(times(memory, "sources.text", remembered).values()) == {1}
+            assert set(times(memory, "turns.question", list(answered)).values()) == {1}
             with memory.parts.store.read() as read:
-                kept = dict(read.connection.execute(select(tables.turns.c.question, tables.turns.c.answer)).all())
+                kept = dict(read.rows("SELECT question, answer FROM turns"))
             assert {asked: kept[asked] for asked in answered} == answered
 
             report = memory.enrich()
             assert (report.failed, report.remaining, report.errors) == (0, 0, ())
             assert left(memory) == {"jobs": 0, "leases": 0, "unlearnt": 0, "doubled": 0}
-            assert set(times(memory, tables.sources.c.text, [*remembered, *answered]).values()) == {1}
+            assert set(times(memory, "sources.text", [*remembered, *answered]).values()) == {1}
             assert {note.enrichment for note in memory.memories.values()} == {"done"}
             assert [found for found in memory.doctor() if found.level == "error"] == []

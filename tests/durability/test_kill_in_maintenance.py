@@ -66,11 +66,11 @@ def home(tmp_path: Path) -> Path:
 
 def dump(memory: AgenticMemorySystem) -> dict[str, Any]:
     with memory.parts.store.read() as session:
-        run = session.connection.exec_driver_sql
+        run = session.rows
         columns = [row[1] for row in run("PRAGMA table_info(notes)") if row[1] not in ("version", "seq", "vector_seq")]
-        notes = run(f"SELECT {', '.join(columns)} FROM notes WHERE status <> 'deleted' ORDER BY key").all()
-        links = run("SELECT source, target, type, reason, confidence, made_by, at FROM links ORDER BY 1, 2, 3").all()
-        return {"notes": notes, "links": links, "facts": run("SELECT * FROM facts ORDER BY 1, 2").all()}
+        notes = run(f"SELECT {', '.join(columns)} FROM notes WHERE status <> 'deleted' ORDER BY key")
+        links = run("SELECT source, target, type, reason, confidence, made_by, at FROM links ORDER BY 1, 2, 3")
+        return {"notes": notes, "links": links, "facts": run("SELECT * FROM facts ORDER BY 1, 2")}
 
 
 def outcome(memory: AgenticMemorySystem) -> Counter[tuple[str, ...]]:

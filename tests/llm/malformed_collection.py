@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import sqlite3
 from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from amem.query import Filter
 from amem.testing import FrozenClock, HashEmbedder, ScriptedChat
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator, Sequence, Set
 
     from amem.note import Link, MemoryNote
@@ -151,9 +151,8 @@ class Ground:
 
 def _connection(memory: AgenticMemorySystem) -> sqlite3.Connection:
     # A collection in memory is one connection, and nobody but a test has a use for a copy of it.
-    connection = memory.parts.store.database.engine.raw_connection().dbapi_connection
-    assert isinstance(connection, sqlite3.Connection)
-    return connection
+    with memory.parts.store.read() as session:
+        return session.connection
 
 
 def _stands_in(asked: str, content: str) -> bool:

@@ -67,11 +67,11 @@ def run(cycle: Cycle, *, dry_run: bool = False, cancelled: threading.Event | Non
 def dump(memory: AgenticMemorySystem) -> dict[str, list[tuple[Any, ...]]]:
     """All there is of notes, but for which version and change each is."""
     with memory.parts.store.read() as session:
-        run = session.connection.exec_driver_sql
+        run = session.rows
         columns = [row[1] for row in run("PRAGMA table_info(notes)") if row[1] not in ("version", "seq", "vector_seq")]
         return {
-            "notes": run(f"SELECT {', '.join(columns)} FROM notes WHERE status <> 'deleted' ORDER BY key").all(),
-            "links": run("SELECT source, target, type, reason, confidence, made_by, at FROM links ORDER BY 1, 2").all(),
-            "facts": run("SELECT * FROM facts ORDER BY 1, 2").all(),
+            "notes": run(f"SELECT {', '.join(columns)} FROM notes WHERE status <> 'deleted' ORDER BY key"),
+            "links": run("SELECT source, target, type, reason, confidence, made_by, at FROM links ORDER BY 1, 2"),
+            "facts": run("SELECT * FROM facts ORDER BY 1, 2"),
             "flags": [(flag.note, flag.because, flag.reason) for flag in session.flags.open()],
         }

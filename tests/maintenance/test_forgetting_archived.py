@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import event
 
 from amem import AgenticMemorySystem, Filter, Status
 from amem.query import Query
@@ -104,9 +103,10 @@ def test_uses_are_counted_in_one_statement(memory: AgenticMemorySystem) -> None:
         keys = list(session.notes.keys_of(ids).values())
     said: list[str] = []
     with memory.parts.store.write() as session:
-        event.listen(session.connection, "before_cursor_execute", lambda *given: said.append(given[2]))
+        session.connection.set_trace_callback(said.append)
         assert session.usage.touch(keys) == 20
         assert session.usage.touch(keys) == 0
+        session.connection.set_trace_callback(None)
 
     assert len(said) == 2
     assert all("INSERT INTO usage" in each for each in said)

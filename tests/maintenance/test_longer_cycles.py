@@ -232,7 +232,7 @@ def test_an_index_in_many_pieces_is_merged(open_memory: Open) -> None:
     def pieces() -> int:
         with memory.parts.store.read() as session:
             query = "SELECT count(DISTINCT segid) FROM note_text_idx"
-            return int(session.connection.exec_driver_sql(query).scalar_one())
+            return int(session.value(query))
 
     assert pieces() > 4
     memory.parts.store.tidy(threading.Event().is_set)

@@ -15,8 +15,7 @@ from storing import change, put
 from amem.errors import SchemaTooNew, StorageBusy, StorageCorrupt, StorageGone, StorageReadOnly
 from amem.note import Status
 from amem.query import Filter
-from amem.storage import tables
-from amem.storage.migrations import migrate, scripts
+from amem.storage.migrations import scripts
 from amem.storage.store import Store
 from amem.storage.undo import redo, undo
 
@@ -174,23 +173,6 @@ def test_opening_again_migrates_nothing(folder: Path, clock: FrozenClock) -> Non
     Store(folder, clock).close()
     assert (folder / "amem.db").read_bytes() == before
     assert [file.name for file in folder.iterdir()] == ["amem.db"]
-
-
-def test_every_table_is_described_with_the_columns_it_has() -> None:
-    with closing(sqlite3.connect(":memory:")) as raw:
-        migrate(raw, None)
-        made = {
-            name: {row[1] for row in raw.execute(f"PRAGMA table_info({name})")}
-            for (name,) in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            if not name.startswith(("sqlite_", "note_text_", "source_text_"))
-        }
-        assert raw.execute("PRAGMA user_version").fetchone()[0] == max(scripts())
-    described = {
-        each.name: {column.name for column in each.columns} - {"rowid"}
-        for each in vars(tables).values()
-        if hasattr(each, "columns") and hasattr(each, "name")
-    }
-    assert described == made
 
 
 def test_flags_witnesses_and_proposals_of_an_older_schema_are_what_they_were(folder: Path, clock: FrozenClock) -> None:

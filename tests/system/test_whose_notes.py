@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import select, text
 
 from amem import Filter
 from amem.errors import InvalidInput, NoteNotFound, NothingToUndo, OperationNotFound
@@ -17,7 +16,6 @@ from amem.interop.reader import read_path
 from amem.note import Source
 from amem.query import Query
 from amem.settings import Settings
-from amem.storage import tables
 from amem.storage.filters import conditions
 from amem.tools import Toolbox
 
@@ -104,10 +102,9 @@ def test_a_time_without_a_zone_is_one_of_the_collections_own(
 
 def test_asking_for_one_users_notes_looks_them_up(memory: AgenticMemorySystem) -> None:
     memory.add("Tea at five.", user_id="ana")
-    statement = select(tables.notes.c.key).where(*conditions(Filter(user_id="ana")))
+    where, values = conditions(Filter(user_id="ana"))
     with memory.parts.store.read() as session:
-        sql = statement.compile(session.connection, compile_kwargs={"literal_binds": True})
-        plan = session.connection.execute(text(f"EXPLAIN QUERY PLAN {sql}")).all()
+        plan = session.rows(f"EXPLAIN QUERY PLAN SELECT key FROM notes WHERE {where}", **values)
     assert "notes_user_id" in str(plan)
 
 

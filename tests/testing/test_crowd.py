@@ -55,8 +55,8 @@ def test_it_holds_every_kind_layer_and_status_over_three_years(memory: AgenticMe
 
 def test_its_indexes_are_those_of_its_texts(memory: AgenticMemorySystem) -> None:
     with memory.parts.store.read() as session:
-        held = {row[0]: row[1:] for row in session.driver.execute("SELECT rowid, * FROM note_text")}
-        rows = session.driver.execute("SELECT key, text_hash, normal FROM notes").fetchall()
+        held = {row[0]: row[1:] for row in session.connection.execute("SELECT rowid, * FROM note_text")}
+        rows = session.connection.execute("SELECT key, text_hash, normal FROM notes").fetchall()
         for key, (note, _) in session.notes.bare([key for key, _, _ in rows]).items():
             hashes = next(row[1:] for row in rows if row[0] == key)
             assert hashes == (text_hash(embedded_text(note, "content")), normal_hash(note.content))

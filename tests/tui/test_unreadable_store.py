@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from amem_tui.browse.note_list import NoteList
@@ -20,7 +21,8 @@ from textual.widgets import TextArea
 from amem.errors import InvalidInput, StorageBusy, StorageFull
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import sqlite3
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from textual.pilot import Pilot
@@ -123,7 +125,7 @@ async def test_q_quits_from_a_collection_that_fails(memory: AgenticMemorySystem)
 async def test_a_damaged_page_is_said_and_one_may_go_on_without(memory: AgenticMemorySystem) -> None:
     async with browsing(memory) as pilot:
         with memory.parts.store.write() as session:  # as SQLite finds a table whose pages are overwritten
-            session.connection.exec_driver_sql("DROP TABLE versions")
+            session.change("DROP TABLE versions")
         await pilot.press("down", "up", "down")
         await pilot.press("h")
         await wait_until(pilot, lambda: failing(pilot))
@@ -134,22 +136,25 @@ async def test_a_damaged_page_is_said_and_one_may_go_on_without(memory: AgenticM
 
 async def test_a_full_disk_costs_no_word(memory: AgenticMemorySystem, monkeypatch: pytest.MonkeyPatch) -> None:
     with memory.parts.store.read() as session:
-        pages = session.connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        pages = session.value("PRAGMA page_count")
 
-    def full(pilot: Pilot[None], pages: int) -> None:
-        from sqlalchemy import event
+    database, room = memory.parts.store.database, [pages]
+    write = database.write
 
-        engine = memory.parts.store.database.engine
-        event.listen(engine, "checkout", lambda raw, *_: raw.execute(f"PRAGMA max_page_count = {pages}"))
+    @contextmanager
+    def write_within_bounds(**options: Any) -> Iterator[sqlite3.Connection]:
+        with write(**options) as connection:
+            connection.execute(f"PRAGMA max_page_count = {room[0]}").fetchall()
+            yield connection
 
+    monkeypatch.setattr(database, "write", write_within_bounds)
     async with browsing(memory) as pilot:
-        full(pilot, pages)
         await pilot.press("n")
         pilot.app.screen.query_one(TextArea).text = "much to say " * 1500
         await pilot.press("ctrl+s")
         await wait_until(pilot, lambda: failing(pilot) and "The disk is full" in screen_text(pilot))
         assert "free some space" in screen_text(pilot)
-        full(pilot, 1_000_000)
+        room[0] = 1_000_000
         await pilot.press("r")
         await wait_until(pilot, lambda: isinstance(pilot.app.screen, NoteForm))
         await pilot.press("ctrl+s")

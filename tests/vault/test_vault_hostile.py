@@ -256,7 +256,7 @@ def test_a_purged_notes_file_goes_with_the_next_sync_and_its_words_are_nowhere(d
     desk.replace("Another secret.md", "Another", "Yet another")
     desk.memory.purge([gone, edited])
     with desk.memory.parts.store.read() as session:
-        rows = session.connection.exec_driver_sql("SELECT path, text, refs FROM vault_files").fetchall()
+        rows = session.rows("SELECT path, text, refs FROM vault_files")
     assert not any("secret" in str(row).casefold() for row in rows)
 
     report = desk.sync()
