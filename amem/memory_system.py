@@ -19,6 +19,7 @@ from amem.maintenance.cycle import due
 from amem.maintenance.doctor import examine
 from amem.maintenance.forgetting_preview import foresee
 from amem.maintenance.health import look
+from amem.maintenance.shared_notes import propose, same_notes
 from amem.maintenance.upkeep import reindex
 from amem.note import EVERYONE, MemoryNote
 from amem.scoped import ScopedMemory
@@ -469,6 +470,25 @@ class AgenticMemorySystem(ScopedMemory):
         """The cycle of maintenance that is due now, the longest one; None when none is."""
         with self._store.read() as session:
             return due(session, self._zone)
+
+    def propose_shared(self, other: AgenticMemorySystem) -> list[int]:
+        """Propose for catalogs what another agent noted alike: the numbers of new reviews, which `accept` publishes.
+
+        Of each catalog that this memory may publish to and the other reads; what it holds is left out. Where both may
+        publish, the one whose collection's name comes first proposes.
+        """
+        made: list[int] = []
+        theirs, mine = other.settings, self.settings
+        for catalog in mine.publish:
+            reads = catalog in (*theirs.catalogs, *theirs.publish) and catalog in self._parts.catalogs
+            if not reads or (catalog in theirs.publish and theirs.collection < mine.collection):
+                continue
+            own = self._parts.collection
+            shared = same_notes(own, other.parts.collection)
+            there = same_notes(own, self._parts.catalogs[catalog].collection, list(shared))
+            whose = other.settings.agent or other.settings.collection
+            made += propose(own, {id: shared[id] for id in shared if id not in there}, catalog, whose)
+        return made
 
     def finish_purges(self) -> str:
         """Do what purges still owe: no file holds what was purged then. Returns why it can't be done, '' when it is."""

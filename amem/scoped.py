@@ -21,6 +21,7 @@ from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound, StorageReadO
 from amem.labels import short_id
 from amem.language.tokens import tokens
 from amem.maintenance.forgetting_preview import look_ahead, strength_of
+from amem.maintenance.shared_notes import FIELD
 from amem.neighbourhood import local_graph, walk
 from amem.note import EVERYONE, NOBODY, LinkType, Scope, Status
 from amem.query import Filter, Query
@@ -998,8 +999,16 @@ class ScopedMemory:
         return [each for each in found if whose == EVERYONE or whose.covers(scopes[each.note])]
 
     def accept(self, review: int) -> tuple[str, ...]:
-        """Apply a proposed change; returns the fields it set. Raises ReviewNotFound, StaleNote, EmbedderMismatch."""
-        return self._parts.editor.accept(self._reviewed(review), self.actor)
+        """Apply a proposed change; returns the fields it set. Raises ReviewNotFound, StaleNote, EmbedderMismatch.
+
+        What was proposed for a catalog is published there, which raises as `publish` does.
+        """
+        number = self._reviewed(review)
+        with self._store.read() as session:
+            item = session.reviews.get(number)
+        if FIELD in item.changes:
+            self.publish(item.note, item.changes[FIELD][1])
+        return self._parts.editor.accept(number, self.actor)
 
     def reject(self, review: int) -> None:
         """Turn a proposed change down. Raises ReviewNotFound."""

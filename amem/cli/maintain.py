@@ -40,6 +40,9 @@ def maintain(
     nightly: Annotated[bool, typer.Option("--nightly", help="Layers, fading, conflicts, merging, topics.")] = False,
     weekly: Annotated[bool, typer.Option("--weekly", help="Also sum up what is old and fading.")] = False,
     monthly: Annotated[bool, typer.Option("--monthly", help="Also the index, and links by use.")] = False,
+    all_agents: Annotated[
+        bool, typer.Option("--all-agents", help="Of every agent; what several noted is proposed for their catalogs.")
+    ] = False,
     due: Annotated[bool, typer.Option("--due", help="Only what is due, which may be nothing.")] = False,
     install: Annotated[bool, typer.Option("--install", help="Have this machine do it every night.")] = False,
     uninstall: Annotated[bool, typer.Option("--uninstall", help="No longer every night.")] = False,
@@ -63,6 +66,8 @@ def maintain(
             if install
             else uninstall_nightly(call, as_json)
         )
+    if all_agents:
+        return _of_all_agents(call, named[0] if named else "nightly", due=due, dry_run=dry_run, as_json=as_json)
     with call.browsed(as_json, empty={}, chroma=not dry_run) as memory:
         cycle = memory.maintenance_due() if due else (named[0] if named else "nightly")
         if cycle is None:
@@ -85,10 +90,46 @@ def maintain(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
+def _of_all_agents(call: "Invocation", cycle: str, *, due: bool, dry_run: bool, as_json: bool) -> None:
+    """Maintain the memory of each agent that has one, then propose for their catalogs what several noted alike."""
+    from contextlib import ExitStack
+    from dataclasses import replace
+
+    from amem.collection import collection_names
+
+    settings = call.settings()
+    there = collection_names(settings.home)
+    names = [name for name in settings.agents if settings.as_agent(name).collection in there]
+    if not names:
+        tell(f"no agent has a memory yet; {call.command('agents')} lists those that are named")
+    records = []
+    with ExitStack() as stack:
+        memories = {
+            name: stack.enter_context(replace(call, agent=name, collection=None).memory(chroma=not dry_run))
+            for name in names
+        }
+        for name, memory in memories.items():
+            wanted = memory.maintenance_due() if due else cycle
+            report = None if wanted is None else memory.maintain(wanted, dry_run=dry_run)
+            others = [other for other in memories.values() if other.folder != memory.folder]
+            made = [] if dry_run else [number for other in others for number in memory.propose_shared(other)]
+            records.append({"agent": name, "report": report, "proposed": made})
+            if not as_json:
+                say(f"{name}: {', '.join(_done(report)) or 'nothing to do'}")
+                review = replace(call, agent=name, collection=None).command("review")
+                tell(f"{len(made)} proposed for a catalog: {review}") if made else None
+    if as_json:
+        print_json(records)
+
+
+def _done(report: "MaintenanceReport | None") -> list[str]:
     from amem.maintenance.health import amount
 
-    done = [amount(name, number, planned=report.dry_run) for name, number in report.counts()]
+    return [] if report is None else [amount(name, number, planned=report.dry_run) for name, number in report.counts()]
+
+
+def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
+    done = _done(report)
     name = f"{report.cycle} maintenance{', gone on with where it was stopped' if report.resumed else ''}"
     if report.dry_run:
         name += ", if it ran now"

@@ -77,6 +77,11 @@ class Reviews:
         found = self._read("r.made_by = :made_by", made_by=made_by)
         return {frozenset((item.note, item.changes["superseded_by"][1])) for item in found if _replaces(item)}
 
+    def proposed(self, made_by: str, field: str, value: str) -> set[str]:
+        """The notes of which this machine ever proposed to set this field to that value."""
+        found = self._read("r.made_by = :made_by", made_by=made_by)
+        return {item.note for item in found if field in item.changes and item.changes[field][1] == value}
+
     def of(self, reviews: Sequence[int]) -> list[Review]:
         """These items, whatever became of them."""
         return self._read("r.id IN (SELECT value FROM json_each(:ids))", ids=listed(reviews))

@@ -224,15 +224,16 @@ class Editor:
         with self._store.write() as session:
             item = session.reviews.get(review)
             note = session.notes.get_many([item.note], history=False, deleted=True)[item.note]
-            moved = [name for name, (before, _) in item.changes.items() if plain(name, getattr(note, name)) != before]
+            wanted = {name: pair for name, pair in item.changes.items() if name in VERSIONED}
+            moved = [name for name, (before, _) in wanted.items() if plain(name, getattr(note, name)) != before]
             if moved:
                 raise StaleNote(
                     f"the {' and '.join(moved)} of note {short_id(item.note)} changed since review {review} was made",
                     hint=f"reject it (amem review reject {review}) and edit the note if you agree",
                 )
             operation = session.begin("accept", actor, item.reason)
-            changes = {name: after for name, (_, after) in item.changes.items()}
-            fields = session.notes.change(item.note, changes, operation)
+            changes = {name: after for name, (_, after) in wanted.items()}
+            fields = session.notes.change(item.note, changes, operation) if changes else tuple(item.changes)
             readdress(session, item.note, self._vectorizer)
             session.reviews.decide(review, "accepted", operation)
         self._vectorizer.embed_missing()

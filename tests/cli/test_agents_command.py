@@ -126,3 +126,21 @@ def test_a_program_opens_an_agents_memory_by_its_name(crew: Cli) -> None:
     with AgenticMemorySystem(directory=crew.home, agent="writer") as memory:
         memory.add("A draft on fish.")
         assert (memory.settings.collection, memory.actor, list(memory.catalogs)) == ("drafts", "agent:writer", ["team"])
+
+
+def test_the_night_of_all_agents_proposes_what_they_share(crew: Cli) -> None:
+    for agent in ("researcher", "writer"):
+        crew.ok("--agent", agent, "add", "Deploys go out on Tuesdays.")
+
+    records = crew.json("maintain", "--all-agents")
+
+    assert [each["agent"] for each in records] == ["researcher", "writer"]
+    ((number,), none) = [each["proposed"] for each in records]
+    assert none == []
+    assert records[0]["report"]["cycle"] == "nightly"
+    assert crew.json("--agent", "researcher", "review", "list")[0]["changes"] == {
+        "publish": {"before": None, "after": "team"}
+    }
+    crew.ok("--agent", "researcher", "review", "accept", str(number))
+    assert "Deploys go out on Tuesdays." in {each["content"] for each in crew.json("-c", "team", "list")}
+    assert crew.ok("maintain", "--all-agents").count(": ") >= 2
