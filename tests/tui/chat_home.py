@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from amem_tui.chat.chat_room import ChatScreen
+from amem_tui.chat.chat_screen import ChatScreen
 from driving import browsing, wait_until
 
 from amem.memory_system import AgenticMemorySystem
@@ -99,12 +99,12 @@ async def over(pilot: Pilot[None]) -> None:
 
 def spoken(pilot: Pilot[None]) -> list[tuple[str, str]]:
     """Questions and answers as they are shown."""
-    return [(each.question_view.text, each.answer_view.text) for each in room(pilot).transcript.exchanges]
+    return [(each.question_view.text, each.answer_view.text) for each in room(pilot).transcript.views]
 
 
 def ending(pilot: Pilot[None], place: int = -1) -> str:
     """What is said of how a turn ended."""
-    return str(room(pilot).transcript.exchanges[place].ending.visual)
+    return str(room(pilot).transcript.views[place].ending.visual)
 
 
 def aside(pilot: Pilot[None]) -> str:

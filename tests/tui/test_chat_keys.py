@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from amem_tui.browse.browse_screen import BrowseScreen
-from amem_tui.chat.chat_room import ChatScreen
+from amem_tui.chat.chat_screen import ChatScreen
 from chat_home import Home, Talker, aside, over, room, say, spoken, talking
 from driving import opened, screen_text, toasts, wait_until
 from textual import events
@@ -92,7 +92,7 @@ async def test_earlier_turns_are_looked_at_with_what_was_recalled_then(home: Hom
         assert "How hot must green tea be?" in screen_text(pilot)
         await pilot.press("right_square_bracket")
         await wait_until(pilot, lambda: "turn 2" in str(room(pilot).panel.border_title))
-        first = room(pilot).transcript.exchanges[0]
+        first = room(pilot).transcript.views[0]
         await pilot.press("home")
         await pilot.click(first, offset=(3, 0))
         await wait_until(pilot, lambda: str(room(pilot).panel.border_title).partition("for ")[2] == "turn 1")
@@ -142,7 +142,7 @@ async def test_selected_words_are_remembered_as_they_are_and_u_takes_that_back(h
         await say(pilot, "How hot?")
         await pilot.press("escape")
         assert not room(pilot).check_action("remember", ())
-        answer = room(pilot).transcript.exchanges[0].query_one(".answer")
+        answer = room(pilot).transcript.views[0].query_one(".answer")
         room(pilot).selections = {answer: SELECT_ALL}
         await pilot.press("w")
         await wait_until(pilot, lambda: "Remembered" in toasts(pilot))
@@ -161,7 +161,7 @@ async def test_the_answer_is_copied_and_links_in_it_open_notes_or_copy_addresses
         await say(pilot, "Where does it say so?")
         await pilot.press("escape", "y")
         assert pilot.app.clipboard == home.talker.answers[0]
-        answer = room(pilot).transcript.exchanges[0].query_one(".answer")
+        answer = room(pilot).transcript.views[0].query_one(".answer")
         line = answer.text
         await pilot.click(answer, offset=(2 + line.index("this"), 0))
         await wait_until(pilot, lambda: pilot.app.clipboard == "https://example.org/tea")

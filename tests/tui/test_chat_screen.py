@@ -72,7 +72,7 @@ async def test_the_panel_says_what_was_recalled_and_why_and_opens_the_note(home:
         lines = aside(pilot)
         assert "Shown to the model, best first" in lines
         assert "by words (" in lines.replace("\n  ", " ")
-        score = next(each.score for each in room(pilot).transcript.exchanges[-1].recalled if each.text == TEA)
+        score = next(each.score for each in room(pilot).transcript.views[-1].recalled if each.text == TEA)
         assert f"{score:.2f} {TEA}" in lines
         await pilot.press("escape", "p")
         assert room(pilot).panel.has_focus
@@ -87,7 +87,7 @@ async def test_what_only_memory_could_know_and_does_not_is_said_before_the_answe
     memory.add(TEA)
     async with talking(memory) as pilot:
         await say(pilot, "What is my sister's name?")
-        assert "memory" in str(room(pilot).transcript.exchanges[0].query_one(".notice").visual)
+        assert "memory" in str(room(pilot).transcript.views[0].query_one(".notice").visual)
         await wait_until(pilot, lambda: "Not in memory" in aside(pilot))
 
 
@@ -214,7 +214,7 @@ async def test_what_memory_holds_stands_in_place_of_an_answer_and_still_does_aft
     home.ollama.stop()
 
     def told(pilot: Pilot[None]) -> str:
-        return str(room(pilot).transcript.exchanges[-1].notice.visual) + "\n" + ending(pilot)
+        return str(room(pilot).transcript.views[-1].notice.visual) + "\n" + ending(pilot)
 
     async with talking(memory) as pilot:
         await say(pilot, "我对什么过敏？")
@@ -415,7 +415,7 @@ async def test_a_refused_question_comes_back_to_the_input(home: Home) -> None:
     async with talking(memory) as pilot:
         await say(pilot, "long " * 40)
         assert room(pilot).composer.text.startswith("long long")
-        assert room(pilot).transcript.exchanges == []
+        assert room(pilot).transcript.views == []
         assert "100" in toasts(pilot)
 
 

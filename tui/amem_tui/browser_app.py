@@ -188,7 +188,6 @@ class NotesApp(ThemedApp, FailureHandling):
         self.toast(f"{key} quits; ctrl+q does while you write.")
 
     def close(self) -> None:
-        """Close the collections that the app opened itself."""
         while self._opened:
             self._opened.pop().close()
 
@@ -207,7 +206,6 @@ class NotesApp(ThemedApp, FailureHandling):
 
     @property
     def client(self) -> CollectionClient:
-        """The open collection."""
         assert self._client is not None, "asked for before the collection is open"
         return self._client
 
@@ -222,12 +220,10 @@ class NotesApp(ThemedApp, FailureHandling):
         self.push_screen(room)
 
     def leave(self) -> None:
-        """Back to the start room."""
         if len(self.screen_stack) > 2:
             self.pop_screen()
 
     def read_note(self, id: str) -> None:
-        """Open a note in the start room."""
         self.visit(START)
         cast("BrowseScreen", self.get_screen(START)).turn_to(id)
 
@@ -250,7 +246,6 @@ class NotesApp(ThemedApp, FailureHandling):
             self.toast("The text is as it was.")
 
     def switch_collection(self, name: str) -> None:
-        """Close this collection and browse another of the same home, which is made if it is not there."""
         self._switch(name)
 
     @work(group="collection", exclusive=True)
@@ -334,7 +329,6 @@ class NotesApp(ThemedApp, FailureHandling):
             self.screen.action_redo()
 
     def action_keys(self) -> None:
-        """Show the keys of the screen at hand."""
         screen = self.screen
         if isinstance(screen, NotesScreen):
             legend = getattr(screen, "LEGEND", ())
@@ -350,6 +344,8 @@ class NotesApp(ThemedApp, FailureHandling):
             if owner in (screen, self) and active.enabled and binding.description and binding.id:
                 yield SystemCommand(
                     binding.description,
-                    f"Key {display(self, binding)}",
+                    f"Key {display(binding)}",
                     lambda action=binding.action, owner=owner: self.run_action(action, owner),
                 )
+        for name, run in getattr(screen, "commands", ()):
+            yield SystemCommand(name, "", run)

@@ -153,7 +153,6 @@ class CollectionClient:
             await asyncio.sleep(every)
 
     def say(self, message: str) -> None:
-        """Tell the person, in a corner of the screen."""
         self.app.toast(clean(message))
 
     def refuse(self, error: AmemError) -> None:

@@ -92,7 +92,6 @@ def logging_to_home(home: Path, *secrets: str) -> Iterator[None]:
 
 
 def log_error(error: BaseException) -> None:
-    """Keep an exception, with where it came from."""
     _log.error("unexpected %s", type(error).__name__, exc_info=error)
 
 
@@ -219,7 +218,6 @@ class FailureHandling(OneKeyAtATime[None]):
         self._done_without: set[str] = set()
 
     async def open_again(self) -> None:
-        """Open anew what stands in the collection's place now."""
         raise NotImplementedError
 
     def announce(self) -> None:
@@ -257,7 +255,6 @@ class FailureHandling(OneKeyAtATime[None]):
         self.push_screen(UnreadableScreen(error, self.settings.collection, self.settings.home, for_now=for_now))
 
     def readable(self) -> None:
-        """The store that failed answers again."""
         self._end_of_trouble()
         self.toast("The collection can be read again.")
 
@@ -294,7 +291,6 @@ class FailureHandling(OneKeyAtATime[None]):
             self._end_of_trouble()
 
     def report_error(self, error: BaseException) -> None:
-        """Say that something unforeseen happened, and write it down."""
         log_error(error)
         self.toast(error_words(error, self.settings.home), error=True)
 

@@ -9,6 +9,7 @@ from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
+from textual.keys import format_key
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
@@ -114,29 +115,16 @@ def _heading(words: str) -> Content:
 
 # The keys of a screen as help and footer show them: read from its bindings, a person's own keys included.
 
-#: How keys are called that have a longer name in Textual than on the keyboard.
-_SHORT = {
-    "question_mark": "?",
-    "slash": "/",
-    "escape": "esc",
-    "enter": "enter",
-    "pagedown": "pgdn",
-    "pageup": "pgup",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-    "plus": "+",
-    "minus": "-",
-}
 #: Of every scrolling widget, and said by the arrow keys themselves.
 _TEXTUALS_OWN = ("scroll_", "page_left", "page_right")
 
 
-def display(app: App[Any], binding: Binding) -> str:
-    """A key as people call it."""
+def display(binding: Binding) -> str:
+    """Return a key as people call it."""
     if binding.key_display:
         return binding.key_display
     *modifiers, key = binding.key.split("+")
-    return "+".join([*modifiers, _SHORT.get(key) or (app.get_key_display(binding) if not modifiers else key)])
+    return "+".join([*modifiers, key if key == "enter" else format_key(key)])
 
 
 def _bound(node: DOMNode) -> Iterable[Binding]:
@@ -154,7 +142,7 @@ def _lines(app: App[Any], bindings: Iterable[Binding]) -> list[KeyLine]:
         if binding.system or not binding.description:
             continue
         what = (binding.action, binding.description)
-        keys.setdefault(what, []).append(display(app, binding))
+        keys.setdefault(what, []).append(display(binding))
         works[what] = works.get(what, False) or (binding.key, binding.action) in active
     return [(" ".join(dict.fromkeys(shown)), what[1], works[what]) for what, shown in keys.items()]
 
@@ -225,7 +213,7 @@ class KeyFooter(Footer):
         return (*hints, *(() if help_key is None else (self._hint(help_key, last=True),)))
 
     def _hint(self, binding: Binding, *, last: bool = False) -> Hint:
-        return binding.key, display(self.app, binding), binding.description, last
+        return binding.key, display(binding), binding.description, last
 
     @on(events.Resize)
     def _fit(self) -> None:
@@ -234,4 +222,4 @@ class KeyFooter(Footer):
             self.call_after_refresh(self._renew)
 
     def _width(self, binding: Binding) -> int:
-        return cell_len(display(self.app, binding)) + cell_len(binding.description) + 3
+        return cell_len(display(binding)) + cell_len(binding.description) + 3

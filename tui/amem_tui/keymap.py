@@ -7,15 +7,13 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding
-from textual.keys import KEY_NAME_REPLACEMENTS, KEY_TO_UNICODE_NAME, Keys
+from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
 
 from amem.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
-# Keys for the open note, which work wherever the keyboard is on the start screen.
 
 PANE_KEYS = (
     Binding("left_square_bracket", "tab(-1)", "Page before", key_display="[", show=False, id="browse.previous_tab"),
@@ -24,8 +22,6 @@ PANE_KEYS = (
     Binding("minus", "unlink", "Unlink", key_display="-", id="browse.unlink"),
 )
 
-
-# Keys of the start screen, the most wanted first.
 
 BROWSE_KEYS = (
     Binding("slash", "search", "Search", key_display="/", id="browse.search"),
@@ -46,8 +42,6 @@ BROWSE_KEYS = (
     *PANE_KEYS,
 )
 
-
-# Keys of this room. While something is being typed only those without a letter work.
 
 CHAT_KEYS = (
     Binding("escape", "stop", "Stop the answer", key_display="esc", id="chat.stop"),
@@ -80,8 +74,6 @@ LETTERS = frozenset(
 WHILE_TYPING = frozenset(("send", "new_line", "again_now", "unfocus"))
 
 
-# Keys of the graph.
-
 GRAPH_KEYS = (
     Binding("enter", "centre", "Centre it", id="graph.centre"),
     Binding("enter", "read", "Read it", id="graph.enter"),
@@ -109,8 +101,6 @@ GRAPH_KEYS = (
 )
 
 
-# Keys of the health room.
-
 HEALTH_KEYS = (
     Binding("m", "maintain", "Maintain", id="health.maintain"),
     Binding("d", "rehearse", "Dry run", id="health.dry_run"),
@@ -126,8 +116,6 @@ HEALTH_KEYS = (
 )
 
 
-# Keys of the history room.
-
 HISTORY_KEYS = (
     Binding("u", "undo_version", "Undo what made it", id="history.undo"),
     Binding("r", "roll_back", "Roll back to it", id="history.roll_back"),
@@ -137,8 +125,6 @@ HISTORY_KEYS = (
     Binding("escape", "leave", "Back", id="history.leave"),
 )
 
-
-# Keys of the log.
 
 LOG_KEYS = (
     Binding("u", "undo_one", "Undo this one", id="log.undo"),
@@ -151,8 +137,6 @@ LOG_KEYS = (
     Binding("escape", "leave", "Back", id="log.leave"),
 )
 
-
-# Keys of the review room.
 
 REVIEW_KEYS = (
     Binding("a", "decide('accept')", "Accept", id="review.accept"),
@@ -175,8 +159,6 @@ REVIEW_KEYS = (
 )
 
 
-# Keys of the timeline.
-
 TIMELINE_KEYS = (
     Binding("enter", "open", "Open", id="timeline.open"),
     Binding("p", "pin", "Pin", id="timeline.pin"),
@@ -192,8 +174,6 @@ TIMELINE_KEYS = (
     Binding("escape", "leave", "Back", id="timeline.leave"),
 )
 
-
-# Keys that work on every screen.
 
 APP_KEYS = (
     Binding("question_mark", "keys", "Help", key_display="?", id="app.help"),
@@ -313,33 +293,25 @@ def _refuse_clashes(wanted: Mapping[str, str], known: Mapping[str, Binding]) -> 
 
 def _spelt(keys: str) -> str:
     """Each key by the name that Textual has for it: ``question_mark`` for ``?``."""
-    return ",".join(_name_of(key.strip()) for key in keys.split(","))
+    return ",".join("+".join([*modifiers, _name_of(key)]) for *modifiers, key in map(_parts, keys.split(",")))
 
 
 def _name_of(key: str) -> str:
-    *modifiers, last = key.split("+") if len(key) > 1 else [key]
-    if len(last) == 1 and not last.isalnum():
-        last = unicodedata.name(last, last).lower().replace("-", "_").replace(" ", "_")
-    return "+".join([*modifiers, KEY_NAME_REPLACEMENTS.get(last, last)])
+    if len(key) == 1 and not key.isalnum():
+        key = unicodedata.name(key, key).lower().replace("-", "_").replace(" ", "_")
+    return KEY_NAME_REPLACEMENTS.get(key, key)
 
 
 def _is_key(said: str) -> bool:
-    key = said.strip()
-    if len(key) == 1:
-        return key.isprintable()
-    *modifiers, last = key.split("+")
-    if not set(modifiers) <= _MODIFIERS or not last:
-        return False
-    return (len(last) == 1 and last.isprintable()) or last in _NAMED or _is_character(last)
+    *modifiers, key = _parts(said)
+    character = key_to_character(key) or ""
+    return set(modifiers) <= _MODIFIERS and (key in _NAMED or (character != "" and character.isprintable()))
 
 
-def _is_character(name: str) -> bool:
-    long = next((full for full, short in KEY_NAME_REPLACEMENTS.items() if short == name), name)
-    try:
-        unicodedata.lookup(KEY_TO_UNICODE_NAME.get(long, long.replace("_", " ").upper()))
-    except KeyError:
-        return False
-    return True
+def _parts(key: str) -> list[str]:
+    """Modifiers and the key itself: ``ctrl``, ``d``."""
+    bare = key.strip()
+    return bare.split("+") if len(bare) > 1 else [bare]
 
 
 def _alike(name: str, known: Mapping[str, Binding]) -> str:

@@ -45,7 +45,6 @@ class Room:
     screen: str
 
     def open(self, client: CollectionClient) -> NotesScreen:
-        """Make its screen."""
         module, name = self.screen.split(":")
         made: NotesScreen = getattr(import_module(module), name)(client)
         return made
@@ -59,7 +58,7 @@ ROOMS = {
         Room("graph", "Graph", "amem_tui.graph.graph_screen:GraphScreen"),
         Room("history", "History", "amem_tui.history.history_screen:HistoryScreen"),
         Room("timeline", "Timeline", "amem_tui.timeline.timeline_screen:TimelineScreen"),
-        Room("chat", "Chat", "amem_tui.chat.chat_room:ChatScreen"),
+        Room("chat", "Chat", "amem_tui.chat.chat_screen:ChatScreen"),
         Room("review", "Review", "amem_tui.review.review_screen:ReviewScreen"),
         Room("log", "Log", "amem_tui.log.log_screen:LogScreen"),
         Room("health", "Health", "amem_tui.health.health_screen:HealthScreen"),
@@ -83,8 +82,6 @@ class RoomTab(Static):
 
     @dataclass
     class Chosen(Message):
-        """Somebody wants to go there."""
-
         room: str
 
     def __init__(self, room: str, key: str, *, here: bool) -> None:
@@ -214,7 +211,6 @@ class NotesScreen(Screen[None]):
 
     @property
     def client(self) -> CollectionClient:
-        """The collection that the room is about."""
         return self._client
 
     @property

@@ -50,8 +50,6 @@ class TabStrip(Widget):
 
     @dataclass
     class Chosen(Message):
-        """Somebody wants to see this page."""
-
         tab: str
 
     def __init__(self, names: Sequence[Name], *, id: str | None = None) -> None:
@@ -62,7 +60,6 @@ class TabStrip(Widget):
 
     @property
     def active(self) -> str:
-        """The id of the open tab."""
         return self._active
 
     @property

@@ -34,7 +34,7 @@ _SIGNS = {
 }
 
 
-class Panel(OptionList):
+class RecallPanel(OptionList):
     """A line for each note; those that were learnt know the operation that takes them back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,8 +44,6 @@ class Panel(OptionList):
 
     @dataclass
     class Opened(Message):
-        """A note should be read in full."""
-
         note: str
 
     def __init__(self, zone: tzinfo) -> None:
@@ -66,7 +64,6 @@ class Panel(OptionList):
 
     @property
     def note(self) -> str | None:
-        """Id of the note under the cursor."""
         chosen = self.highlighted_option
         return None if chosen is None or chosen.id is None else self._notes.get(chosen.id)
 
@@ -176,7 +173,6 @@ def _heading(words: str) -> Option:
 
 
 def _sentence(words: str, width: int) -> list[Option]:
-    """On as many lines as it takes."""
     return [_words(line, "$muted") for line in _folded(words, width - 2)]
 
 

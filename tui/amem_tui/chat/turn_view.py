@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from amem.conversation.commands import Shown
-    from amem.conversation.reply import Recalled, Reply
+    from amem.conversation.reply import Forgotten, Recalled, Reply
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.chats import Turn
     from amem_tui.browse.page_blocks import Part, Sheet
@@ -80,7 +80,7 @@ _HELD, _NEAR = "This is what memory holds:", "This is the nearest that memory ho
 _NEVER = "No answer yet: it is being answered elsewhere, or whoever asked was closed meanwhile. a asks again."
 
 
-class Exchange(Vertical):
+class TurnView(Vertical):
     """`turn` is None until the turn is kept, and for ever where it is not (incognito).
 
     `titles` of notes are shown in place of an answer that no model gave.
@@ -88,14 +88,12 @@ class Exchange(Vertical):
 
     @dataclass
     class Chosen(Message):
-        """Somebody wants to know what was recalled for it."""
-
-        exchange: Exchange
+        view: TurnView
 
     def __init__(
         self, question: str, zone: tzinfo, turn: Turn | None = None, titles: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(classes="exchange")
+        super().__init__(classes="turn")
         self.question = question
         self.turn = turn
         self.reply: Reply | None = None
@@ -119,7 +117,6 @@ class Exchange(Vertical):
 
     @property
     def answer(self) -> str:
-        """The model's words so far."""
         return self._shown
 
     def compose(self) -> ComposeResult:
@@ -138,8 +135,6 @@ class Exchange(Vertical):
         else:
             self._ending(Content.assemble(("recalling…", "$muted")))
 
-    # -- as it comes -------------------------------------------------------------------------------------------
-
     def waits(self, recalled: tuple[Recalled, ...], seconds: float, *, model: bool) -> None:
         """Recall is over; the `model` has said nothing for so long, or none is known to answer."""
         self.recalled = recalled
@@ -148,11 +143,9 @@ class Exchange(Vertical):
         self._ending(Content.assemble((f"{plural(len(recalled), 'note')} recalled; {then}{since}", "$muted")))
 
     def note(self, notice: str) -> None:
-        """Show a line of amem's own before the answer."""
         self._notice(notice)
 
     async def write(self, text: str) -> None:
-        """Show the next words of the answer."""
         if not self._shown:
             text = text.lstrip("\n")
             self._ending(Content(""))
@@ -181,8 +174,6 @@ class Exchange(Vertical):
         await self.answer_view.tell(turn.answer)
         self._notice(_UNSUPPORTED if turn.supported is False else "")
         self._end(turn.state, turn.model, turn.error)
-
-    # -- parts -------------------------------------------------------------------------------------------------
 
     def _said_at(self) -> None:
         at = "" if self.turn is None else moment(self.turn.at, self._zone)
@@ -218,7 +209,6 @@ class Exchange(Vertical):
         return lines + [Content.assemble(("  • ", "$muted"), one_line(said, 200)) for _, said in found]
 
     def _answered_by(self, model: str) -> None:
-        """Who answers, once there is an answer."""
         self._by.update(maker(model or "model"))
         self.set_class(bool(self._shown.strip()), "-answered")
 
@@ -260,8 +250,8 @@ class Transcript(VerticalScroll):
         self._above, self._greeting = Static(id="earlier"), Static(id="greeting")
         self._earlier: list[Turn] = []
         self._chat = Chat()
-        self.exchanges: list[Exchange] = []
-        self.chosen: Exchange | None = None
+        self.views: list[TurnView] = []
+        self.chosen: TurnView | None = None
 
     def compose(self) -> ComposeResult:
         # As high as the view at least: an anchored view would put fewer lines at its bottom.
@@ -273,36 +263,34 @@ class Transcript(VerticalScroll):
         self.anchor()
 
     @property
-    def last(self) -> Exchange | None:
-        """The newest turn."""
-        return self.exchanges[-1] if self.exchanges else None
+    def last(self) -> TurnView | None:
+        return self.views[-1] if self.views else None
 
     @property
-    def looked_at(self) -> Exchange | None:
+    def looked_at(self) -> TurnView | None:
         """The turn whose recalled notes are wanted: the chosen one, else the newest."""
         return self.chosen or self.last
 
     def greet(self, words: Content) -> None:
         """Say something where there is no turn yet."""
         self._greeting.update(words)
-        self._greeting.display = not self.exchanges
+        self._greeting.display = not self.views
 
     async def show(self, chat: Chat) -> None:
-        """Show another chat."""
         self._chat, turns = chat, chat.turns
         self.choose(None)
-        for each in (*self.exchanges, *self._turns.query(".remark")):
+        for each in (*self.views, *self._turns.query(".remark")):
             await each.remove()
         self._earlier = list(turns[:-_AT_ONCE])
-        self.exchanges = [self._kept(each) for each in turns[-_AT_ONCE:]]
-        await self._turns.mount_all(self.exchanges)
+        self.views = [self._kept(each) for each in turns[-_AT_ONCE:]]
+        await self._turns.mount_all(self.views)
         self._settle()
         self.anchor()
 
     async def follow(self, chat: Chat) -> None:
         """Show what others did to this chat: turns of theirs, answers that came, words that were purged."""
         self._chat, turns = chat, chat.turns
-        shown = {each.number: each for each in self.exchanges if each.number is not None}
+        shown = {each.number: each for each in self.views if each.number is not None}
         first = min(shown, default=0)
         self._earlier = [turn for turn in turns if turn.number < first]
         for turn in turns:
@@ -312,17 +300,17 @@ class Transcript(VerticalScroll):
                 await self._put_in(self._kept(turn))
         self._settle()
 
-    async def _put_in(self, exchange: Exchange) -> None:
+    async def _put_in(self, view: TurnView) -> None:
         """Show a turn where its number says; whoever reads further up goes on reading there."""
-        number = exchange.number or 0
-        later = next((place for place, each in enumerate(self.exchanges) if (each.number or 0) > number), None)
-        await self._turns.mount(exchange, before=None if later is None else self.exchanges[later])
-        self.exchanges.insert(len(self.exchanges) if later is None else later, exchange)
+        number = view.number or 0
+        later = next((place for place, each in enumerate(self.views) if (each.number or 0) > number), None)
+        await self._turns.mount(view, before=None if later is None else self.views[later])
+        self.views.insert(len(self.views) if later is None else later, view)
 
-    async def add(self, exchange: Exchange) -> None:
+    async def add(self, view: TurnView) -> None:
         """Show one turn more, and go to the end."""
-        self.exchanges.append(exchange)
-        await self._turns.mount(exchange)
+        self.views.append(view)
+        await self._turns.mount(view)
         self._settle()
         self.anchor()
 
@@ -332,10 +320,9 @@ class Transcript(VerticalScroll):
         self._greeting.display = False
         self.anchor()
 
-    def drop(self, exchange: Exchange) -> None:
-        """Take a turn away that did not come to be."""
-        self.exchanges.remove(exchange)
-        exchange.remove()
+    def drop(self, view: TurnView) -> None:
+        self.views.remove(view)
+        view.remove()
         self._settle()
 
     async def show_earlier(self) -> None:
@@ -345,27 +332,27 @@ class Transcript(VerticalScroll):
         more = [self._kept(each) for each in self._earlier[-_AT_ONCE:]]
         del self._earlier[-_AT_ONCE:]
         await self._turns.mount_all(more, after=self._greeting)
-        self.exchanges = more + self.exchanges
+        self.views = more + self.views
         self._settle()
 
     async def step(self, by: int) -> None:
         """Choose the turn before or after."""
-        if not self.exchanges:
+        if not self.views:
             return
-        at = self.exchanges.index(self.chosen) if self.chosen is not None else len(self.exchanges) - 1
+        at = self.views.index(self.chosen) if self.chosen is not None else len(self.views) - 1
         if at + by < 0 and self._earlier:
-            before = len(self.exchanges)
+            before = len(self.views)
             await self.show_earlier()
-            at += len(self.exchanges) - before
-        self.choose(self.exchanges[max(0, min(at + by, len(self.exchanges) - 1))])
+            at += len(self.views) - before
+        self.choose(self.views[max(0, min(at + by, len(self.views) - 1))])
         if self.chosen is not None:
             self.scroll_to_widget(self.chosen, animate=False, top=True)
 
-    def choose(self, exchange: Exchange | None) -> None:
+    def choose(self, view: TurnView | None) -> None:
         """Mark a turn; None for the newest, whichever that is."""
         if self.chosen is not None:
             self.chosen.remove_class("-chosen")
-        self.chosen = None if exchange is self.last else exchange
+        self.chosen = None if view is self.last else view
         if self.chosen is not None:
             self.chosen.add_class("-chosen")
 
@@ -374,14 +361,14 @@ class Transcript(VerticalScroll):
         event.stop()
         self.post_message(self.EarlierWanted())
 
-    def _kept(self, turn: Turn) -> Exchange:
-        return Exchange(turn.question, self._zone, turn, self._chat.titles)
+    def _kept(self, turn: Turn) -> TurnView:
+        return TurnView(turn.question, self._zone, turn, self._chat.titles)
 
     def _settle(self) -> None:
         count = plural(len(self._earlier), "earlier turn")
         self._above.update(Content.assemble((f"▲ {count}: [ goes back to them", "$muted")))
         self._above.display = bool(self._earlier)
-        self._greeting.display = not self.exchanges
+        self._greeting.display = not self.views
 
 
 # What a slash command has to show.
@@ -403,17 +390,14 @@ def drawn(memory: AgenticMemorySystem, what: Shown) -> Content:
                 lines += [_listed(f"{each.score:.2f}", each.text, each.why) for each in group.notes[:most]]
             return Content("\n").join(lines)
         case Stored(receipt):
-            return Content.assemble(
-                (f"{'Remembered' if receipt.stored else 'Already saved'} {short_id(receipt.id)}", "")
-            )
+            return Content(f"{'Remembered' if receipt.stored else 'Already saved'} {short_id(receipt.id)}")
         case Undone(report):
             return Content(changes.reversal(memory, report))
-        case Choices():
+        case Choices():  # they are asked for
             return Content("")
 
 
-def choices(what: Choices) -> list[tuple[str, Content]]:
-    """Notes to choose from, by their ids."""
+def note_choices(what: Choices | Forgotten) -> list[tuple[str, Content]]:
     return [(each.note, Content(one_line(title(each.text), 90))) for each in what.candidates]
 
 

@@ -62,12 +62,10 @@ class State:
 
     @property
     def waiting(self) -> int:
-        """How much waits for somebody to analyse it."""
         return self.health.pending + self.health.degraded + self.turns
 
 
 def read_state(memory: AgenticMemorySystem) -> State:
-    """Look at the collection."""
     health = memory.health()
     last = health.last
     deeds = [] if last is None or last.operation is None else memory.deeds(last.operation, MOST_DEEDS)
@@ -93,7 +91,6 @@ def state_words(state: State, models: Sequence[tuple[str, str]] | None, zone: tz
 
 
 def finding_words(findings: Iterable[Finding]) -> list[Line | str]:
-    """What a full check found."""
     lines: list[Line | str] = ["", "Full check"]
     for each in findings:
         hint = f": {each.hint}" if each.hint and each.level != "ok" else ""
@@ -102,7 +99,6 @@ def finding_words(findings: Iterable[Finding]) -> list[Line | str]:
 
 
 def retry_words(report: EnrichReport) -> list[Line | str]:
-    """What a retry could not do, and why."""
     lines: list[Line | str] = ["", "The last try", Line("", retried(report))]
     errors = list(dict.fromkeys(report.errors))
     lines += [Line("failed", error, Mark.WATCH) for error in errors[:_MOST_ERRORS]]
@@ -225,7 +221,6 @@ def rehearsal_lines(memory: AgenticMemorySystem, report: MaintenanceReport) -> l
 
 
 def done_words(report: MaintenanceReport) -> str:
-    """A report in a sentence."""
     goes_on = "Went on with what was stopped. " if report.resumed else ""
     failed = f" {len(report.problems)} phases failed." if report.problems else ""
     what = amounts(report.counts(), planned=report.dry_run)
@@ -276,7 +271,6 @@ class LabelledLines(Widget):
         self._lines: Sequence[Line | str] = ()
 
     def show(self, lines: Sequence[Line | str]) -> None:
-        """Say these."""
         self._lines = lines
         self.refresh(layout=True)
 

@@ -197,7 +197,6 @@ class HealthScreen(PanedScreen):
         self._show()
 
     def _show(self) -> None:
-        """Everything from what was read last."""
         if self._state is None or not self.is_attached:
             return
         zone = self._client.zone
@@ -235,7 +234,6 @@ class HealthScreen(PanedScreen):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered; one thing is done at a time."""
         state, busy = self._state, self.job is not None
         writable = state is not None and not state.read_only and not busy
         last = None if state is None else state.health.last
@@ -336,7 +334,6 @@ class HealthScreen(PanedScreen):
         return None
 
     async def _settle(self) -> None:
-        """Show what came of it."""
         with self._client.refusals():
             await self._client.look()
         self.reload()

@@ -92,12 +92,10 @@ class ChangesView(VerticalScroll):
         self.scroll_to(y=place if same else 0, animate=False)
 
     async def say(self, words: str | Content) -> None:
-        """Show a sentence alone."""
         await self.show([said(words)], about=str(words))
 
 
 def said(words: str | Content, classes: str = "said") -> Static:
-    """A line or more of words."""
     return Static(Content(words) if isinstance(words, str) else words, classes=classes, markup=False)
 
 
@@ -148,7 +146,6 @@ class FieldChange:
 
 
 def name(field: str) -> str:
-    """What people call the field."""
     return _NAMES.get(field, field.replace("_", " "))
 
 

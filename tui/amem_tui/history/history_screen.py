@@ -108,7 +108,6 @@ class Record:
         return self.versions[0].version if self.versions else 0
 
     def version(self, number: int) -> Version | None:
-        """One of the versions at hand."""
         return next((each for each in self.versions if each.version == number), None)
 
 
@@ -288,7 +287,6 @@ class HistoryScreen(NotesScreen):
         return "Nothing differs from the note as it is now." if self._with_now else "It changed no field."
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered; before anything is there, what needs nothing."""
         if not self.query(Lines):
             return action not in _NEEDS_A_VERSION
         version, record = self._chosen, self._record

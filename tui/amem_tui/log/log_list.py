@@ -38,7 +38,6 @@ class Row:
 
     @property
     def who(self) -> str:
-        """The sign and name of whoever did it."""
         return maker(self.operation.actor).plain
 
     @property
@@ -158,8 +157,6 @@ class LogList(CursorList):
 
     @dataclass
     class Wanted(Message):
-        """Rows of these operations are on screen and not here."""
-
         ids: list[int]
 
     @dataclass
@@ -179,13 +176,11 @@ class LogList(CursorList):
 
     @property
     def chosen(self) -> Line | None:
-        """The operation under the cursor."""
         line = self._line(self.cursor)
         return line if line is not None and line.id else None
 
     @property
     def row(self) -> Row | None:
-        """What is known of it, when it is here."""
         return None if self.chosen is None else self.rows.get(self.chosen.id)
 
     def row_at(self, place: int) -> Row | None:
@@ -207,7 +202,6 @@ class LogList(CursorList):
         self.put_cursor(self.cursor if place is None else place, steady=True)
 
     def fill(self, rows: Mapping[int, Row]) -> None:
-        """Take in rows that were asked for."""
         self.rows.update(rows)
         self._stale -= rows.keys()
         while len(self.rows) > _ROWS_KEPT:
@@ -226,7 +220,6 @@ class LogList(CursorList):
             self.refresh()
 
     def step_out(self) -> None:
-        """Go to the operation that set this one off."""
         if self.outline is not None and self.chosen is not None:
             self.cursor = self.outline.above(self.cursor)
 

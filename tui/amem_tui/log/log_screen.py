@@ -55,7 +55,6 @@ def read_doings(memory: AgenticMemorySystem, operation: int) -> tuple[Doings, di
 
 
 def detail_blocks(found: Doings, cards: Mapping[str, Card], cause: str, zone: tzinfo) -> list[Widget]:
-    """Its head, then note by note what changed, then links and proposals."""
     titles = {id: title(card.text) for id, card in cards.items()}
     blocks: list[Widget] = [said(_head(found, cause, zone))]
     made = [id for id in found.changes if id in found.operation.created]
@@ -199,7 +198,6 @@ class LogScreen(NotesScreen):
             await self._view.show(detail_blocks(found, cards, cause, self._client.zone), about=line.id)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered; before anything is there, what needs nothing."""
         if not self.query(LogList):
             return action not in _NEEDS_A_LINE
         line, row = self._list.chosen, self._list.row

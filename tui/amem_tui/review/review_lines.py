@@ -90,7 +90,6 @@ class Waiting:
 
     @property
     def total(self) -> int:
-        """How many decisions wait."""
         return sum(self.counts.values())
 
     def title(self, id: str) -> str:

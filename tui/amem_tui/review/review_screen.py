@@ -168,7 +168,6 @@ class ReviewScreen(NotesScreen):
         return await self.ask(partial(read_chain, self.memory, *ids)) if ids else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what works now is offered; at first, before anything is there, what needs nothing."""
         if self._waiting is None:
             return action in ("leave", "undo", "redo", "visit")
         if action in ("decide", "whole"):
@@ -250,7 +249,6 @@ class ReviewScreen(NotesScreen):
 
     @work(group="change")
     async def _decide(self, decision: Callable[[], str]) -> None:
-        """Carry a decision out; whether or not that went well, show what waits now."""
         await self._client.carry_out(decision)
         self.load()
 

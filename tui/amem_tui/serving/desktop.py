@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib.util
-import json
 import logging
 import os
 import signal
@@ -13,10 +12,11 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
 from functools import partial
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, Field
 
 from amem.errors import AmemError, InvalidInput, MissingExtra
 from amem_tui.serving.page_server import Watcher, listening, page_of
@@ -50,29 +50,22 @@ _OFFERED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(BaseModel, frozen=True, strict=True):
     """Where a window stands, in pixels; None where the desktop decides."""
 
-    width: int = 1280
-    height: int = 820
-    x: int | None = None
-    y: int | None = None
+    width: int = Field(default=1280, ge=_SMALLEST[0], le=_LARGEST)
+    height: int = Field(default=820, ge=_SMALLEST[1], le=_LARGEST)
+    x: int | None = Field(default=None, ge=-_LARGEST, le=_LARGEST)
+    y: int | None = Field(default=None, ge=-_LARGEST, le=_LARGEST)
     maximized: bool = False
 
 
 def kept_place(home: Path) -> Place:
-    """Where the window was last; the usual place where nothing usable is kept."""
+    """Return where the window was last; the usual place where nothing usable is kept."""
     try:
-        held = json.loads((home / _KEPT).read_text(encoding="utf-8"))
-        place = Place(**{field.name: held[field.name] for field in fields(Place)})
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return Place.model_validate_json((home / _KEPT).read_bytes())
+    except (OSError, ValueError):
         return Place()
-    sizes = (place.width, place.height)
-    known = all(type(each) is int for each in (*sizes, *(each for each in (place.x, place.y) if each is not None)))
-    within = known and all(low <= each <= _LARGEST for low, each in zip(_SMALLEST, sizes, strict=True))
-    near = known and all(each is None or abs(each) <= _LARGEST for each in (place.x, place.y))
-    return place if within and near and type(place.maximized) is bool else Place()
 
 
 def keep_place(home: Path, place: Place) -> None:
@@ -80,7 +73,7 @@ def keep_place(home: Path, place: Place) -> None:
     draft = home / f"{_KEPT}.{os.getpid()}"
     with contextlib.suppress(OSError):
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump(asdict(place), file)
+            file.write(place.model_dump_json())
         os.replace(draft, home / _KEPT)
 
 
@@ -106,7 +99,7 @@ class NoteWindow(Watcher):
         self._choose = choose
         place = kept_place(self._home)
         self._window = self._webview.create_window(
-            title, url, **asdict(place), min_size=_SMALLEST, background_color=_DARK, menu=self._menu()
+            title, url, **place.model_dump(), min_size=_SMALLEST, background_color=_DARK, menu=self._menu()
         )
         self._window.events.before_show += self._put
         self._window.events.closing += self._closing
@@ -128,7 +121,6 @@ class NoteWindow(Watcher):
         threading.Thread(target=self._window.destroy, name="amem window", daemon=True).start()
 
     def opened(self, collection: str) -> None:
-        """Name the collection in the title."""
         threading.Thread(target=self._window.set_title, args=(title_of(collection),), daemon=True).start()
 
     def stays(self) -> None:
@@ -189,18 +181,16 @@ class NoteWindow(Watcher):
     def _place(self) -> Place:
         window, native = self._window, self._window.native
         if not hasattr(native, "frameGeometry"):
-            return Place(window.width, window.height, window.x, window.y)
-        if native.isMaximized():
-            kept = native.normalGeometry()
-            return Place(kept.width(), kept.height(), kept.x(), kept.y(), maximized=True)
-        return Place(native.width(), native.height(), native.x(), native.y())
+            return Place.model_construct(width=window.width, height=window.height, x=window.x, y=window.y)
+        maximized = native.isMaximized()
+        at = native.normalGeometry() if maximized else native
+        return Place.model_construct(width=at.width(), height=at.height(), x=at.x(), y=at.y(), maximized=maximized)
 
 
 _SIGNS = {"slash": "/"}
 
 
 def title_of(collection: str) -> str:
-    """What stands above a window on this collection."""
     return f"amem: {collection}"
 
 

@@ -29,7 +29,6 @@ class PageDriver(WebDriver):
             super().on_meta(packet_type, payload)
 
     def opened(self, collection: str) -> None:
-        """Say which collection is open now."""
         self.write_meta({"type": OPENED, "collection": collection})
 
     def stays(self) -> None:

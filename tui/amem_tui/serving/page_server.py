@@ -260,7 +260,6 @@ class Page:
         return f"http://{HOST}:{self._port}/{self._key}/"
 
     async def start(self) -> None:
-        """Begin to serve."""
         app = web.Application(middlewares=[self._guarded])
         app.add_routes(
             [
@@ -283,7 +282,6 @@ class Page:
 
     @property
     def is_open(self) -> bool:
-        """Whether anybody has the page open."""
         return bool(self._sessions)
 
     async def choose(self, what: str) -> None:

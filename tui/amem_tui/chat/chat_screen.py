@@ -1,0 +1,564 @@
+"""The chat room: a conversation with the assistant, drawn as ``amem.conversation.session`` has it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from queue import Empty
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on, work
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList, Static
+
+from amem.conversation import commands
+from amem.conversation.commands import Choices, is_command, plain
+from amem.conversation.ports import available, check, with_model
+from amem.conversation.reply import PieceKind
+from amem.conversation.session import Answering, Chat, Conversation, TurnDetail
+from amem.errors import AmemError
+from amem.llm.model_names import full_name
+from amem.storage.chats import Learning, TurnState
+from amem_tui import changes
+from amem_tui.browse.page_blocks import Address, Named, ToNote
+from amem_tui.browse.page_view import Page
+from amem_tui.chat.composer import Composer
+from amem_tui.chat.conversation_thread import ConversationThread
+from amem_tui.chat.recall_panel import RecallPanel
+from amem_tui.chat.turn_view import Transcript, TurnView, drawn, note_choices
+from amem_tui.dialogs import Picker
+from amem_tui.formatting import command, moment, one_line, plural, title
+from amem_tui.keymap import CHAT_KEYS, LETTERS, WHILE_TYPING
+from amem_tui.rooms import NotesScreen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
+
+    from amem.conversation.commands import Shown
+    from amem.conversation.reply import Learnt, Recalled, Reply
+    from amem_tui.chat.conversation_thread import Pieces
+    from amem_tui.client import CollectionClient
+
+
+#: Seconds between two looks at what the model wrote: often enough to read along, seldom enough to leave time for keys.
+_TICK, _LONGEST_TICK = 0.06, 0.4
+#: Characters shown at a time; what a model pours out is shown over a few seconds rather than stopping the keys.
+_GULP = 2_000
+_GREETING = """What you tell the assistant becomes notes; what you ask is looked up in them first.
+What was recalled for an answer, and learnt from what you said, stands beside it (p)."""
+_FORGET = "Nothing is forgotten before you choose it."
+_UNTIL_THEN = " Until then what you tell is saved as a note, and what you ask is looked up."
+#: Actions of letters that the palette has while somebody types.
+_PALETTE = LETTERS - {"down", "up", "leave", "write", "turn"}
+
+
+class ChatScreen(NotesScreen):
+    """The chat used last goes on, unless another is begun or chosen."""
+
+    ROOM = "chat"
+    BINDINGS: ClassVar[list[BindingType]] = [*CHAT_KEYS]
+    CSS_PATH = "chat.tcss"
+
+    LEGEND: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("✓", "an answer can rest on it"),
+        ("+", "remembered"),
+        ("~", "changed by what was said"),
+        ("×", "superseded by what was said"),
+    )
+
+    @dataclass
+    class LearntSomething(Message):
+        learnt: Learnt
+
+    def __init__(self, client: CollectionClient) -> None:
+        super().__init__(client)
+        self.conversation = Conversation(client.memory, on_learnt=self._hear)
+        self._thread = ConversationThread(self.conversation)
+        # Held, since looking them up among all blocks of a long conversation takes its time.
+        self.transcript = Transcript(client.zone)
+        self.composer = Composer()
+        self.panel = RecallPanel(client.zone)
+        self._who, self._problem = Static(id="who"), Static(id="problem")
+        self.session: str | None = None
+        self.opened = False
+        self._stale = self.missed = False
+        self._reading = asyncio.Lock()
+        self.answering: TurnView | None = None
+        self.standing = Answering()
+        #: Turns whose lesson is on its way.
+        self._awaited: list[int] = []
+
+    def furnish(self) -> ComposeResult:
+        yield self._who
+        with Horizontal(id="chat"):
+            with Vertical(id="talking"):
+                yield self.transcript
+                yield self._problem
+                yield self.composer
+            yield self.panel
+
+    def on_mount(self) -> None:
+        # At once: letters typed right behind the key that leads here are not to be taken for keys.
+        self.set_focus(self.composer)
+
+    async def on_unmount(self) -> None:
+        await asyncio.to_thread(self._thread.close)
+
+    @on(events.ScreenResume)
+    def _ask_who(self) -> None:
+        self._look_who_answers()
+
+    def load(self) -> None:
+        if not self._stale:
+            self._stale = True
+            self._read()
+
+    @work(group="chat")
+    async def _read(self) -> None:
+        """Open the chat used last, or show what others did to the open one."""
+        async with self._reading:
+            self._stale = False
+            with self._client.refusals():
+                if not self.opened:
+                    await self._show(await self.ask(self.conversation.newest))
+                elif self.session is not None:
+                    await self._follow_chat(self.session)
+                notes = await self.ask(self.memory.count)
+                self._stand(replace(self.standing, notes=notes))
+        self._show_aside()
+
+    async def _follow_chat(self, session: str) -> None:
+        """Show what others did to it; while an answer is being written that would push it away, so it waits."""
+        chat = None if self.answering is not None else await self.ask(partial(self.conversation.read, session))
+        self.missed = self.answering is not None
+        if chat is None or self.missed or self.session != session:
+            return
+        looked_at = self.transcript.looked_at
+        await self.transcript.follow(chat)
+        if self.panel.has_focus:  # whoever is busy with what a turn taught goes on with that turn
+            self.transcript.choose(looked_at)
+        self._tell()
+
+    async def _show(self, chat: Chat) -> None:
+        self.session = chat.session
+        self._thread.call(partial(self.conversation.resume, chat.session))
+        self._awaited.clear()
+        await self.transcript.show(chat)
+        self.composer.said([turn.question for turn in chat.turns])
+        self.opened = True
+        self._tell()
+
+    def _tell(self) -> None:
+        turns = sum(1 for each in self.transcript.views if each.number is not None)
+        last = self.transcript.last
+        number = turns if last is None or last.number is None else last.number
+        self.bar.tell(f"{plural(number, 'turn')} " if number else "new chat ")
+        self.transcript.greet(Content.assemble((_GREETING, "$muted")))
+        self.refresh_bindings()
+
+    @work(exclusive=True, group="who")
+    async def _look_who_answers(self) -> None:
+        with self._client.refusals():
+            self._stand(await self.ask(self.conversation.answering))
+
+    def _stand(self, found: Answering) -> None:
+        self.standing = found
+        self.set_class(self.conversation.incognito, "-incognito")
+        parts = [Content.assemble(("◆ ", "$accent"), one_line(found.who))] if found.who else []
+        parts.append(Content.assemble((plural(found.notes, "note"), "$muted")))
+        if self.conversation.incognito:
+            ends = "nothing is stored or learnt; x ends it"
+            parts.insert(0, Content.assemble((" INCOGNITO ", "bold $warning"), ends))
+        self._who.update(Content("   ").join(parts))
+        self._problem.set_class(bool(found.problem), "-said")
+        hint = one_line(found.hint)
+        todo = f"\n{hint[:1].upper()}{hint[1:]}." if hint else ""
+        self._problem.update(Content(f"No model answers: {one_line(found.problem)}.{todo}{_UNTIL_THEN}"))
+        self.refresh_bindings()
+
+    @work(group="answer")
+    async def _say(self, text: str) -> None:
+        """Ask, show the answer as it is written, and say how it ended."""
+        view = self.answering = TurnView(text, self._client.zone)
+        try:
+            async with self._reading:  # a chat that is just being opened comes first
+                self.transcript.choose(None)
+                await self.transcript.add(view)
+            self.refresh_bindings()
+            self._show_aside()
+            with self._client.refusals():
+                try:
+                    reply = await self._hear_out(view, self._thread.question(text))
+                except AmemError:
+                    self.transcript.drop(view)
+                    self.composer.give_back(text)
+                    raise
+                await self._end(view, reply)
+        finally:
+            self.answering = None
+            self.refresh_bindings()
+        if self.missed:
+            self.reload()
+
+    @work(group="answer")
+    async def _run(self, text: str) -> None:
+        try:
+            with self._client.refusals():
+                await self._show_lines(lambda: commands.run(self.conversation, text))
+        except commands.Leave:
+            self.action_leave()
+            return
+        self._stand(self.standing)
+        self._look_who_answers()
+        self._show_aside()
+        with self._client.refusals():
+            await self._client.look()
+
+    async def _show_lines(self, run: Callable[[], Iterator[Shown]]) -> None:
+        """Show what a command has to show, and have the person choose where it asks which notes are meant."""
+        lines: list[Content] = []
+        asked: list[Choices] = []
+        for each in await asyncio.wrap_future(self._thread.call(lambda: list(run()))):
+            if isinstance(each, Choices):
+                asked.append(each)
+            else:
+                lines.append(drawn(self.memory, each))
+        await self.transcript.remark(Content("\n").join(lines))
+        for each in asked:
+            if chosen := await self.app.push_screen_wait(Picker("Forget which?", note_choices(each))):
+                await self._show_lines(partial(commands.hide, self.conversation, [chosen]))
+
+    async def _hear_out(self, view: TurnView, pieces: Pieces) -> Reply:
+        """Show the pieces as they come, to the last."""
+        since, recalled, backlog = monotonic(), None, ""
+        reply: Reply | None = None
+        pause = _TICK
+        while True:
+            began = monotonic()
+            await asyncio.sleep(pause)
+            if not self.app.is_running or not self.is_attached:
+                raise asyncio.CancelledError  # nobody looks any more; what comes is kept all the same
+            # Coming back late means that drawing takes long: leave keys more room in between.
+            late = monotonic() - began - pause
+            pause = min(_LONGEST_TICK, max(_TICK, 3 * late))
+            with suppress(Empty):
+                while reply is None:
+                    piece = pieces.get_nowait()
+                    if isinstance(piece, Exception):
+                        raise piece
+                    if piece.kind is PieceKind.RECALLED:
+                        recalled = piece.recalled
+                        self._show_recalled(view, recalled)
+                    elif piece.kind is PieceKind.NOTICE:
+                        view.note(piece.text)
+                    backlog += piece.text if piece.kind is PieceKind.TEXT else ""
+                    reply = piece.reply
+            if reply is not None and reply.state is TurnState.INTERRUPTED:
+                return reply  # whoever stopped it does not want to watch the rest of it being written
+            # Each draws the whole answer anew: as much again at a time keeps that from growing with the square.
+            gulp = max(_GULP, len(view.answer))
+            now, backlog = backlog[:gulp], backlog[gulp:]
+            if now:
+                await view.write(now)
+            elif recalled is not None and not view.answer and reply is None:
+                view.waits(recalled, monotonic() - since, model=not self.standing.problem)
+            if reply is not None and not backlog:
+                return reply
+
+    def _show_recalled(self, view: TurnView, recalled: tuple[Recalled, ...]) -> None:
+        view.waits(recalled, 0, model=not self.standing.problem)
+        if self.transcript.looked_at is view:
+            self.panel.show(TurnDetail(recalled=recalled, shown=not self.standing.problem))
+
+    async def _end(self, view: TurnView, reply: Reply) -> None:
+        await view.finish(reply, self.memory.named)
+        if reply.turn is not None:
+            self.session = reply.session
+            if self.memory.settings.chat_learning == "turn":
+                self._awaited.append(reply.turn)
+        unanswered = reply.state is TurnState.UNANSWERED
+        if unanswered:
+            self._stand(replace(self.standing, who="", problem=reply.error, hint=reply.hint))
+        else:
+            self._stand(replace(self.standing, problem="", hint=""))
+        self._tell()
+        self._show_aside()
+        if not self.is_current:
+            self._client.say("No model answered; c shows what memory holds" if unanswered else "Answered; c shows it")
+
+    def _hear(self, learnt: Learnt) -> None:
+        """Called by the thread that learns."""
+        self.post_message(self.LearntSomething(learnt))
+
+    @on(LearntSomething)
+    async def _learnt(self, event: LearntSomething) -> None:
+        if self._awaited:
+            self._awaited.pop(0)
+        learnt = event.learnt
+        said = learnt.words(undo="; u in the chat undoes it" if learnt.operations else "")
+        repeated = self.conversation.news(learnt) is not learnt
+        if said and not repeated and (learnt.error or not self.is_current or not self.panel.region.area):
+            self._client.say(said[:1].upper() + said[1:])
+        self._show_aside()
+        with self._client.refusals():
+            await self._client.look()
+
+    @work(exclusive=True, group="aside")
+    async def _show_aside(self) -> None:
+        """Show what was recalled for the turn that is looked at, and what was learnt from it."""
+        view = self.transcript.looked_at
+        with self._client.refusals():
+            number = None if view is None else view.number
+            if view is None or number is None or self.session is None:
+                recalled = () if view is None else view.recalled
+                reply = None if view is None else view.reply
+                detail = await self.ask(partial(self.conversation.unkept_detail, recalled, reply))
+            else:
+                detail = await self.ask(partial(self.conversation.detail, self.session, number))
+            waits = number in self._awaited and detail.learning is Learning.WAITING
+            self.panel.show(detail, waiting=waits)
+            self.refresh_bindings()
+
+    def action_undo(self) -> None:
+        operation = self.panel.undoable
+        if operation is not None:
+            self.change(partial(changes.undo, self.memory, operation))
+
+    @work(group="change")
+    async def action_remember(self) -> None:
+        text = (self.get_selected_text() or "").strip()
+        if not text:
+            return
+        with self._client.refusals():
+            receipt = await self.ask(partial(self.conversation.remember, text))
+            self.clear_selection()
+            self._client.say(f"Remembered “{one_line(text, 50)}”" if receipt.stored else "That is already saved")
+            await self._client.look()
+            self._show_aside()
+
+    @work(group="change")
+    async def action_forget(self) -> None:
+        chosen = self.panel.note if self.panel.has_focus else None
+        if chosen is None:
+            chosen = await self.app.push_screen_wait(
+                Picker("Forget a note", [], words=_FORGET, prompt="words of the note", find=self._meant)
+            )
+        if chosen is None:
+            return
+        with self._client.refusals():
+            held = await self.ask(partial(self.memory.read, chosen))
+            forgotten = await self.ask(partial(self.conversation.forget, chosen))
+            if forgotten.operation is None or held is None:
+                self._client.say("It was gone already")
+                return
+            self._client.say(f"Forgot “{one_line(title(held.content), 50)}”; u brings it back")
+            await self._client.look()
+            self._show_aside()
+
+    async def _meant(self, words: str) -> tuple[Sequence[tuple[str, Content]], str]:
+        """The notes that may be meant, and what to say of them."""
+        with self._client.refusals():
+            found = await self.ask(partial(self.conversation.forget, words))
+            if found.operation is not None:  # somebody gave an id in full
+                return [], "It is forgotten; u brings it back."
+            lines = note_choices(found)
+            if not lines:
+                return [], "No note has these words, or comes near them."
+            return lines, "Which of these?" if found.worded else "Nearest, though none has these words:"
+        return [], ""
+
+    @property
+    def typing(self) -> bool:
+        return self.composer.has_focus
+
+    @property
+    def commands(self) -> Iterable[tuple[str, Callable[[], object]]]:
+        """What keys of letters would do if nobody were typing, for the palette."""
+        if not self.typing:
+            return
+        for binding in CHAT_KEYS:
+            if binding.action in _PALETTE and self.works(binding.action):
+                yield binding.description, getattr(self, f"action_{binding.action}")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in (LETTERS if self.typing else WHILE_TYPING):
+            return False
+        return self.works(action)
+
+    def works(self, action: str) -> bool:
+        """Whether the action would do something, wherever the cursor is."""
+        answering = self.answering is not None
+        match action:
+            case "stop":
+                return answering
+            case "unfocus" | "leave":
+                return not answering
+            case "again" | "again_now":
+                return not answering and self._unanswered() is not None
+            case "chats" | "new_chat":
+                return not answering
+            case "undo":
+                return self.panel.undoable is not None
+            case "remember":
+                return bool(self.get_selected_text()) and not self.conversation.incognito
+            case "copy" | "turn":
+                return bool(self.transcript.views)
+        return True
+
+    def action_send(self) -> None:
+        if self.answering is not None:
+            self._client.say("The answer is still being written; escape stops it")
+        elif text := self.composer.take():
+            if is_command(text):
+                self._run(text)
+            else:
+                self._say(plain(text))
+
+    @property
+    def unsaved(self) -> str:
+        """What would be lost with the room; "" when nothing would."""
+        return "What you wrote in Chat is not sent." if self.composer.text.strip() else ""
+
+    def action_new_line(self) -> None:
+        self.composer.insert("\n")
+
+    def action_write(self) -> None:
+        self.remove_class("-aside")
+        self.set_focus(self.composer)
+
+    def action_stop(self) -> None:
+        self.conversation.stop()
+
+    def action_unfocus(self) -> None:
+        self.set_focus(self.transcript)
+
+    def action_leave(self) -> None:
+        if self.panel.has_focus:
+            self.action_panel()
+        else:
+            super().action_leave()
+
+    def action_again(self) -> None:
+        text = self._unanswered()
+        if text:
+            self._say(text)
+        elif text is not None:
+            self._look_who_answers()
+
+    action_again_now = action_again
+
+    def _unanswered(self) -> str | None:
+        """The last question, if it is still open; '' where no model was there and nothing was asked yet."""
+        last = self.transcript.last
+        if last is not None and last.state is not TurnState.ANSWERED:
+            return last.question
+        return "" if self.standing.problem else None
+
+    def action_panel(self) -> None:
+        if self.panel.has_focus:
+            self.remove_class("-aside")
+            self.set_focus(self.transcript)
+        else:
+            self.add_class("-aside")
+            self.set_focus(self.panel)
+        self.refresh_bindings()
+
+    async def action_turn(self, by: int) -> None:
+        await self.transcript.step(by)
+        self._show_aside()
+
+    @on(Transcript.EarlierWanted)
+    async def _show_more(self) -> None:
+        await self.transcript.show_earlier()
+
+    @on(TurnView.Chosen)
+    def _look_at(self, event: TurnView.Chosen) -> None:
+        self.transcript.choose(event.view)
+        self._show_aside()
+
+    @on(OptionList.OptionHighlighted, "#panel")
+    def _moved(self) -> None:
+        self.refresh_bindings()
+
+    @on(RecallPanel.Opened)
+    def _open_note(self, event: RecallPanel.Opened) -> None:
+        self._client.app.read_note(event.note)
+
+    @on(Page.Followed)
+    def _follow(self, event: Page.Followed) -> None:
+        event.stop()
+        match event.destination:
+            case ToNote(id):
+                self._client.app.read_note(id)
+            case Named(name):
+                self._client.say(f"No note is called “{one_line(name, 60)}” (yet).")
+            case Address(url):  # whoever wrote it, a person decides whether to go there
+                self.app.copy_to_clipboard(url)
+                self._client.say(f"Copied {one_line(url, 100)}")
+
+    def action_down(self) -> None:
+        self.transcript.scroll_down(animate=False)
+
+    def action_up(self) -> None:
+        self.transcript.scroll_up(animate=False)
+
+    def action_copy(self) -> None:
+        looked_at = self.transcript.looked_at
+        if looked_at is not None:
+            self.app.copy_to_clipboard(looked_at.answer or looked_at.question)
+            self._client.say("Copied the answer" if looked_at.answer else "Copied the question")
+
+    @work(group="choose")
+    async def action_chats(self) -> None:
+        with self._client.refusals():
+            found = await self.ask(self.conversation.chats)
+            lines = []
+            for each in found:
+                at, turns = f"{moment(each.last_at, self._client.zone)}  ", f"{plural(each.turns, 'turn'):<9} "
+                line = Content.assemble((at, "$muted"), (turns, "$secondary"), one_line(each.opening, 80))
+                lines.append((each.id, line))
+            words = "" if lines else "There is no chat yet: whatever you ask begins one."
+            chosen = await self.app.push_screen_wait(Picker("Chats, the last used first", lines, words=words))
+            if chosen is not None and self.answering is None:
+                await self._go_to(await self.ask(partial(self.conversation.read, chosen)))
+
+    @work(group="choose")
+    async def action_new_chat(self) -> None:
+        await self._go_to(Chat())
+
+    async def _go_to(self, chat: Chat) -> None:
+        async with self._reading:
+            await self._show(chat)
+        self._show_aside()
+        self.set_focus(self.composer)
+
+    @work(group="choose")
+    async def action_model(self) -> None:
+        settings = self.memory.settings
+        found = await self.ask(partial(available, settings))
+        words = "" if found else f"Ollama has no chat model: {command(settings, 'models pull NAME')} gets one."
+        if found is None:
+            words = f"No Ollama answers at {settings.ollama_host}."
+        lines = [(name, Content(one_line(name))) for name in found or ()]
+        name = await self.app.push_screen_wait(
+            Picker("Who answers from now on", lines, words=words, prompt="another model's name")
+        )
+        if name:
+            with self._client.refusals():
+                wanted = with_model(settings, name)
+                await self.ask(lambda: check(wanted, full_name(wanted.llm_backend, wanted.llm_model)))
+                self.conversation.settings = wanted
+                self._thread.call(partial(self.conversation.use, wanted))
+        self._look_who_answers()
+
+    def action_incognito(self) -> None:
+        self.conversation.incognito = not self.conversation.incognito
+        self._stand(self.standing)
