@@ -245,11 +245,9 @@ class NotesApp(ThemedApp, FailureHandling):
         elif not written.problem:
             self.toast("The text is as it was.")
 
-    def switch_collection(self, name: str) -> None:
-        self._switch(name)
-
     @work(group="collection", exclusive=True)
-    async def _switch(self, name: str) -> None:
+    async def switch_collection(self, name: str) -> None:
+        """Close this collection and browse another of the same home, which is made if it is not there."""
         await self._move_to(name)
 
     async def open_again(self) -> None:
@@ -312,8 +310,7 @@ class NotesApp(ThemedApp, FailureHandling):
             return True
         return await super().run_action(action, default_namespace, namespaces)
 
-    def action_visit(self, room: str) -> None:
-        self.visit(room)
+    action_visit = visit
 
     def action_new(self) -> None:
         self.write_note(None)

@@ -92,7 +92,7 @@ def help_screen(screen: Screen[Any], title: str, legend: Sequence[tuple[str, str
 def _keys(heading: str, keys: Sequence[KeyLine]) -> Content:
     lines = [_heading(heading)] if keys else []
     for key, what, works in keys:
-        shown = Content.assemble((fit(key, _KEY_WIDTH), "bold $accent" if works else "$muted"), " ")
+        shown = Content.assemble((fit(key, max(_KEY_WIDTH, cell_len(key))), "bold $accent" if works else "$muted"), " ")
         lines.append(Content.assemble(shown, what if works else (f"{what} (not now)", "$muted")))
     return Content("\n").join(lines)
 

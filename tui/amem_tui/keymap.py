@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from textual.binding import Binding
-from textual.keys import KEY_NAME_REPLACEMENTS, Keys, key_to_character
+from textual.keys import KEY_NAME_REPLACEMENTS, REPLACED_KEYS, Keys, key_to_character
 
 from amem.errors import InvalidInput
 
@@ -103,7 +103,7 @@ GRAPH_KEYS = (
 
 HEALTH_KEYS = (
     Binding("m", "maintain", "Maintain", id="health.maintain"),
-    Binding("d", "rehearse", "Dry run", id="health.dry_run"),
+    Binding("d", "maintain(True)", "Dry run", id="health.dry_run"),
     Binding("x", "stop", "Stop", id="health.stop"),
     Binding("e", "retry", "Analyse what waits", id="health.retry"),
     Binding("u", "undo_run", "Undo the run", id="health.undo"),
@@ -304,7 +304,7 @@ def _name_of(key: str) -> str:
 
 def _is_key(said: str) -> bool:
     *modifiers, key = _parts(said)
-    character = key_to_character(key) or ""
+    character = key_to_character(REPLACED_KEYS.get(key, key)) or ""
     return set(modifiers) <= _MODIFIERS and (key in _NAMED or (character != "" and character.isprintable()))
 
 

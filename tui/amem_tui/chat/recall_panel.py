@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -14,8 +13,7 @@ from textual.widgets.option_list import Option
 
 from amem.conversation.learned import LearnedKind
 from amem.conversation.reply import LEARNING, grouped
-from amem.language.sentences import breaks
-from amem_tui.formatting import GLYPHS, day, one_line, plural, title
+from amem_tui.formatting import GLYPHS, day, folded, one_line, plural, title
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -129,7 +127,7 @@ class RecallPanel(OptionList):
             return head
         kind = f"{GLYPHS[each.kind]} {each.kind}" if each.kind else ""
         about = "  ".join(part for part in (day(each.at, self._zone) if each.at else "", kind) if part)
-        under = [about, *_folded(one_line(each.why, _WHY), self._width - 4)]
+        under = [about, *folded(one_line(each.why, _WHY), self._width - 4)]
         return Content("\n").join([head, *(Content.assemble((f"  {line}", "$muted")) for line in under if line)])
 
     def _lessons(self, detail: TurnDetail, waiting: bool) -> list[Option]:
@@ -151,12 +149,6 @@ class RecallPanel(OptionList):
         return options
 
 
-def _folded(text: str, width: int) -> list[str]:
-    """Lines of at most so many cells; a list has no indentation of its own."""
-    places = [0, *breaks(text, max(10, width), first=max(10, width)), len(text)]
-    return [text[start:end].strip() for start, end in pairwise(places)]
-
-
 def _lesson(each: Learned) -> Content:
     sign, colour = _SIGNS[each.lesson]
     said = one_line(title(each.text), _TITLE) if each.text else "(purged since)"
@@ -173,7 +165,7 @@ def _heading(words: str) -> Option:
 
 
 def _sentence(words: str, width: int) -> list[Option]:
-    return [_words(line, "$muted") for line in _folded(words, width - 2)]
+    return [_words(line, "$muted") for line in folded(words, width - 2)]
 
 
 def _words(words: str, colour: str) -> Option:

@@ -96,10 +96,6 @@ class Job:
         except RuntimeError:  # the program has ended meanwhile
             self.cancelled.set()
 
-    def count(self, done: int, of: int) -> None:
-        """Progress of something that has no phases."""
-        self.hear("", done, of)
-
     def words(self, width: int) -> Content:
         """One line for what is done, one for the bar, in `width` cells."""
         if self.cancelled.is_set():
@@ -238,8 +234,7 @@ class HealthScreen(PanedScreen):
         writable = state is not None and not state.read_only and not busy
         last = None if state is None else state.health.last
         return {
-            "maintain": writable,
-            "rehearse": state is not None and not busy,
+            "maintain": state is not None and not busy if parameters else writable,
             "stop": self.job is not None and self.job.stoppable and not self.job.cancelled.is_set(),
             "retry": writable and state is not None and state.waiting > 0,
             "undo_run": writable and last is not None and last.operation is not None and not last.undone,
@@ -251,16 +246,10 @@ class HealthScreen(PanedScreen):
         }.get(action, True)
 
     @work(group="asking")
-    async def action_maintain(self) -> None:
-        cycle = await self.app.push_screen_wait(_cycle_picker("Maintain", self._due))
-        if cycle:
-            self._maintain(cycle, dry_run=False)
-
-    @work(group="asking")
-    async def action_rehearse(self) -> None:
-        cycle = await self.app.push_screen_wait(_cycle_picker("Dry run: changes nothing", self._due))
-        if cycle:
-            self._maintain(cycle, dry_run=True)
+    async def action_maintain(self, dry_run: bool = False) -> None:
+        heading = "Dry run: changes nothing" if dry_run else "Maintain"
+        if cycle := await self.app.push_screen_wait(_cycle_picker(heading, self._due)):
+            self._maintain(cycle, dry_run=dry_run)
 
     @property
     def _due(self) -> str | None:
@@ -288,7 +277,8 @@ class HealthScreen(PanedScreen):
     @work(group="job")
     async def action_retry(self) -> None:
         job = Job("Analysing what waits", self._show_job)
-        report = await self._carry_out(job, lambda: self.memory.enrich(progress=job.count, cancelled=job.cancelled))
+        progress = partial(job.hear, "")
+        report = await self._carry_out(job, lambda: self.memory.enrich(progress=progress, cancelled=job.cancelled))
         if report is not None:
             self._below = retry_words(report)
             self._client.say(f"What waited: {retried(report)}")

@@ -29,21 +29,19 @@ if TYPE_CHECKING:
 _STYLES = {Fate.SAME: "", Fate.REMOVED: "strike $error", Fate.ADDED: "$success", Fate.SKIPPED: "$muted"}
 
 
-def inline(before: str, after: str, *, around: int | None = None) -> Content:
-    """Both texts as one. `around` leaves out what is unchanged, but for so many characters beside a change."""
-    pieces = _pieces(before, after, around)
-    if [piece.fate for piece in pieces] == [Fate.REMOVED, Fate.ADDED]:
-        return Content.assemble(_styled(pieces[0]), (" → ", "$muted"), _styled(pieces[1]))
-    return _assembled(pieces)
+def texts(before: str, after: str, *, around: int | None = None) -> tuple[Content, Content, Content]:
+    """Return the text before, with what is gone marked, the text after, with what is new marked, and both as one.
 
-
-def sides(before: str, after: str, *, around: int | None = None) -> tuple[Content, Content]:
-    """The text before, what is gone marked, and the text after, what is new marked. `around` as for `inline`."""
-    pieces = _pieces(before, after, around)
-    return (
-        _assembled(piece for piece in pieces if piece.fate is not Fate.ADDED),
-        _assembled(piece for piece in pieces if piece.fate is not Fate.REMOVED),
-    )
+    `around` leaves out what is unchanged, but for about so many characters beside a change.
+    """
+    pieces = word_diff(clean(before), clean(after))
+    if around is not None:
+        pieces = condensed(pieces, around)
+    arrow = [(" → ", "$muted")] if [each.fate for each in pieces] == [Fate.REMOVED, Fate.ADDED] else []
+    old = [_styled(each) for each in pieces if each.fate is not Fate.ADDED]
+    new = [_styled(each) for each in pieces if each.fate is not Fate.REMOVED]
+    both = [*old, *arrow, *new] if arrow else [_styled(each) for each in pieces]
+    return Content.assemble(*old), Content.assemble(*new), Content.assemble(*both)
 
 
 def items(before: Sequence[str], after: Sequence[str]) -> tuple[Content, Content, Content]:
@@ -52,15 +50,6 @@ def items(before: Sequence[str], after: Sequence[str]) -> tuple[Content, Content
     both = [[each for each in pieces if each.fate is not gone] for gone in (Fate.ADDED, Fate.REMOVED, None)]
     old, new, one = (Content(", ").join([Content.assemble(_styled(each)) for each in some]) for some in both)
     return old, new, one
-
-
-def _pieces(before: str, after: str, around: int | None) -> tuple[Piece, ...]:
-    pieces = word_diff(clean(before), clean(after))
-    return pieces if around is None else condensed(pieces, around)
-
-
-def _assembled(pieces: Iterable[Piece]) -> Content:
-    return Content.assemble(*(_styled(piece) for piece in pieces))
 
 
 def _styled(piece: Piece) -> tuple[str, str]:
@@ -204,8 +193,7 @@ def _compared(
         return FieldChange(name(field), old, new, both, long=len(both.plain) > _SHORT)
     was, became = (words(field, value, zone, titles) for value in (before, after))
     if field in _TEXTS:
-        old, new = sides(was, became, around=around)
-        return FieldChange(name(field), old, new, inline(was, became, around=around), long=True)
+        return FieldChange(name(field), *texts(was, became, around=around), long=True)
     was, became = one_line(was, 400), one_line(became, 400)
     old, new = Content.styled(was, _GONE), Content.styled(became, _NEW)
     arrow = [Content.styled(" → ", "$muted")] if was and became else []

@@ -217,8 +217,7 @@ class LogScreen(NotesScreen):
         self._list.toggle()
         self.refresh_bindings()
 
-    def action_unfold(self) -> None:
-        self.action_fold()
+    action_unfold = action_fold
 
     def action_fold_away(self) -> None:
         line = self._list.chosen

@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 from amem.labels import short_id
 from amem.note import Status
 from amem.rendering import text_of
-from amem_tui.formatting import clean, day, maker, moment, one_line, title
+from amem_tui.formatting import clean, day, folded, maker, moment, one_line, title
 from amem_tui.history.field_changes import name
 
 if TYPE_CHECKING:
@@ -92,6 +92,14 @@ class Waiting:
     def total(self) -> int:
         return sum(self.counts.values())
 
+    def item(self, option: str | None) -> Review | Flag | Conflict | Link | None:
+        """Return what the line of that id is about; None for a chain, and for no line."""
+        held: dict[str, Review | Flag | Conflict | Link] = {f"review {each.id}": each for each in self.reviews}
+        held |= {f"flag {each.id}": each for each in self.flags}
+        held |= {f"conflict {each.earlier} {each.later}": each for each in self.conflicts}
+        held |= {f"settled {each.target} {each.source}": each for each in self.settled}
+        return held.get(option or "")
+
     def title(self, id: str) -> str:
         """The note's title; the beginning of its id when it was destroyed."""
         return self.titles.get(id, short_id(id))
@@ -168,11 +176,7 @@ def dispute_head(dispute: Dispute) -> Content:
     """Who sees a conflict, how sure and why; or what the chain is."""
     conflict = dispute.conflict
     if conflict is None:
-        return Content.styled(
-            "Decided: each took the place of the one before. A number changes that, and makes that note the one that"
-            " is current; = makes both current.",
-            "$muted",
-        )
+        return Content.styled("Decided. A number makes that note the current one, = makes both current.", "$muted")
     verdict = conflict.verdict
     label = "They contradict each other" if verdict.label == "contradicts" else "The later may overturn the earlier"
     lines = [
@@ -185,14 +189,13 @@ def dispute_head(dispute: Dispute) -> Content:
     return Content("\n").join(lines)
 
 
-def timeline(dispute: Dispute, zone: tzinfo) -> list[Option]:
+def timeline(dispute: Dispute, zone: tzinfo, width: int) -> list[Option]:
     """The notes, the oldest first, each with a number, when it was so, and whether it holds now."""
-    return [
-        Option(_moment_of(place, note, dispute, zone), id=note.id) for place, note in enumerate(dispute.notes, start=1)
-    ]
+    notes = enumerate(dispute.notes, start=1)
+    return [Option(_moment_of(place, note, dispute, zone, width), id=note.id) for place, note in notes]
 
 
-def _moment_of(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo) -> Content:
+def _moment_of(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo, width: int) -> Content:
     began = day(since(note), zone)
     until = day(note.valid_to, zone) if note.valid_to is not None else "now" if note.status is Status.ACTIVE else ""
     held = {Status.ACTIVE: ("● current", "$success"), Status.SUPERSEDED: ("○ superseded", "$muted")}
@@ -202,8 +205,10 @@ def _moment_of(place: int, note: MemoryNote, dispute: Dispute, zone: tzinfo) -> 
     mark = str(place) if place < 10 else " "
     head = Content.assemble((f" {mark} ", "bold $accent"), (f" {began} – {until or '?'}  ", "$primary"), state)
     bar = "│" if place < len(dispute.notes) else " "
-    text = Content.assemble((f" {bar}  ", "$primary"), one_line(text_of(note), 300))
-    return Content("\n").join([head, text])
+    text = [
+        Content.assemble((f" {bar}  ", "$primary"), line) for line in folded(one_line(text_of(note), 300), width - 6)
+    ]
+    return Content("\n").join([head, *text])
 
 
 def _review_line(review: Review, waiting: Waiting) -> Content:

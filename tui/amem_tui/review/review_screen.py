@@ -11,13 +11,30 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static, TabbedContent, TabPane
 
-from amem.note import Status
+from amem.note import Link, Status
+from amem.storage.records import Review
+from amem.storage.reviews import Flag
+from amem.verdict import Conflict
 from amem_tui import changes
 from amem_tui.dialogs import Lines
 from amem_tui.history.field_changes import ChangesView, compared, field_blocks, said
 from amem_tui.keymap import REVIEW_KEYS
-from amem_tui.review import review_lines as telling
-from amem_tui.review.review_lines import Dispute, Waiting, read_chain, read_conflict, read_waiting
+from amem_tui.review.review_lines import (
+    MEANING,
+    NOTHING,
+    Dispute,
+    Waiting,
+    dispute_head,
+    flag_head,
+    note_text,
+    options,
+    read_chain,
+    read_conflict,
+    read_waiting,
+    review_head,
+    timeline,
+    waits,
+)
 from amem_tui.rooms import NotesScreen
 
 if TYPE_CHECKING:
@@ -25,11 +42,10 @@ if TYPE_CHECKING:
 
     from textual.app import ComposeResult
     from textual.binding import BindingType
+    from textual.widget import Widget
     from textual.widgets.option_list import Option
 
     from amem.memory_system import AgenticMemorySystem
-    from amem.storage.records import Review
-    from amem.storage.reviews import Flag
 
 
 _SECTIONS = {"rewrites": "Rewrites", "conflicts": "Conflicts", "flags": "May be out of date"}
@@ -75,19 +91,13 @@ class ReviewScreen(NotesScreen):
         return self.query_one(f"#{self._section}-list", Lines)
 
     @property
-    def _chosen(self) -> list[str]:
-        """What the cursor is on: its sort, then ids."""
-        return (self._list.chosen or "").split()
+    def _chosen(self) -> Review | Flag | Conflict | Link | None:
+        return None if self._waiting is None else self._waiting.item(self._list.chosen)
 
-    @property
-    def _review(self) -> Review | None:
-        held = () if self._waiting is None else self._waiting.reviews
-        return next((each for each in held if self._chosen == ["review", str(each.id)]), None)
-
-    @property
-    def _flag(self) -> Flag | None:
-        held = () if self._waiting is None else self._waiting.flags
-        return next((each for each in held if self._chosen == ["flag", str(each.id)]), None)
+    @on(events.Resize)
+    def _resized(self) -> None:
+        if self._waiting is not None:
+            self._show()
 
     @on(events.ScreenSuspend)
     def _left(self) -> None:
@@ -103,7 +113,7 @@ class ReviewScreen(NotesScreen):
                 count = waiting.counts[name]
                 tabs.get_tab(name).label = Content(f"{words} {count:,}" if count else words)
                 keep = f"chain {self._chain_of}" if self._to_chain and name == "conflicts" else None
-                _fill(self.query_one(f"#{name}-list", Lines), telling.options(name, waiting, self._chain_of), keep)
+                _fill(self.query_one(f"#{name}-list", Lines), options(name, waiting, self._chain_of), keep)
             self._to_chain = False
             self.bar.tell(f"{waiting.total:,} to decide " if waiting.total else "Nothing waits ")
             if self._arriving and waiting.total:
@@ -123,67 +133,63 @@ class ReviewScreen(NotesScreen):
         with self._client.refusals():
             if self._section == "conflicts":
                 await self._show_dispute()
-            elif self._section == "rewrites":
-                await self._show_review()
             else:
-                await self._show_flag()
+                await self._show_item(self.query_one(f"#{self._section}-view", ChangesView))
         self.refresh_bindings()
 
-    async def _show_review(self) -> None:
-        view, review, waiting = self.query_one("#rewrites-view", ChangesView), self._review, self._waiting
-        if review is None or waiting is None:
-            await view.say(telling.MEANING["rewrites"])
-            return
-        around = None if self._whole else _AROUND
-        compare = partial(compared, review.changes, self._client.zone, waiting.titles, around=around)
-        fields = await self.ask(compare)
-        note = await self.ask(partial(self.memory.read, review.note))
-        head = said(telling.review_head(review, waiting, self._client.zone))
-        text = [said("the note", "field-name"), said(telling.note_text(note))]
-        await view.show([head, *field_blocks(fields), *text], about=review.id)
+    async def _show_item(self, view: ChangesView) -> None:
+        item, waiting, zone = self._chosen, self._waiting, self._client.zone
+        if isinstance(item, Review) and waiting is not None:
+            around = None if self._whole else _AROUND
+            fields = await self.ask(partial(compared, item.changes, zone, waiting.titles, around=around))
+            blocks = [said(review_head(item, waiting, zone)), *field_blocks(fields)]
+            await view.show([*blocks, *await self._note_blocks("the note", item.note)], about=item.id)
+        elif isinstance(item, Flag) and waiting is not None:
+            blocks = [said(flag_head(item, waiting, zone)), *await self._note_blocks("the note", item.note)]
+            if await self.ask(partial(self.memory.read, item.because)) is not None:
+                blocks += await self._note_blocks("because of", item.because)
+            await view.show(blocks, about=item.id)
+        else:
+            await view.say(MEANING[self._section])
 
-    async def _show_flag(self) -> None:
-        view, flag, waiting = self.query_one("#flags-view", ChangesView), self._flag, self._waiting
-        if flag is None or waiting is None:
-            await view.say(telling.MEANING["flags"])
-            return
-        notes = await self.ask(lambda: [self.memory.read(id) for id in (flag.note, flag.because)])
-        head = said(telling.flag_head(flag, waiting, self._client.zone))
-        blocks = [head, said("the note", "field-name"), said(telling.note_text(notes[0]))]
-        if notes[1] is not None:
-            blocks += [said("because of", "field-name"), said(telling.note_text(notes[1]))]
-        await view.show(blocks, about=flag.id)
+    async def _note_blocks(self, heading: str, id: str) -> list[Widget]:
+        note = await self.ask(partial(self.memory.read, id))
+        return [said(heading, "field-name"), said(note_text(note))]
 
     async def _show_dispute(self) -> None:
         self._dispute = await self._read_dispute()
-        words = Content(telling.NOTHING["conflicts"]) if self._dispute is None else telling.dispute_head(self._dispute)
+        words = Content(NOTHING["conflicts"]) if self._dispute is None else dispute_head(self._dispute)
         self.query_one("#dispute-head", Static).update(words)
-        self._chain.fill([] if self._dispute is None else telling.timeline(self._dispute, self._client.zone))
+        self._chain.fill(
+            [] if self._dispute is None else timeline(self._dispute, self._client.zone, self._chain.size.width)
+        )
 
     async def _read_dispute(self) -> Dispute | None:
-        sort, *ids = self._chosen or [""]
-        if sort == "conflict" and self._waiting is not None:
-            found = next((each for each in self._waiting.conflicts if [each.earlier, each.later] == ids), None)
-            return None if found is None else await self.ask(partial(read_conflict, self.memory, found))
+        item = self._chosen
+        if isinstance(item, Conflict):
+            return await self.ask(partial(read_conflict, self.memory, item))
+        ids = [item.target, item.source] if isinstance(item, Link) else (self._list.chosen or "").split()[1:]
         return await self.ask(partial(read_chain, self.memory, *ids)) if ids else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if self._waiting is None:
             return action in ("leave", "undo", "redo", "visit")
-        if action in ("decide", "whole"):
-            return self._section == "rewrites" and self._review is not None
-        if action == "hold":
-            there = 0 if self._dispute is None or self._section != "conflicts" else len(self._dispute.notes)
-            return isinstance(parameters[0], int) and parameters[0] <= there
-        if action == "keep":
-            return self._section == "flags" and self._flag is not None
-        if action == "keep_both":
-            return bool(self._chosen) and self._chosen[0] in ("conflict", "settled")
-        if action == "retract":
-            return self._section == "flags" and self._flag is not None
-        if action == "succession":
-            return self._client.note is not None
-        return bool(self._chosen) if action == "read" else True
+        item = self._chosen
+        match action:
+            case "decide" | "whole":
+                return isinstance(item, Review)
+            case "hold":
+                there = 0 if self._dispute is None or self._section != "conflicts" else len(self._dispute.notes)
+                return isinstance(parameters[0], int) and parameters[0] <= there
+            case "keep" | "retract":
+                return isinstance(item, Flag)
+            case "keep_both":
+                return isinstance(item, Conflict | Link)
+            case "succession":
+                return self._client.note is not None
+            case "read":
+                return self._list.chosen is not None
+        return True
 
     def action_section(self, by: int) -> None:
         names, self._arriving = list(_SECTIONS), False
@@ -215,37 +221,36 @@ class ReviewScreen(NotesScreen):
             elif self._chain.chosen is not None:
                 self._client.app.read_note(self._chain.chosen)
             return
-        found = self._review if self._section == "rewrites" else self._flag
-        if found is not None:
-            self._client.app.read_note(found.note)
+        if isinstance(item := self._chosen, Review | Flag):
+            self._client.app.read_note(item.note)
 
     @on(OptionList.OptionSelected)
     def _read(self) -> None:
         self.action_read()
 
     def action_decide(self, how: str) -> None:
-        if self._review is not None:
+        if isinstance(item := self._chosen, Review):
             decide: Callable[[AgenticMemorySystem, int], str] = getattr(changes, how)
-            self._decide(partial(decide, self.memory, self._review.id))
+            self._decide(partial(decide, self.memory, item.id))
 
     def action_hold(self, place: int) -> None:
         if self._dispute is not None and place <= len(self._dispute.notes):
             self._decide(partial(_hold, self.memory, self._dispute, self._dispute.notes[place - 1].id))
 
     def action_keep(self) -> None:
-        if self._flag is not None:
-            self._decide(partial(changes.keep, self.memory, self._flag.note))
-
-    def action_keep_both(self) -> None:
-        sort, *ids = self._chosen
-        if sort == "conflict":
-            self._decide(partial(changes.keep_both, self.memory, *ids))
-        else:
-            self._decide(lambda: f"Both are current: {changes.stand_again(self.memory, ids[0])}")
+        if isinstance(item := self._chosen, Flag):
+            self._decide(partial(changes.keep, self.memory, item.note))
 
     def action_retract(self) -> None:
-        if self._flag is not None:
-            self._decide(partial(changes.retract, self.memory, self._flag.note))
+        if isinstance(item := self._chosen, Flag):
+            self._decide(partial(changes.retract, self.memory, item.note))
+
+    def action_keep_both(self) -> None:
+        item = self._chosen
+        if isinstance(item, Conflict):
+            self._decide(partial(changes.keep_both, self.memory, item.earlier, item.later))
+        elif isinstance(item, Link):
+            self._decide(lambda: f"Both are current: {changes.stand_again(self.memory, item.target)}")
 
     @work(group="change")
     async def _decide(self, decision: Callable[[], str]) -> None:
@@ -267,7 +272,7 @@ def _hold(memory: AgenticMemorySystem, dispute: Dispute, id: str) -> str:
 
 def _fill(shown: Lines, options: Sequence[Option], keep: str | None) -> None:
     """Show a section anew; where what the cursor was on is decided, it goes on to what is not, or nowhere."""
-    undecided = [each.id for each in options if telling.waits(each)]
+    undecided = [each.id for each in options if waits(each)]
     before, place = shown.options, -1 if shown.highlighted is None else shown.highlighted
     if keep is None and shown.chosen not in [each.id for each in options if not each.disabled]:
         onward = (each.id for each in (*before[place + 1 :], *before[: max(0, place)][::-1]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import html
 import json
 import logging
 import os
@@ -130,27 +131,6 @@ class Session(AppService):
         await self._page.close()
 
 
-async def show(
-    command: Sequence[str], request: web.Request, watcher: Watcher, sessions: set[Session]
-) -> web.WebSocketResponse:
-    """Run the browser for as long as the page that asks is open; it is one of the `sessions` meanwhile."""
-    page = web.WebSocketResponse(heartbeat=_HEARTBEAT)
-    await page.prepare(request)
-    session = Session(command, page, watcher)
-    await session.start(*bounded(request.query))
-    sessions.add(session)
-    try:
-        async for message in page:
-            if message.type is WSMsgType.TEXT:
-                await session.take(message.data)
-    except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
-        await page.close(code=WSCloseCode.INVALID_TEXT, message=b"that is no message of this page")
-    finally:
-        sessions.discard(session)
-        await session.stop()
-    return page
-
-
 def bounded(size: Mapping[str, Any]) -> tuple[int, int]:
     """The width and height that a page asks for, in cells, no more than can be drawn; what it does not say is usual."""
     width, height = (int(size.get(name, usual)) for name, usual in (("width", _WIDTH), ("height", _HEIGHT)))
@@ -185,7 +165,8 @@ def page_of(
 ) -> Page:
     """The page of the settings' collection, not yet served; `watcher` hears of the browser behind it."""
 
-    quiet()
+    # textual-serve tells of every page that closes, or whose browser is killed: the terminal is left to what we say.
+    logging.getLogger("textual-serve").setLevel(logging.CRITICAL)
     command = amem_command(settings, "tui", "--served", env_file=env_file)
     return Page(command, heard, title=f"amem: {settings.collection}", watcher=watcher)
 
@@ -317,14 +298,29 @@ class Page:
             "Cache-Control": "no-store",
         }
 
-    async def _session(self, request: web.Request) -> web.StreamResponse:
-        return await show(self._command, request, self._watcher, self._sessions)
+    async def _session(self, request: web.Request) -> web.WebSocketResponse:
+        """Run the browser for as long as the page that asks is open."""
+        page = web.WebSocketResponse(heartbeat=_HEARTBEAT)
+        await page.prepare(request)
+        session = Session(self._command, page, self._watcher)
+        await session.start(*bounded(request.query))
+        self._sessions.add(session)
+        try:
+            async for message in page:
+                if message.type is WSMsgType.TEXT:
+                    await session.take(message.data)
+        except (ValueError, TypeError, AttributeError, LookupError, RecursionError):
+            await page.close(code=WSCloseCode.INVALID_TEXT, message=b"that is no message of this page")
+        finally:
+            self._sessions.discard(session)
+            await session.stop()
+        return page
 
     async def _page(self, request: web.Request) -> web.Response:
         room = files("amem_tui.serving")
         size = request.query.get("fontsize", "")
         filled = Template(room.joinpath("page.html").read_text(encoding="utf-8")).substitute(
-            title=_escaped(self._title),
+            title=html.escape(self._title),
             icon=base64.b64encode(room.joinpath("icon.svg").read_bytes()).decode(),
             socket=f"ws://{request.host}/{self._key}/ws",
             font_size=size if size.isascii() and size.isdigit() and len(size) <= 2 else FONT_SIZE,
@@ -335,12 +331,3 @@ class Page:
 async def _script(_: web.Request) -> web.Response:
     text = files("amem_tui.serving").joinpath("page.js").read_text(encoding="utf-8")
     return web.Response(text=text, content_type="text/javascript")
-
-
-def quiet() -> None:
-    """Leave the terminal to what we say: textual-serve tells of every page that closes, or whose browser is killed."""
-    logging.getLogger("textual-serve").setLevel(logging.CRITICAL)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
