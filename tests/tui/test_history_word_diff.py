@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from amem_tui.history.field_changes import compared, items, texts, words
+from amem_tui.history.field_changes import changed_text, compared, items, words
 from amem_tui.history.word_diff import Fate, condensed, list_diff, word_diff
 
 from amem.clock import zone
@@ -105,17 +105,17 @@ def test_items_of_a_list_are_compared_each() -> None:
 
 
 def test_what_is_gone_is_struck_and_red_and_what_is_new_is_green() -> None:
-    content = texts("old tea", "new tea")[2]
+    content = changed_text("old tea", "new tea")[2]
     assert content.plain == "oldnew tea"
     assert [(content.plain[span.start : span.end], span.style) for span in content.spans if span.style] == [
         ("old", "strike $error"),
         ("new", "$success"),
     ]
-    assert [side.plain for side in texts("old tea", "new tea")[:2]] == ["old tea", "new tea"]
+    assert [side.plain for side in changed_text("old tea", "new tea")[:2]] == ["old tea", "new tea"]
 
 
 def test_what_a_note_says_cannot_command_the_terminal_nor_be_read_as_markup() -> None:
-    content = texts("[red]tea[/red]", "[red]tea[/red] \x1b[31mhot")[2]
+    content = changed_text("[red]tea[/red]", "[red]tea[/red] \x1b[31mhot")[2]
     assert content.plain == "[red]tea[/red] [31mhot"
 
 

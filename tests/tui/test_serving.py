@@ -38,7 +38,7 @@ async def test_the_page_asks_nothing_of_another_host(page: Page) -> None:
     async with aiohttp.ClientSession() as session, session.get(page.url) as answer:
         text = await answer.text()
         policy = answer.headers["Content-Security-Policy"]
-    assert "tea &amp; &lt;cake>" in text
+    assert "tea &amp; &lt;cake&gt;" in text
     assert not re.findall(r"(?:src|href|url)\W{1,3}(?:https?:)?//", text)
     assert "default-src 'self'" in policy
     for address in re.findall(r"\w+://[^\s;]+", policy):

@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from amem_tui.browse.browse_screen import BrowseScreen
 
 
-# Opening a collection for the browser.
-
-
 def open_collection(settings: Settings, *, create: bool = True) -> AgenticMemorySystem:
     """The settings' collection, for a person. Raises StorageError, and CollectionNotFound without `create`."""
     from amem.memory_system import AgenticMemorySystem

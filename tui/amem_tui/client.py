@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from amem_tui.browser_app import NotesApp
 
 
-# Questions that take long: asked beside everything else, never twice at once, and not again at once.
-
 Answer = TypeVar("Answer")
 
 #: A look that takes longer than this (in seconds) is followed by a rest, at most so long.

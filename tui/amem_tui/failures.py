@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from amem_tui.client import CollectionClient
 
 
-# What nobody foresaw: written down in a file of the home, so that the terminal needs to show no traceback.
-
 FILE_NAME = "tui.log"
 #: Bytes from which on the file is begun anew, the old one kept beside it.
 _FULL = 1_000_000
@@ -101,8 +99,6 @@ def error_words(error: BaseException, home: Path) -> str:
     what = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return f"Something unforeseen went wrong, {what}\nIt is written down in {home / FILE_NAME}."
 
-
-# What stands in place of the notes while their store fails: what happened, to which collection, and what to do.
 
 _HEADINGS = {
     StorageFull: "The disk is full or fails",
@@ -199,8 +195,6 @@ def _heading(error: AmemError) -> str:
         (words for kind, words in _HEADINGS.items() if isinstance(error, kind)), "The collection cannot be read"
     )
 
-
-# What the app does when something fails: a screen for a store, a toast and a line in the log for the unforeseen.
 
 #: So many things are said at a time, and no more than one to so many lines of the screen.
 _TOASTS, _LINES = 3, 9

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 
-# Every key of the screen below and of every screen, by what it does, and what the signs in lists mean.
-
 _KEY_WIDTH = 13
 _MAKERS = (
     (*SIGNS["person"], "a person wrote it"),
@@ -113,8 +111,6 @@ def _heading(words: str) -> Content:
     return Content.assemble((words, "bold $primary"))
 
 
-# The keys of a screen as help and footer show them: read from its bindings, a person's own keys included.
-
 #: Of every scrolling widget, and said by the arrow keys themselves.
 _TEXTUALS_OWN = ("scroll_", "page_left", "page_right")
 
@@ -146,8 +142,6 @@ def _lines(app: App[Any], bindings: Iterable[Binding]) -> list[KeyLine]:
         works[what] = works.get(what, False) or (binding.key, binding.action) in active
     return [(" ".join(dict.fromkeys(shown)), what[1], works[what]) for what, shown in keys.items()]
 
-
-# The line below every screen: the keys that do something now, the most important first, and where to find the rest.
 
 _HELP = "keys"
 

@@ -143,7 +143,14 @@ REVIEW_KEYS = (
     Binding("r", "decide('reject')", "Reject", id="review.reject"),
     Binding("1", "hold(1)", "This one is current", key_display="1…9", id="review.hold"),
     *(
-        Binding(str(place), f"hold({place})", f"Number {place} is current", show=False, id=f"review.hold_{place}")
+        Binding(
+            str(place),
+            f"hold({place})",
+            f"Number {place} is current",
+            show=False,
+            system=True,
+            id=f"review.hold_{place}",
+        )
         for place in range(2, 10)
     ),
     Binding("equals_sign", "keep", "Still current", key_display="=", id="review.keep"),

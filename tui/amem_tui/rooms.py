@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from amem_tui.client import CollectionClient
 
 
-# The rooms of the browser: one screen for each task, made when it is first entered.
-
-
 @dataclass(frozen=True, slots=True)
 class Room:
     """`screen` is "module:class": what nobody enters is not imported."""

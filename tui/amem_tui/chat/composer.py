@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from textual import events
 
 
-# Where one writes to the assistant: as high as what is written, with what was said before under the arrow keys.
-
-
 class Composer(TextArea):
     """Enter is left to the screen, which sends. Up and down in an empty input (or in what they brought back
     unchanged) bring earlier messages back."""

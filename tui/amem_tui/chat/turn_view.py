@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from amem_tui.browse.page_blocks import Part, Sheet
 
 
-# A text within the conversation: Markdown drawn as notes are, as high as its lines.
-
 if TYPE_CHECKING:
     Named = Callable[[Sequence[str]], Mapping[str, str]]
 
@@ -72,8 +70,6 @@ class Prose(Page, can_focus=False):
         super()._take(sheet, width)
         self.refresh(layout=True)
 
-
-# One turn of a chat: what the person said, what the model answers (as it is written), and how that ended.
 
 _UNSUPPORTED = "Nothing in memory supported an answer."
 _HELD, _NEAR = "This is what memory holds:", "This is the nearest that memory holds:"
@@ -230,8 +226,6 @@ def _lines_kept(text: str) -> str:
     return re.sub(r"(?<=\S)\n(?=\S)", "  \n", clean(text))
 
 
-# The conversation so far: its last turns, and earlier ones when they are asked for.
-
 #: So many turns are shown at once; a chat of years must not take years to open.
 _AT_ONCE = 12
 
@@ -369,9 +363,6 @@ class Transcript(VerticalScroll):
         self._above.update(Content.assemble((f"▲ {count}: [ goes back to them", "$muted")))
         self._above.display = bool(self._earlier)
         self._greeting.display = not self.views
-
-
-# What a slash command has to show.
 
 
 def drawn(memory: AgenticMemorySystem, what: Shown) -> Content:

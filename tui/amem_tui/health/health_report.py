@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from amem.writing.worker import EnrichReport
 
 
-# How the collection is, in words: its notes, what waits, its models, and what a full check or a retry found.
-
 _LEVELS = {"ok": Mark.GOOD, "warning": Mark.WATCH, "error": Mark.WATCH}
 #: What is said of maintenance stands in a pane of its own.
 _ELSEWHERE = ("maintenance", "maintained")
@@ -139,8 +137,6 @@ def _keyed(line: Line) -> Line:
         return replace(line, what=f"{line.what}, {_BY_WHOM}")
     return replace(line, command=_KEYS.get(line.about, "") if line.mark is Mark.WATCH else "")
 
-
-# What maintenance did, or would do: a summary above, and a line for every note below.
 
 _ACTIONS = {
     "promote": "promoted",
@@ -253,8 +249,6 @@ def _line(id: str, what: str, name: str, why: str, *, dim: bool = False, sign: s
         look="$muted" if dim else "",
     )
 
-
-# Lines that begin with what they are about; long ones go on below where they began.
 
 _MARKS = {Mark.GOOD: ("✓ ", "$success"), Mark.WATCH: ("! ", "$warning"), Mark.PLAIN: ("  ", "")}
 _LABEL, _LEAST = 14, 12

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from amem_tui.lists import Line as NoteLine
 
 
-# Which cycle of maintenance to do.
-
 _WHAT = {
     "nightly": "layers, fading, conflicts, merging, topics",
     "weekly": "that, and sums up what is old and fading",
@@ -66,8 +64,6 @@ def _cycle_picker(heading: str, due: str | None) -> Picker:
         choices.append((cycle, Content.assemble((f" {cycle:<9}", "bold"), (_WHAT[cycle], "$muted"), mark)))
     return Picker(heading, choices, chosen=due or CYCLES[0], keys={cycle[0]: cycle for cycle in CYCLES})
 
-
-# Something long that is being done to the collection: how far it is, and the way to call it off.
 
 _BAR, _BLANK = "━", "─"
 

@@ -24,12 +24,10 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 
-# A change of text as people see it: what is gone struck in red, what is new in green.
-
 _STYLES = {Fate.SAME: "", Fate.REMOVED: "strike $error", Fate.ADDED: "$success", Fate.SKIPPED: "$muted"}
 
 
-def texts(before: str, after: str, *, around: int | None = None) -> tuple[Content, Content, Content]:
+def changed_text(before: str, after: str, *, around: int | None = None) -> tuple[Content, Content, Content]:
     """Return the text before, with what is gone marked, the text after, with what is new marked, and both as one.
 
     `around` leaves out what is unchanged, but for about so many characters beside a change.
@@ -58,9 +56,6 @@ def _styled(piece: Piece) -> tuple[str, str]:
     # A line break that came or went would otherwise not be seen.
     marked = piece.fate is not Fate.SAME and not piece.text.strip() and "\n" in piece.text
     return (piece.text.replace("\n", "↵\n") if marked else piece.text), _STYLES[piece.fate]
-
-
-# Changes of fields as people read them: beside each other where there is room, else as one text.
 
 
 class ChangesView(VerticalScroll):
@@ -101,8 +96,6 @@ def field_blocks(changes: Iterable[FieldChange], *, beside: bool = True) -> list
             blocks.append(said(change.both, "both"))
     return blocks
 
-
-# The fields of a note in words, and two values of one compared.
 
 _TIMES = ("at", "valid_from", "valid_to")
 _TEXTS = ("content", "context")
@@ -193,7 +186,7 @@ def _compared(
         return FieldChange(name(field), old, new, both, long=len(both.plain) > _SHORT)
     was, became = (words(field, value, zone, titles) for value in (before, after))
     if field in _TEXTS:
-        return FieldChange(name(field), *texts(was, became, around=around), long=True)
+        return FieldChange(name(field), *changed_text(was, became, around=around), long=True)
     was, became = one_line(was, 400), one_line(became, 400)
     old, new = Content.styled(was, _GONE), Content.styled(became, _NEW)
     arrow = [Content.styled(" → ", "$muted")] if was and became else []

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from amem.storage.records import Version
 
 
-# Why something was done, with the titles of notes in place of the beginnings of their ids.
-
 _ID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f-]{27})?\b")
 _LONGEST = 50
 _REVERSAL = re.compile(r"(?:undo|redo) of operation (\d+)")
@@ -80,8 +78,6 @@ def _resolved(memory: AgenticMemorySystem, short: str) -> str | None:
     except (NoteNotFound, AmbiguousId):
         return None
 
-
-# What the history room reads of a note, all of it in one go and off the event loop.
 
 #: More versions than anybody looks through; the newest are shown, and how many there are is said.
 MOST = 300
@@ -144,9 +140,6 @@ def _changes(
         return version.changes
     born = memory.differences(record.id, 0, 1)
     return {field: change for field, change in born.items() if field not in _AS_EVER}
-
-
-# A version in words: its line in the list, and what stands above the change it made.
 
 
 def version_line(version: Version, cause: str, zone: tzinfo) -> Content:

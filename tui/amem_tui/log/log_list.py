@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from amem.storage.records import Operation
 
 
-# What a line of the log shows of an operation, read for a screenful of them at a time.
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     """`note` is the id of the note the operation is about, if it is about any; `about` its title, or what is known."""
@@ -142,8 +139,6 @@ class Outline:
             for child in children:
                 yield from self._branch(child, depth + 1)
 
-
-# The log as a list of any length: it holds the rows around what is seen and asks for the others as they come up.
 
 _ROWS_KEPT = 2_000
 #: Rows asked for at a time, above and below what is missing.

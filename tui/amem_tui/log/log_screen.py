@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from amem.storage.note_lists import Card
 
 
-# What exactly one operation did: the notes it made and changed, the links, what it proposed.
-
 #: More notes and links than anybody reads of one operation.
 _MOST = 20
 #: Of so many notes that one operation made all is told, of more the titles.

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from amem.verdict import Conflict
 
 
-# Notes of which one may hold: two that disagree, or a chain in which each took the place of the one before.
-
-
 @dataclass(frozen=True, slots=True)
 class Dispute:
     """`notes` in the order in which they were so; `pair` is (older, newer), the two sides of an open `conflict`."""
@@ -68,8 +65,6 @@ def read_chain(memory: AgenticMemorySystem, id: str, newer: str = "") -> Dispute
     note = next(each for each in notes if each.id == id)
     return Dispute(tuple(notes), (id, newer or note.superseded_by or ""))
 
-
-# What waits for a person: proposed rewrites, notes that disagree, notes that may be out of date.
 
 #: Of each more than a person decides in one sitting; more come up as these are decided.
 MOST = 200
@@ -118,8 +113,6 @@ def read_waiting(memory: AgenticMemorySystem) -> Waiting:
     titles = {id: title(card.text) for id, card in memory.cards_of(list(dict.fromkeys(ids))).items()}
     return Waiting(tuple(reviews), tuple(conflicts), tuple(settled), tuple(flags), counts, titles)
 
-
-# What waits in words: lines for the lists, and what stands beside them.
 
 NOTHING = {
     "rewrites": "No rewrite waits for you.",

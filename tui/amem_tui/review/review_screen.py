@@ -158,11 +158,10 @@ class ReviewScreen(NotesScreen):
 
     async def _show_dispute(self) -> None:
         self._dispute = await self._read_dispute()
-        words = Content(NOTHING["conflicts"]) if self._dispute is None else dispute_head(self._dispute)
-        self.query_one("#dispute-head", Static).update(words)
-        self._chain.fill(
-            [] if self._dispute is None else timeline(self._dispute, self._client.zone, self._chain.size.width)
-        )
+        shown, dispute = self._chain, self._dispute
+        head = Content(NOTHING["conflicts"]) if dispute is None else dispute_head(dispute)
+        self.query_one("#dispute-head", Static).update(head)
+        shown.fill([] if dispute is None else timeline(dispute, self._client.zone, shown.size.width))
 
     async def _read_dispute(self) -> Dispute | None:
         item = self._chosen

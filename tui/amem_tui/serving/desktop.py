@@ -194,8 +194,6 @@ def title_of(collection: str) -> str:
     return f"amem: {collection}"
 
 
-# The browser in a window of its own: a page served by a thread, and pywebview's window on it.
-
 #: Seconds that the server may take to begin, and to end.
 _PATIENCE = 10.0
 _ELSEWHERE = "amem tui runs in a terminal, amem tui --web in a web browser"

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from amem.settings import Settings
 
 
-# One open page and the browser that runs behind it, which ends with the page.
-
 #: Cells a page may be wide and high: a large screen full of small letters. What is drawn takes memory by the cell.
 _WIDEST, _HIGHEST = 1_000, 400
 _WIDTH, _HEIGHT = 80, 24
@@ -136,8 +134,6 @@ def bounded(size: Mapping[str, Any]) -> tuple[int, int]:
     width, height = (int(size.get(name, usual)) for name, usual in (("width", _WIDTH), ("height", _HEIGHT)))
     return max(1, min(width, _WIDEST)), max(1, min(height, _HIGHEST))
 
-
-# What runs behind a page or a window, and serving a page until it is told to stop.
 
 #: Runs ``amem`` in this Python, wherever it is called from.
 _AMEM = "import sys; sys.argv[0] = 'amem'; from amem.cli import main; main()"
