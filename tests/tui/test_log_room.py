@@ -114,6 +114,16 @@ async def test_any_operation_can_be_undone_and_redone_and_looks_undone(memory: A
 
 
 @pytest.mark.thorough
+async def test_an_operation_that_changed_nothing_is_told_so_without_long_ids(memory: AgenticMemorySystem) -> None:
+    memory.remember([{"role": "user", "content": "Good morning!"}], conversation="4e6ff025-f198-4639-aed4-93618a463a1a")
+    async with browsing(memory) as pilot:
+        log = await enter(pilot)
+        await go_to(pilot, log, "extract")
+        await wait_until(pilot, lambda: "It changed no notes." in screen_text(pilot))
+        assert "4e6ff025" in screen_text(pilot)
+        assert "4e6ff025-f198" not in screen_text(pilot)
+
+
 async def test_an_undo_says_what_later_work_it_left_alone(memory: AgenticMemorySystem) -> None:
     tea = memory.list()[-1].id
     memory.update(tea, context="Mine", tags=["mine"])

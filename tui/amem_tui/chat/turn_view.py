@@ -102,7 +102,7 @@ class TurnView(Vertical):
         self.answer_view = Prose("" if turn is None else turn.answer, classes="answer")
         self._head, self.notice = Static(classes="head"), Static(classes="notice")
         self._by, self.ending = Static(classes="head by"), Static(classes="ending")
-        self._shown = "" if turn is None else turn.answer
+        self.answer = "" if turn is None else turn.answer
 
     @property
     def number(self) -> int | None:
@@ -111,23 +111,13 @@ class TurnView(Vertical):
             return self.turn.number
         return None if self.reply is None else self.reply.turn
 
-    @property
-    def answer(self) -> str:
-        return self._shown
-
     def compose(self) -> ComposeResult:
-        yield self._head
-        yield self.question_view
-        yield self.notice
-        yield self._by
-        yield self.answer_view
-        yield self.ending
+        yield from (self._head, self.question_view, self.notice, self._by, self.answer_view, self.ending)
 
     def on_mount(self) -> None:
         self._said_at()
         if self.turn is not None:
-            self._notice(_UNSUPPORTED if self.turn.supported is False else "")
-            self._end(self.turn.state, self.turn.model, self.turn.error)
+            self._show_kept(self.turn)
         else:
             self._ending(Content.assemble(("recalling…", "$muted")))
 
@@ -138,25 +128,22 @@ class TurnView(Vertical):
         then = "waiting for the model" if model else "looking in memory"
         self._ending(Content.assemble((f"{plural(len(recalled), 'note')} recalled; {then}{since}", "$muted")))
 
-    def note(self, notice: str) -> None:
-        self._notice(notice)
-
     async def write(self, text: str) -> None:
-        if not self._shown:
+        if not self.answer:
             text = text.lstrip("\n")
             self._ending(Content(""))
-        self._shown += text
+        self.answer += text
         if not self.has_class("-answered"):
             self._answered_by("")
-        await self.answer_view.tell(self._shown)
+        await self.answer_view.tell(self.answer)
 
     async def finish(self, reply: Reply, named: Named) -> None:
         """Show how it ended, and which notes it names."""
         self.reply, self.state, self.recalled = reply, reply.state, reply.recalled
-        if rest := reply.text.lstrip("\n").removeprefix(self._shown):
-            self._shown += rest
-        if self._shown:
-            await self.answer_view.tell(self._shown, named)
+        if rest := reply.text.lstrip("\n").removeprefix(self.answer):
+            self.answer += rest
+        if self.answer:
+            await self.answer_view.tell(self.answer, named)
         self._end(reply.state, reply.model, reply.error, "" if reply.state is TurnState.UNANSWERED else reply.hint)
 
     async def become(self, turn: Turn, titles: Mapping[str, str]) -> None:
@@ -165,10 +152,13 @@ class TurnView(Vertical):
         self._said_at()
         if before is None or (before.answer, before.state, before.question) == (turn.answer, turn.state, turn.question):
             return
-        self.question, self._shown, self.state = turn.question, turn.answer, turn.state
+        self.question, self.answer, self.state = turn.question, turn.answer, turn.state
         await self.question_view.tell(_lines_kept(turn.question))
         await self.answer_view.tell(turn.answer)
-        self._notice(_UNSUPPORTED if turn.supported is False else "")
+        self._show_kept(turn)
+
+    def _show_kept(self, turn: Turn) -> None:
+        self.note(_UNSUPPORTED if turn.supported is False else "")
         self._end(turn.state, turn.model, turn.error)
 
     def _said_at(self) -> None:
@@ -185,9 +175,9 @@ class TurnView(Vertical):
         if hint:
             parts.append(Content.assemble((one_line(hint, 400), "")))
         if state is TurnState.UNANSWERED:
-            held = [] if self._shown.strip() else self._instead()
+            held = [] if self.answer.strip() else self._instead()
             if held:  # to say that memory has nothing, and then what it has, would be no help
-                self._notice("")
+                self.note("")
             parts += held
             parts.append(Content.assemble(("Nothing you typed is lost: a asks again.", "$muted")))
         self._ending(Content("\n").join(parts))
@@ -206,9 +196,9 @@ class TurnView(Vertical):
 
     def _answered_by(self, model: str) -> None:
         self._by.update(maker(model or "model"))
-        self.set_class(bool(self._shown.strip()), "-answered")
+        self.set_class(bool(self.answer.strip()), "-answered")
 
-    def _notice(self, notice: str) -> None:
+    def note(self, notice: str) -> None:
         self.notice.update(Content.assemble((one_line(notice, 400), "$warning")))
         self.notice.set_class(bool(notice), "-said")
 

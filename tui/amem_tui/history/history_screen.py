@@ -16,6 +16,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from amem.errors import AmbiguousId, NoteNotFound
+from amem.labels import short_id
 from amem.note import Status
 from amem_tui import changes
 from amem_tui.dialogs import Lines, Question
@@ -51,7 +52,7 @@ def causes_in_words(memory: AgenticMemorySystem, causes: Iterable[str]) -> dict[
 
     def named(match: re.Match[str]) -> str:
         card = cards.get(ids[match.group()] or "")
-        return match.group() if card is None else f"“{one_line(title(card.text), _LONGEST)}”"
+        return short_id(match.group()) if card is None else f"“{one_line(title(card.text), _LONGEST)}”"
 
     return {cause: _ID.sub(named, words) for cause, words in found.items()}
 

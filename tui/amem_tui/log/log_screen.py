@@ -74,7 +74,9 @@ def detail_blocks(found: Doings, cards: Mapping[str, Card], cause: str, zone: tz
     if more > 0:
         blocks.append(said(Content.styled(f"… and {more:,} notes more", "$muted")))
     if len(blocks) == 1:
-        blocks.append(said(Content.styled("Nothing is left of what it did.", "$muted")))
+        each = found.operation
+        did = "Nothing is left of what it did." if each.created or each.notes or each.links else "It changed no notes."
+        blocks.append(said(Content.styled(did, "$muted")))
     return blocks
 
 
