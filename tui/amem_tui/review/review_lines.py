@@ -169,7 +169,7 @@ def dispute_head(dispute: Dispute) -> Content:
     """Who sees a conflict, how sure and why; or what the chain is."""
     conflict = dispute.conflict
     if conflict is None:
-        return Content.styled("Decided. A number makes that note the current one, = makes both current.", "$muted")
+        return Content.styled("Decided: a number makes that note the current one, = makes both current.", "$muted")
     verdict = conflict.verdict
     label = "They contradict each other" if verdict.label == "contradicts" else "The later may overturn the earlier"
     lines = [
