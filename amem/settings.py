@@ -7,6 +7,7 @@ repository must not be able to redirect a model endpoint.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import tomllib
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
 #: The env file and what ``config.toml`` says, while settings are read. To make a class of settings that knows its own
 #: files, as pydantic-settings would have it, takes longer than all the reading.
 _FILES: ContextVar[tuple[Path | None, dict[str, Any]]] = ContextVar("_FILES", default=(None, {}))
+
+#: Settings of earlier versions that a file may still hold, and what replaces each.
+REMOVED = {
+    "entity_weight": "names are found as words are, see lexical_weight",
+    "kind_weight": "procedures are found by meaning and words, see dense_weight and lexical_weight",
+}
+_log = logging.getLogger("amem.settings")
 
 
 _AGENT = re.compile(r"[^\W_][\w.-]{0,39}")
@@ -101,16 +109,12 @@ class Settings(BaseSettings):
     """Weight of meaning."""
     lexical_weight: float = Field(default=1.0, ge=0)
     """Weight of words."""
-    entity_weight: float = Field(default=0.1, ge=0)
-    """Weight of names, which are words as well and count as those already."""
     facts_weight: float = Field(default=1.0, ge=0)
     """Weight of facts that answer what is asked; more, and a fact of somebody outvotes words and meaning together."""
     speaker_weight: float = Field(default=0.15, ge=0)
     """Weight of having been said by whom the question names."""
     time_weight: float = Field(default=0.5, ge=0)
     """Weight of lying in the time that the question names."""
-    kind_weight: float = Field(default=0.5, ge=0)
-    """Weight of being the kind of note that is asked for: a procedure, by who asks how to."""
     rrf_k: float = Field(default=60, gt=0)
     """The constant of reciprocal rank fusion."""
     window: int = Field(default=2, ge=0, le=10)
@@ -363,8 +367,11 @@ def _complaint(error: ValidationError) -> str:
 
 
 def unknown_setting(name: str) -> InvalidInput:
-    """The error for a name that is no setting, with those that are spelt nearly so."""
-    near = get_close_matches(name.lower().removeprefix("amem_").replace("-", "_"), Settings.model_fields, 3, 0.7)
+    """The error for a name that is no setting, with what replaces it or those that are spelt nearly so."""
+    plain = name.lower().removeprefix("amem_").replace("-", "_")
+    if plain in REMOVED:
+        return InvalidInput(f"setting {plain} was removed: {REMOVED[plain]}", hint="amem config lists all settings")
+    near = get_close_matches(plain, Settings.model_fields, 3, 0.7)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
     return InvalidInput(f"unknown setting {name!r}", hint=f"{meant}amem config lists them all")
 
@@ -385,6 +392,10 @@ def load_settings(home: str | Path | None = None, *, env_file: str | Path | None
     from_file = _read(root / "config.toml")
     # A variable meant for another program may share an env file; a key in amem's own file that amem does not know is
     # a typing error that would otherwise be silently ignored.
+    for name in from_file.keys() & REMOVED.keys():
+        del from_file[name]
+        # As an error, so that the shell shows it.
+        _log.error("%s: setting %s was removed and does nothing: %s", root / "config.toml", name, REMOVED[name])
     for name in (*given, *from_file):
         if name not in Settings.model_fields:
             raise unknown_setting(name)

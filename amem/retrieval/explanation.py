@@ -18,32 +18,26 @@ if TYPE_CHECKING:
 _RAW = {
     "dense": "cosine",
     "lexical": "BM25",
-    "entity": "rarity",
     "facts": "answered",
     "speaker": "said by",
     "time": "worth",
-    "kind": "worth",
     "source": "BM25",
     "rerank": "score",
 }
 _SAID = {
     "dense": "by meaning",
     "lexical": "by words",
-    "entity": "by name",
     "facts": "by facts",
     "time": "of the time asked for",
-    "kind": "of the kind asked for",
     "source": "by its source's words",
     "rerank": "when read again",
 }
 #: How a leg is called above what it found. Others go by their own names.
-_HEADS = {"dense": "meaning", "lexical": "words", "entity": "names", "rerank": "reread"}
+_HEADS = {"dense": "meaning", "lexical": "words", "rerank": "reread"}
 #: What the time leg matched where a question asks when, and names no time itself.
 _WHEN = ("says when",)
-#: Legs whose matches stand in the note's own text.
-_IN_TEXT = frozenset({"lexical", "entity"})
 #: Legs that speak of all notes alike: none is 1st.
-_UNRANKED = frozenset({"speaker", "time", "kind"})
+_UNRANKED = frozenset({"speaker", "time"})
 
 #: Turns beside each other, which no link joins.
 _BESIDE = {"next": "said right after", "previous": "said right before"}
@@ -79,7 +73,7 @@ class Lent:
 class LegShare:
     """One leg's part. `rank` counts from 1 and is None when the note was not among the leg's candidates.
 
-    `raw` is the leg's own score (cosine; BM25; summed rarity of the matched names; how much of what is asked the
+    `raw` is the leg's own score (cosine; BM25; how much of what is asked the
     facts answer); `scaled` is that score on the scale all legs share (0..1), and `weight` is what the leg counts for
     among the legs that had something to say (0..1); `share` is what the leg gave to the final score. `matched` holds
     the words or names it found, or the facts on the way to it; `lent` names the neighbouring turns that lent theirs.
@@ -109,7 +103,7 @@ class LegShare:
 
     @property
     def head(self) -> str:
-        """Its name for people: ``meaning``, ``words``, ``names``."""
+        """Its name for people: ``meaning``, ``words``, ``facts``."""
         return _HEADS.get(self.leg, self.leg)
 
     @property
@@ -250,8 +244,8 @@ class Explanation:
 
     @property
     def matched(self) -> tuple[str, ...]:
-        """The question's words and names that the note itself holds."""
-        return tuple(dict.fromkeys(word for leg in self.legs if leg.leg in _IN_TEXT for word in leg.matched))
+        """The question's words that the note itself holds."""
+        return tuple(dict.fromkeys(word for leg in self.legs if leg.leg == "lexical" for word in leg.matched))
 
     @property
     def shares(self) -> tuple[tuple[LegShare, float], ...]:

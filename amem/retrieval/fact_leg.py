@@ -15,8 +15,8 @@ from amem.language.subjects import USER, WE, canonical_subject, spellings, subje
 from amem.language.terms import content_terms, query_terms
 from amem.language.times import mentions
 from amem.note import Status
-from amem.retrieval.entity_leg import spans
 from amem.retrieval.legs import Listed
+from amem.retrieval.router import spans
 from amem.storage.fact_rows import told_at
 
 if TYPE_CHECKING:
@@ -49,6 +49,9 @@ _MOST_NAMES = 50
 #: for it, less.
 _CLOSE = 0.25
 _PAST = -0.5
+#: What a fact is worth that fills the slot, where its object is not what the question says of it: "Ana likes chess" to
+#: "which novels does Ana like".
+_SLOT = 0.25
 _OF_SOMEBODY = re.compile(r"['’]s |的")
 SELF = re.compile(r"\b(?:[Ii]|[Mm]y|me|mine|myself)\b|我(?!们)|本人")
 OURS = re.compile(r"\b(?:[Ww]e|[Oo]ur|us|ours)\b|我们|咱们")
@@ -110,12 +113,14 @@ class FactsLeg:
         ways = self._walk(session, asked, names, gate, past=past) if names else {}
         if not ways:
             return None
-        best = sorted(ways.items(), key=lambda each: (-each[1].score, -each[0]))[: question.limit]
+        rest = self._rest(text, asked, names)
+        worth = {key: way.score * _match(text, rest, way.facts[-1].object) for key, way in ways.items()}
+        best = sorted(ways, key=lambda key: (-worth[key], -key))[: question.limit]
         return Listed(
-            [key for key, _ in best],
-            [way.score for _, way in best],
-            best[0][1].score,
-            {key: way.words() for key, way in best},
+            best,
+            [worth[key] for key in best],
+            max(way.score for way in ways.values()),
+            {key: ways[key].words() for key in best},
             ties_share=True,
         )
 
@@ -124,6 +129,14 @@ class FactsLeg:
         speaking = {USER} if SELF.search(text) else set()
         together = {WE} if OURS.search(text) else set()
         return frozenset(set(named(text, self._user)) | speaking | together)
+
+    def _rest(self, text: str, asked: Asked, names: Set[str]) -> set[str]:
+        """What a question says beside its names and predicates: "novels" of "what novels does Ana like"."""
+        predicates = self._predicates()
+        words = [run for key, run in named(text, self._user).items() if key in names]
+        for predicate in asked.predicates:
+            words += _phrases(predicates, predicate, asked.roles)
+        return _left_over(text, words)
 
     def _walk(self, session: Session, asked: Asked, names: Set[str], gate: Gate, *, past: bool) -> dict[int, _Way]:
         ways: dict[int, _Way] = {}
@@ -197,6 +210,13 @@ class FactsLeg:
         """These predicates under every name that a note may have for them, folded."""
         rows = self._predicates().rows
         return [normalize(each) for name in predicates for each in (name, *rows[name].aliases)]
+
+
+def _match(text: str, rest: Set[str], object: str) -> float:
+    """How far the object of a fact is what a question asks for beside the slot, 0..1."""
+    if not rest or _names(text, object):
+        return 1.0
+    return max(_SLOT, len(rest & set(index_terms(object))) / len(rest))
 
 
 def _brought(reached: Iterable[_Way], asked: Asked, names: Set[str]) -> dict[str, _Way]:
@@ -405,23 +425,33 @@ class Slots:
 
     def _left_over(self, text: str, found: Collection[Interval], names: Iterable[str]) -> set[str]:
         """The terms of a question beside those of the subject, the slot, and what fills it."""
-        left = normalize(text)
         predicates = self._predicates()
-        words = {normalize(word) for each in found for word in self._words(predicates, each)}
-        words |= {normalize(name) for name in names}
-        for word in sorted(words, key=len, reverse=True):
-            left = left.replace(word, " ") if not word.isascii() else left
-        taken = {term for word in words for term in query_terms(word)}
-        return {term for term in content_terms(_PLAIN_ZH.sub(" ", left)) if term not in taken | _PLAIN}
+        words = list(names)
+        for each in found:
+            row = predicates.rows.get(each.predicate)
+            role = predicates.role(each.object) if row is not None and row.one == "role" else None
+            words += [each.object, *_phrases(predicates, each.predicate, [role] if role else ())]
+        return _left_over(text, words)
 
-    @staticmethod
-    def _words(predicates: Predicates, fact: Interval) -> Iterator[str]:
-        row = predicates.rows.get(fact.predicate)
-        yield from (fact.object, fact.predicate.replace("_", " "))
-        if row is not None:
-            yield from (*row.aliases, *row.asks)
-            if row.one == "role" and (role := predicates.role(fact.object)):
-                yield from (role.replace("_", " "), *ROLE_WORDS.get(role, ()))
+
+def _phrases(predicates: Predicates, predicate: str, roles: Iterable[str]) -> Iterator[str]:
+    """What a question may call a predicate, and these roles of its objects."""
+    row = predicates.rows.get(predicate)
+    yield predicate.replace("_", " ")
+    if row is not None:
+        yield from (*row.aliases, *row.asks)
+    for role in roles:
+        yield from (role.replace("_", " "), *ROLE_WORDS.get(role, ()))
+
+
+def _left_over(text: str, words: Iterable[str]) -> set[str]:
+    """The terms of a question beside those of `words` and those that only ask."""
+    folded = {normalize(word) for word in words}
+    left = normalize(text)
+    for word in sorted(folded, key=len, reverse=True):
+        left = left.replace(word, " ") if not word.isascii() else left
+    taken = {term for word in folded for term in query_terms(word)}
+    return {term for term in content_terms(_PLAIN_ZH.sub(" ", left)) if term not in taken | _PLAIN}
 
 
 def _names(text: str, object: str) -> bool:

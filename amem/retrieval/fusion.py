@@ -11,10 +11,8 @@ import numpy as np
 from amem.clock import zone
 from amem.language import query_terms, written_in_cjk
 from amem.protocols import Literate
-from amem.retrieval.entity_leg import EntityLeg
 from amem.retrieval.fact_leg import FactsLeg
-from amem.retrieval.legs import Answer, Asked, KindLeg, Leg, Listed, MeaningLeg, SpeakerLeg
-from amem.retrieval.question import weights
+from amem.retrieval.legs import Answer, Asked, Leg, Listed, MeaningLeg, SpeakerLeg
 from amem.retrieval.question_times import Dating
 from amem.retrieval.time_leg import TimeLeg
 from amem.retrieval.words import LexicalLeg
@@ -217,11 +215,9 @@ class Panel:
         self._dating = Dating(senses, local)
         self._legs: tuple[Leg, ...] = (
             *senses,
-            EntityLeg(frequencies),
             FactsLeg(settings, predicates),
             SpeakerLeg(),
             TimeLeg(senses, local),
-            KindLeg(senses),
         )
 
     def settle(self, asked: Asked, event: Vector | None) -> Asked:
@@ -235,7 +231,7 @@ class Panel:
         for leg in self._legs:
             if leg.name in wanted and (said := leg.ask(asked)) is not None:
                 answers[leg.name] = said
-        counts = weights(self._settings, answers, asked.reading.intents)
+        counts: dict[str, float] = {name: getattr(self._settings, f"{name}_weight") for name in answers}
         if "dense" in counts:
             counts["dense"] *= self._trust(asked.reading.meaning or asked.reading.text)
         return Heard(answers, counts, self.fusion.fuse(answers, counts, also))

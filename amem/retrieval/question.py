@@ -1,4 +1,4 @@
-"""What a question asks, as values: the kind of answer, its words, its time; and what each kind makes of the legs."""
+"""What a question asks, as values: the kind of answer, its words, its time."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
-
-    from amem.settings import Settings
 
 
 # How a question was read: what kind of answer it wants, which of its words are asked for, which time it speaks of.
@@ -164,30 +162,3 @@ class Reading:
 
 def _quoted(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words)
-
-
-# What each kind of question makes of the legs.
-#
-# A leg counts by its weight in the settings, times what the question's intents make of it: of several intents the one
-# that makes most of it. A leg that is not named keeps its weight; facts, speakers and times speak up by themselves
-# where a question gives them something to say.
-
-#: Who asks what Ana does, or all about her, asks by her name; why, how and when something was is told in notes that
-#: often do not repeat of whom.
-EMPHASIS: Mapping[Intent, Mapping[str, float]] = {
-    Intent.FACTUAL: {"entity": 1.0},
-    Intent.EXPLORATORY: {"entity": 1.0},
-    Intent.TEMPORAL: {"entity": 0.5},
-    Intent.CAUSAL: {"entity": 0.5},
-    Intent.PROCEDURAL: {"entity": 0.5},
-    Intent.GENERAL: {"entity": 0.5},
-}
-
-
-def weights(settings: Settings, legs: Iterable[str], intents: Iterable[Intent]) -> dict[str, float]:
-    """The weight of each of these legs for a question of these intents."""
-    asked = tuple(intents)
-    return {
-        leg: getattr(settings, f"{leg}_weight") * max(EMPHASIS[intent].get(leg, 1.0) for intent in asked)
-        for leg in legs
-    }

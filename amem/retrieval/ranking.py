@@ -13,7 +13,6 @@ from amem.errors import InvalidInput
 from amem.language import index_terms, query_terms
 from amem.note import Kind, Status
 from amem.rendering import holding_text
-from amem.retrieval.entity_leg import Names
 from amem.retrieval.expansion import SEEDS, Reached, Talk, best, better, causes, neighbours, next_to, replied, spread
 from amem.retrieval.explanation import ASKING, Prior
 from amem.retrieval.fusion import Heard, Panel
@@ -21,7 +20,7 @@ from amem.retrieval.legs import Asked
 from amem.retrieval.question import Intent
 from amem.retrieval.question_times import timely
 from amem.retrieval.rerank import pool, spaced
-from amem.retrieval.router import Router
+from amem.retrieval.router import Names, Router
 from amem.retrieval.words import Frequencies
 
 if TYPE_CHECKING:
@@ -163,7 +162,7 @@ class Priors:
 
 # One question's way from legs to ranked candidates, on one snapshot. Notes are not hydrated here.
 
-LEGS = ("dense", "lexical", "entity", "facts", "speaker", "time", "kind")
+LEGS = ("dense", "lexical", "facts", "speaker", "time")
 #: Rows looked at together while the best are let through.
 _CHUNK = 128
 
@@ -223,7 +222,6 @@ class Ranker:
         predicates: Callable[[], Predicates],
         reranking: Reranking,
         trust: Callable[[str], float],
-        recognise: Callable[[str], tuple[str, ...]] | None = None,
     ) -> None:
         self._dense = dense
         self._reranking = reranking
@@ -232,7 +230,7 @@ class Ranker:
         self._zone = zone(settings.timezone)
         self.router = Router(settings)
         self.frequencies = Frequencies()
-        self._names = Names(self.frequencies, settings.user_name, recognise)
+        self._names = Names(self.frequencies, settings.user_name)
         self._panel = Panel(dense, settings, self.frequencies, predicates, trust)
 
     def read(self, session: Session, query: Query) -> Reading:

@@ -142,17 +142,15 @@ _AT_ONCE = 96
 class Recall:
     """Finds notes by meaning, words, names and links. Safe to use from many threads.
 
-    `entities` recognises the names in a question; None looks the question's words up among the names the collection
-    knows. `reranker` finds what reads the best candidates
-    again: called with False one that is on this machine, with True one that may be fetched. What all these, the
-    embedder or the store raise comes through; what a reranker raises while it reads does not.
+    `reranker` finds what reads the best candidates again: called with False one that is on this machine, with True one
+    that may be fetched. What it, the embedder or the store raise comes through; what a reranker raises while it reads
+    does not.
     """
 
     def __init__(
         self,
         collection: Collection,
         *,
-        entities: Callable[[str], tuple[str, ...]] | None = None,
         reranker: Callable[[bool], Reranker | None] | None = None,
     ) -> None:
         self._store = collection.store
@@ -162,7 +160,7 @@ class Recall:
         self._reranking = Reranking(reranker or (lambda fetch: None), settings)
         embedder, predicates = self._embedder, collection.predicates
         trust = partial(dense_trust, embedder)
-        self._ranker = Ranker(self._dense, settings, predicates, self._reranking, trust, entities)
+        self._ranker = Ranker(self._dense, settings, predicates, self._reranking, trust)
         nearness = self._nearness if isinstance(embedder, Literate) else None
         self._confidences = Confidences(self._ranker.frequencies, Slots(settings, predicates), trust, nearness)
         self._languages = LanguagesOf()

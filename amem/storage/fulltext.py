@@ -50,10 +50,15 @@ _CONTAINING = "SELECT key FROM notes WHERE status <> 'deleted' AND instr(content
 
 
 def columns_of(note: MemoryNote) -> dict[str, str]:
-    """What full text holds of a note: our own tokens of each indexed column, separated by spaces."""
+    """What full text holds of a note: our own tokens of each indexed column, separated by spaces.
+
+    Names that the note is about and its text does not spell out ("she") stand among the keywords.
+    """
+    text = note.content.casefold()
+    unspoken = [name for name in note.entities if name.casefold() not in text]
     return {
         "content": " ".join(search_terms(note.content)),
-        "keywords": " ".join(index_terms(" ; ".join(note.keywords))),
+        "keywords": " ".join(index_terms(" ; ".join([*note.keywords, *unspoken]))),
         "tags": " ".join(index_terms(" ; ".join(note.tags))),
         "context": " ".join(index_terms(note.context)),
     }

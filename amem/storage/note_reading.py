@@ -68,8 +68,6 @@ _OWNED = " UNION ALL ".join(
 _ANY_OWNED = f"SELECT EXISTS ({_OWNED})"
 _METADATA = "SELECT id, metadata FROM notes WHERE id IN (SELECT value FROM json_each(:ids))"
 
-# The kinds written out as the index has them (0004_scopes.sql), or SQLite would not use it.
-_PROCEDURES = "SELECT key FROM notes WHERE kind IN ('procedure', 'code') AND status = 'active' LIMIT :limit"
 _WITHIN = (
     ("SELECT key FROM notes WHERE at >= :since AND at < :until LIMIT :limit"),
     ("SELECT key FROM notes WHERE valid_from >= :since AND valid_from < :until LIMIT :limit"),
@@ -268,10 +266,6 @@ class NoteReading:
         for statement in _WITHIN:
             found.update(self._session.column(statement, **bounds))
         return sorted(found)
-
-    def procedures(self, limit: int) -> list[int]:
-        """Keys of active notes that say how something is done (procedures and code), at most `limit`."""
-        return sorted(self._session.column(_PROCEDURES, limit=limit))
 
     def arrived_before(self, id: str, latest: datetime) -> datetime | None:
         """When the last note came before this one that came by `latest`; None where none did."""

@@ -218,6 +218,15 @@ def test_what_cannot_be_done_says_what_can(cli: Cli, words: tuple[str, ...], lin
     assert cli.refused(*(id if word == "ID" else word for word in words)).startswith(line)
 
 
+def test_a_setting_that_was_removed_is_accepted_in_the_file_with_what_replaces_it(cli: Cli) -> None:
+    cli.home.mkdir()
+    (cli.home / "config.toml").write_text("kind_weight = 0.5\n")
+    done = cli("config", "get", "dense_weight")
+    assert done.exit_code == 0
+    assert "setting kind_weight was removed and does nothing: procedures are found by meaning and words" in done.stderr
+    assert cli.refused("config", "set", "entity_weight", "1").startswith("setting entity_weight was removed: names")
+
+
 def test_settings_that_cannot_be_used_are_named(cli: Cli) -> None:
     assert cli.refused("list", AMEM_BATCH_SIZE="0").startswith("setting batch_size: ")
     assert cli.refused("--env-file", "/none", "list").startswith("no env file at /none (")

@@ -31,7 +31,7 @@ READING = Reading(
 )
 WORDS = LegShare("lexical", 2, 7.5, 0.4 * 0.6, ("invoices", "move"), 0.6, 0.4, (Lent("note-0", -1, ("week",)),))
 MEANING = LegShare("dense", 1, 0.71, 0.4 * 0.5, (), 0.5, 0.4)
-SILENT = LegShare("entity", None, 0.0, 0.0, (), 0.0, 0.2)
+SILENT = LegShare("facts", None, 0.0, 0.0, (), 0.0, 0.2)
 VIA = (Via("note-2", "supports", 1, "both are about the database"),)
 WHY = Explanation(
     id="note-1",
@@ -84,7 +84,7 @@ def test_one_note_is_a_sum_of_what_each_leg_gave() -> None:
     assert "meaning 1st 0.50 × 0.40 = 0.200" in told
     assert "words 2nd 0.60 × 0.40 = 0.240" in told
     assert "the turn before: It was a long week." in told
-    assert "names · nothing" in told
+    assert "facts · nothing" in told
     assert "linked from note-2 (supports: both are about the database)" in told
     assert "0.490 × freshness 1.000 = 0.490, 2nd of 40" in told
     assert told.endswith("Not reranked: it took too long.")

@@ -37,7 +37,6 @@ def open_collection(tmp_path: Path) -> Iterator[Callable[..., Collection]]:
         *,
         folder: Path | None = None,
         embedder: Embedder | None = None,
-        entities: Callable[[str], tuple[str, ...]] | None = None,
         **settings: Any,
     ) -> Collection:
         clock = FrozenClock("2026-02-01T09:00", seed=f"collection {len(opened)}")
@@ -47,7 +46,7 @@ def open_collection(tmp_path: Path) -> Iterator[Callable[..., Collection]]:
         by = embedder or HashEmbedder(256)
         by_notes = Vectorizer(store, by, chosen.embed_recipe)
         inside = collections.Collection(store, dense, by_notes, chosen, clock, cache(load_predicates), folder)
-        made = Collection(store, clock, by, Recall(inside, entities=entities), dense)
+        made = Collection(store, clock, by, Recall(inside), dense)
         opened.append(made)
         return made
 

@@ -12,7 +12,7 @@ from amem.retrieval.fusion import Convex, Fusion, ReciprocalRanks
 from amem.retrieval.legs import Listed
 
 A, B, C = 1, 2, 3
-EVEN = dict.fromkeys(("dense", "lexical", "entity"), 1.0)
+EVEN = dict.fromkeys(("dense", "lexical", "facts"), 1.0)
 
 
 def listed(*pairs: tuple[int, float], most: float = 1.0) -> Listed:
@@ -30,7 +30,7 @@ BOTH = pytest.mark.parametrize("fusion", [Convex(), ReciprocalRanks(60)], ids=la
 @BOTH
 def test_what_three_legs_agree_on_beats_what_one_leg_puts_first(fusion: Fusion) -> None:
     scores = relevance(
-        fusion, dense=listed((A, 0.9), (B, 0.8)), lexical=listed((B, 0.7), (A, 0.6)), entity=listed((B, 0.5))
+        fusion, dense=listed((A, 0.9), (B, 0.8)), lexical=listed((B, 0.7), (A, 0.6)), facts=listed((B, 0.5))
     )
     assert list(scores) == [B, A]
 

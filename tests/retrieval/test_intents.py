@@ -114,25 +114,6 @@ def test_an_exploratory_question_takes_in_what_is_linked(both: Callable[..., lis
     assert "gravel" not in off
 
 
-def test_a_procedural_question_finds_the_procedure(both: Callable[..., list[str]]) -> None:
-    def fill(memory: Collection) -> None:
-        memory.add("Resetting the router again was no fun, I reset the router twice.", kind=Kind.EPISODE)
-        memory.add("To reset the router hold the pin for ten seconds.", kind=Kind.PROCEDURE)
-
-    on, off = both(fill, "How do I reset the router again?")
-    assert "hold the pin" in on
-    assert "no fun" in off
-
-
-def test_a_procedure_that_is_beside_the_point_is_not_lifted(both: Callable[..., list[str]]) -> None:
-    def fill(memory: Collection) -> None:
-        memory.add("Ruben reset the router by holding the pin.", kind=Kind.EPISODE)
-        memory.add("Boil the beans for twenty minutes, then add salt.", kind=Kind.PROCEDURE)
-
-    on, _ = both(fill, "How do I reset the router?")
-    assert "pin" in on
-
-
 def test_who_asks_only_for_a_day_gets_that_day_and_not_who_says_its_name(collection: Collection) -> None:
     collection.add("She gave me yesterday's rolls for free.", at="2026-01-14")
     collection.add("The chart finds yesterday's peaks.", at="2026-01-09")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from amem.retrieval.entity_leg import without
+from amem.retrieval.router import spans, without
 
 if TYPE_CHECKING:
     from asking import Collection
@@ -114,3 +114,26 @@ def test_who_is_named_only_leans_and_does_not_decide(collection: Collection) -> 
     collection.add("I bought new shoes.", speaker="Ana")
     told = collection.add("The green boat is called Zephyr.", speaker="Ben")
     assert collection.found("What is Ana's green boat called?", k=1) == [told]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "question"),
+    [
+        ("Closed on Mondays.", "Gulbenkian Museum", "when is the gulbenkian museum open?"),
+        ("She likes it.", "Ana", "What is Ana's favourite?"),
+        ("他住在上海。", "王小明", "请问王小明的电话"),
+        ("部署在那里。", "PostgreSQL", "我们用PostgreSQL做什么？"),
+    ],
+)
+def test_a_name_that_a_note_is_about_finds_it_though_its_text_does_not_spell_it(
+    collection: Collection, text: str, name: str, question: str
+) -> None:
+    wanted = collection.add(text, entities=[name])
+    for n in range(9):
+        collection.add(f"Something else {n}.")
+    assert collection.found(question, legs=("lexical",)) == [wanted]
+
+
+def test_function_words_alone_are_no_names() -> None:
+    assert "where" not in spans("Where is the Old Mill?")
+    assert {"old mill", "the old mill", "mill"} <= set(spans("Where is the Old Mill?"))

@@ -32,7 +32,6 @@ def test_words_say_which_leg_found_it_where_and_by_what(collection: Collection) 
         collection.add(f"Something else {n}.")
     words = collection.explain("Why PostgreSQL and not MySQL?", wanted).words()
     assert "1st by words (postgresql, mysql)" in words
-    assert "1st by name (postgresql)" in words
     assert "by meaning (cosine 0." in words
     assert words.endswith(".")
 

@@ -156,7 +156,7 @@ def test_it_brings_in_what_words_and_meaning_miss(open_collection: Callable[...,
         stated(memory, f"{name} lives with a manager in flat {n}.", (name, "lives_in", f"town {n}"))
     question = "Where does Ana's manager live?"
     assert wanted in memory.found(question, k=2)
-    assert wanted not in memory.found(question, k=2, legs=("dense", "lexical", "entity"))
+    assert wanted not in memory.found(question, k=2, legs=("dense", "lexical"))
 
 
 def test_facts_of_one_person_without_end_do_not_flood(collection: Collection) -> None:
@@ -177,3 +177,12 @@ def test_questions_are_read_in_the_words_of_the_table(tmp_path: Path) -> None:
     (tmp_path / "predicates.toml").write_text('[drives]\nasks = ["car", "车"]\n', encoding="utf-8")
     own = Asking(load_predicates(tmp_path))
     assert own.of("Which car has he?").predicates == own.of("他的车呢？").predicates == {"drives"}
+
+
+@pytest.mark.parametrize("question", ["Which novels does Ana love?", "Does Ana enjoy crime novels by women?"])
+def test_of_several_values_the_one_that_the_question_speaks_of_answers(collection: Collection, question: str) -> None:
+    chess = stated(collection, "Note 1.", ("Ana", "likes", "chess"))
+    novels = stated(collection, "Note 2.", ("Ana", "likes", "crime novels"))
+    hits = collection.ask(question, k=50, legs=("facts",))
+    assert [hit.id for hit in hits] == [novels, chess]
+    assert hits[1].score < 0.5 * hits[0].score

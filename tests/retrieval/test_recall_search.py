@@ -84,13 +84,9 @@ def test_equal_notes_come_newest_first(collection: Collection) -> None:
     march, january, february = ids
     with collection.store.read() as session:
         assert len(session.notes.get_many(ids)) == 3
-    # Ties in every leg go to the older row, so only one leg is asked, and it ties.
-    collection.change(march, entities=["bins"])
-    collection.change(january, entities=["bins"])
-    collection.change(february, entities=["bins"])
     for n in range(9):
         collection.add(f"Something else {n}.")
-    assert collection.found("bins", k=3, legs=("entity",)) == [march, february, january]
+    assert collection.found("bins", k=3, legs=("lexical",)) == [march, february, january]
 
 
 @pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.ARCHIVED, Status.DELETED])
@@ -110,7 +106,7 @@ def test_superseded_and_archived_notes_come_when_asked_for(collection: Collectio
     assert collection.found("where is the office", filter=Filter(statuses=(Status.SUPERSEDED,))) == [old]
 
 
-@pytest.mark.parametrize("legs", [("dense",), ("lexical",), ("entity",), ()])
+@pytest.mark.parametrize("legs", [("dense",), ("lexical",), ()])
 def test_a_filter_holds_for_every_leg(collection: Collection, legs: tuple[str, ...]) -> None:
     wanted = collection.add("Ana plays tennis.", tags=["Sport"], entities=["Ana"], kind=Kind.PREFERENCE)
     collection.add("Ana plays tennis and chess.", tags=["games"], entities=["Ana"])
@@ -145,7 +141,7 @@ def test_only_the_legs_asked_for_are_used(collection: Collection) -> None:
     collection.add("Tea with Ana.", entities=["Ana"])
     for n in range(9):
         collection.add(f"Something else {n}.")
-    assert collection.ask("tea with ana", k=1)[0].matched_by == ("dense", "lexical", "entity")
+    assert collection.ask("tea with ana", k=1)[0].matched_by == ("dense", "lexical")
     assert collection.ask("tea with ana", k=1, legs=("lexical",))[0].matched_by == ("lexical",)
 
 
@@ -195,7 +191,7 @@ def test_words_alone_need_no_model(open_collection: Callable[..., Collection]) -
     memory = open_collection(embedder=embedder)
     memory.add("Tea.")
     embedder.calls.clear()
-    assert len(memory.ask("tea", legs=("lexical", "entity"))) == 1
+    assert len(memory.ask("tea", legs=("lexical", "facts"))) == 1
     assert embedder.calls == []
 
 
