@@ -12,9 +12,8 @@ from amem.clock import zone
 from amem.language import query_terms, written_in_cjk
 from amem.protocols import Literate
 from amem.retrieval.fact_leg import FactsLeg
-from amem.retrieval.legs import Answer, Asked, Leg, Listed, MeaningLeg, SpeakerLeg
+from amem.retrieval.legs import Answer, Asked, Leg, Listed, MeaningLeg, SpeakerLeg, TimeLeg
 from amem.retrieval.question_times import Dating
-from amem.retrieval.time_leg import TimeLeg
 from amem.retrieval.words import LexicalLeg
 from amem.storage.sql_values import listed
 

@@ -16,8 +16,8 @@ from amem.language.numerals import SPELLED
 from amem.language.terms import content_terms
 from amem.language.times import Named, Span, named
 from amem.note import Kind
+from amem.retrieval.legs import times_of
 from amem.retrieval.question import Event, Intent, Period, Reading, Recency
-from amem.retrieval.time_leg import times_of
 from amem.storage.rows import moment_or_never
 
 if TYPE_CHECKING:

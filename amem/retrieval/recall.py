@@ -1,11 +1,10 @@
-"""Questions in, hits out: embeds, ranks, hydrates, says why, and counts the use."""
+"""Questions in, hits out: one flow of eight steps, from reading the question to counting the use."""
 
 from __future__ import annotations
 
 import logging
-import math
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,20 +14,19 @@ from amem.clock import zone
 from amem.errors import NoteNotFound, StorageBusy, StorageFull, StorageReadOnly
 from amem.protocols import Literate
 from amem.retrieval.confidence import Confidences
-from amem.retrieval.exclusions import kept_out
-from amem.retrieval.explanation import Explanation, LegShare
+from amem.retrieval.explaining import explained, kept_out, silent
+from amem.retrieval.explanation import Explanation
 from amem.retrieval.fact_leg import Slots
 from amem.retrieval.fusion import LanguagesOf, dense_trust
-from amem.retrieval.highlight import bounds, matched_words
+from amem.retrieval.highlight import bounds
 from amem.retrieval.hit import Hit
-from amem.retrieval.ranking import Priors, Ranked, Ranker, Ranking, legs_of
+from amem.retrieval.ranking import Priors, Ranked, Ranker, legs_of
 from amem.retrieval.rerank import LEG as RERANK
 from amem.retrieval.rerank import Reranking
 from amem.retrieval.router import as_it_is
-from amem.retrieval.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from amem.clock import Clock
     from amem.collection import Collection
@@ -36,19 +34,223 @@ if TYPE_CHECKING:
     from amem.protocols import Matrix, Reranker, Vector
     from amem.query import Query
     from amem.retrieval.confidence import Judged
-    from amem.retrieval.explanation import Lent
-    from amem.retrieval.fusion import Part
-    from amem.retrieval.legs import Answer
     from amem.retrieval.question import Reading
+    from amem.retrieval.ranking import Ranking
     from amem.storage.store import Session, Store
-
-
-# Counts hits as used: best effort, in one small write, never in the way of an answer.
 
 logger = logging.getLogger("amem.retrieval")
 
-#: Longest that an answer waits for its use to be counted.
+#: So many sentences of a note are looked at for the one nearest in meaning.
+_SENTENCES = 64
+#: So many sentences are embedded for the hits of one question.
+_AT_ONCE = 96
+#: Longest that an answer waits for its use to be counted, in seconds.
 _PATIENCE = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question as it was read, its vector, and that of the event it measures time by; None where none is needed."""
+
+    reading: Reading
+    vector: Vector | None = None
+    event: Vector | None = None
+
+
+class Recall:
+    """Finds notes by meaning, words, facts, speakers, times and links. Safe to use from many threads.
+
+    `reranker` finds what reads the best candidates again: called with False one that is on this machine, with True one
+    that may be fetched. What it, the embedder or the store raise comes through; what a reranker raises while it reads
+    does not.
+    """
+
+    def __init__(self, collection: Collection, *, reranker: Callable[[bool], Reranker | None] | None = None) -> None:
+        self._store = collection.store
+        self._dense = collection.dense
+        self._embedder = collection.vectorizer.embedder
+        settings = self._settings = collection.settings
+        self._reranking = Reranking(reranker or (lambda fetch: None), settings)
+        embedder, predicates = self._embedder, collection.predicates
+        trust = partial(dense_trust, embedder)
+        self._ranker = Ranker(self._dense, settings, predicates, self._reranking, trust)
+        nearness = self._nearness if isinstance(embedder, Literate) else None
+        self._confidences = Confidences(self._ranker.frequencies, Slots(settings, predicates), trust, nearness)
+        self._languages = LanguagesOf()
+        self._uses = Uses(collection.store, collection.clock)
+
+    def search(self, query: Query) -> list[Hit]:
+        """The best `query.k` notes, best first; equal scores newest first. An empty question finds nothing."""
+        return self.search_batch([query])[0]
+
+    def search_batch(self, queries: Sequence[Query], *, vectors: dict[str, Vector] | None = None) -> list[list[Hit]]:
+        """As `search` for each query, with one embedding call for all and on one snapshot.
+
+        `vectors` are those of texts that were embedded before by the same embedder; it takes in what is embedded here.
+        """
+        asked = {place: query for place, query in enumerate(queries) if query.k > 0 and query.text.strip()}
+        answers: list[list[Hit]] = [[] for _ in queries]
+        if not asked:
+            return answers
+        # 1 and 2: read the questions, embed what meaning is asked.
+        questions = self._understand(asked.values(), {} if vectors is None else vectors)
+        self._reranking.prepare(asked.values())
+        used: list[int] = []
+        with self._store.read() as session:
+            for place, query in asked.items():
+                question = questions[query.text]
+                with session.within(query.filter.scope):
+                    # 3: ask the legs, fuse, follow links, read again, weigh by standing (see Ranker).
+                    ranking = self._rank(session, query, question)
+                    # 4: choose.
+                    least = query.minimum_score
+                    chosen = [each for each in ranking.order[: query.k] if least is None or each.score >= least]
+                    # 5 and 6: hydrate and explain; say how sure each is.
+                    hits = self._hits(session, query, ranking, chosen)
+                if query.passages:
+                    # 7: find the sentence nearest in meaning.
+                    told = self._with_sentences([hit.explanation for hit in hits], question.vector)
+                    hits = [replace(hit, explanation=each) for hit, each in zip(hits, told, strict=True)]
+                answers[place] = hits
+                if query.touch:
+                    left = {hit.id for hit in hits}
+                    used += [each.key for each in chosen if each.id in left]
+        # 8: count the use.
+        self._uses.count(used)
+        return answers
+
+    def opened(self, ids: Sequence[str]) -> None:
+        """Count notes that were read by their id as used; best effort, as with hits."""
+        with self._store.read() as session:
+            keys = list(session.notes.keys_of(ids).values())
+        self._uses.count(keys)
+
+    def explain(self, query: Query, id: str) -> Explanation:
+        """Why the note is among the hits, or what kept it out. Counts as no use. Raises NoteNotFound."""
+        asked = [query] if query.text.strip() else []
+        question = self._understand(asked, {}).get(query.text, _Question(as_it_is(query.text)))
+        self._reranking.prepare(asked)
+        with self._store.read() as session, session.within(query.filter.scope):
+            note = session.notes.get_many([id], history=False, deleted=True).get(id)
+            if note is None:
+                raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
+            key = session.notes.keys_of([id])[id]
+            prior = Priors(query, question.reading, self._settings).of(session, [key])[key]
+            local = zone(self._settings.timezone)
+            if not asked:
+                out = kept_out(session, query, None, key, note, local)
+                return Explanation(id, 0.0, 0.0, prior, kept_out=out, reading=question.reading, content=note.content)
+            ranking = self._rank(session, query, question, every=True, also=[key])
+            places = {each.key: place for place, each in enumerate(ranking.order, start=1)}
+            place = places.get(key)
+            ranked = Ranked(key, id, "", {}, 0.0, (), prior) if place is None else ranking.order[place - 1]
+            found = explained(ranking, ranked, note, place=place)
+            found = replace(
+                found,
+                legs=(*found.legs, *silent(ranking, key, {leg.leg for leg in found.legs})),
+                kept_out=kept_out(session, query, ranking, key, note, local),
+                among=len(places),
+            )
+        return self._with_sentences([found], question.vector)[0]
+
+    def _understand(self, queries: Iterable[Query], vectors: dict[str, Vector]) -> dict[str, _Question]:
+        """Each question by its text, read, with its vectors, new ones added to `vectors`; refreshes the dense leg."""
+        asked = list(queries)
+        if not asked:
+            return {}
+        with self._store.read() as session:
+            counter = session.counter
+            languages = self._languages.of(session)
+            readings = {query.text: self._ranker.read(session, query) for query in asked}
+        self._dense.refresh(counter)
+        meant: dict[str, tuple[str, str]] = {
+            text: (reading.meaning or text, "" if reading.event is None else reading.event.text)
+            for text, reading in readings.items()
+        }
+        embedded = [
+            query.text for query in asked if "dense" in legs_of(query) or query.filter.minimum_cosine is not None
+        ]
+        texts = dict.fromkeys(text for each in embedded for text in meant[each] if text)
+        if missing := [text for text in texts if text not in vectors]:
+            vectors |= zip(missing, self._embedder.embed(missing), strict=True)
+        return {
+            text: _Question(
+                replace(reading, foreign=languages.foreign_to(text, self._embedder)),
+                *(vectors.get(each) for each in meant[text]),
+            )
+            for text, reading in readings.items()
+        }
+
+    def _rank(
+        self, session: Session, query: Query, question: _Question, *, every: bool = False, also: Sequence[int] = ()
+    ) -> Ranking:
+        reading, vector, event = question.reading, question.vector, question.event
+        return self._ranker.rank(session, query, reading, vector, event=event, every=every, also=also)
+
+    def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:
+        ids = [each.id for each in chosen]
+        notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
+        sources = session.sources.of(ids)
+        found = [
+            (each.key, explained(ranking, each, notes[each.id], place=place), notes[each.id])
+            for place, each in enumerate(chosen, start=1)
+        ]
+        judged = self._confidences.of(session, query, ranking, found)
+        least = query.minimum_confidence
+        return [
+            _hit(note, sources[note.id], replace(explanation, signs=how.signs), how, self._settings.collection)
+            for (_, explanation, note), how in zip(found, judged, strict=True)
+            if least is None or how.confidence >= least
+        ]
+
+    def _with_sentences(self, found: Sequence[Explanation], vector: Vector | None) -> list[Explanation]:
+        """Each with the sentence nearest in meaning, where its note has several and holds no word asked for."""
+        if vector is None:
+            return list(found)
+        places = [() if each.passage.spans else tuple(bounds(each.content)[:_SENTENCES]) for each in found]
+        wanted = [(place, span) for place, spans in enumerate(places) if len(spans) > 1 for span in spans][:_AT_ONCE]
+        if not wanted:
+            return list(found)
+        vectors = self._embedder.embed([found[place].content[start:end] for place, (start, end) in wanted])
+        nearest: dict[int, tuple[float, tuple[int, int]]] = {}
+        for (place, span), each in zip(wanted, vectors, strict=True):
+            cosine = float(np.dot(each, vector))
+            if place not in nearest or cosine > nearest[place][0]:
+                nearest[place] = cosine, span
+        return [
+            replace(each, sentence=nearest[place][1]) if place in nearest else each for place, each in enumerate(found)
+        ]
+
+    def _nearness(self, texts: Sequence[str], keys: Sequence[int]) -> Matrix:
+        """The cosine of each text with each of these notes, shape (len(texts), len(keys)); NaN without a vector."""
+        return self._embedder.embed(texts) @ self._dense.vectors(np.array(keys, dtype=np.int64)).T
+
+
+def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, judged: Judged, collection: str) -> Hit:
+    legs = tuple(leg.leg for leg in explanation.legs if leg.leg != RERANK)
+    return Hit(
+        id=note.id,
+        content=note.content,
+        context=note.context,
+        keywords=tuple(note.keywords),
+        tags=tuple(note.tags),
+        timestamp=note.timestamp,
+        category=note.category,
+        score=explanation.score,
+        # More than half of its score, that is: a good answer that a link lifted a little is an answer of its own.
+        is_neighbor=2 * explanation.link_share > explanation.score,
+        kind=note.kind,
+        matched_by=(*legs, "link") if explanation.via else legs,
+        via=explanation.via,
+        sources=tuple(sources),
+        explanation=explanation,
+        links=tuple(note.links),
+        confidence=judged.confidence,
+        support=judged.support,
+        overturned=tuple(note.overturned),
+        doubts=tuple(note.doubts),
+        collection=collection,
+    )
 
 
 class Uses:
@@ -81,265 +283,3 @@ class Uses:
             if today != self._day:
                 self._day, self._counted = today, set()
             return [key for key in dict.fromkeys(keys) if key not in self._counted]
-
-
-# What a ranking knows of one note, as an explanation of its score.
-
-
-def explained(ranking: Ranking, ranked: Ranked, note: MemoryNote, *, place: int | None) -> Explanation:
-    """Why a ranked note has its score: the shares of all that gave it any."""
-    factor = ranked.prior.factor
-    return Explanation(
-        id=ranked.id,
-        score=ranked.score,
-        relevance=ranked.relevance,
-        prior=ranked.prior,
-        legs=tuple(
-            _share(ranking, ranking.answers.get(leg), ranked.key, leg, part, factor)
-            for leg, part in ranked.parts.items()
-        ),
-        link_share=max(0.0, ranked.relevance - ranked.direct) * factor if ranked.via else 0.0,
-        via=ranked.via,
-        place=place,
-        reading=ranking.reading,
-        fusion=ranking.fusion,
-        notes=(*ranking.notes, *ranked.notes),
-        content=note.content,
-    )
-
-
-def silent(ranking: Ranking, key: int, told: Container[str]) -> tuple[LegShare, ...]:
-    """What the legs not `told` of think of a note, to whose score they gave nothing."""
-    # Where raw input answered for them, the legs' own opinions are told.
-    told_by = ranking if ranking.heard is None else ranking.heard
-    return tuple(
-        _share(ranking, told_by.answers.get(leg), key, leg, part, 0.0)
-        for leg, part in told_by.fused.parts(key, silent=True).items()
-        if leg not in told and not math.isnan(part.raw)
-    )
-
-
-def _share(ranking: Ranking, answer: Answer | None, key: int, leg: str, part: Part, factor: float) -> LegShare:
-    question = ranking.reading.text
-    matched = () if answer is None else answer.matched(key)
-    lent: tuple[Lent, ...] = ()
-    if isinstance(answer, Words):
-        matched = matched_words(question, matched)
-        lent = tuple(replace(each, words=matched_words(question, each.words)) for each in answer.lent(key))
-    if leg == "speaker":
-        matched = (ranking.reading.named,)
-    return LegShare(leg, part.rank, part.raw, part.share * factor, matched, part.scaled, part.weight, lent)
-
-
-# Questions in, hits out: embeds, ranks, hydrates the few notes that are returned, says why, and counts the use.
-
-#: So many sentences of a note are looked at for the one nearest in meaning.
-_SENTENCES = 64
-#: So many sentences are embedded for the hits of one question.
-_AT_ONCE = 96
-
-
-class Recall:
-    """Finds notes by meaning, words, names and links. Safe to use from many threads.
-
-    `reranker` finds what reads the best candidates again: called with False one that is on this machine, with True one
-    that may be fetched. What it, the embedder or the store raise comes through; what a reranker raises while it reads
-    does not.
-    """
-
-    def __init__(
-        self,
-        collection: Collection,
-        *,
-        reranker: Callable[[bool], Reranker | None] | None = None,
-    ) -> None:
-        self._store = collection.store
-        self._dense = collection.dense
-        self._embedder = collection.vectorizer.embedder
-        settings = self._settings = collection.settings
-        self._reranking = Reranking(reranker or (lambda fetch: None), settings)
-        embedder, predicates = self._embedder, collection.predicates
-        trust = partial(dense_trust, embedder)
-        self._ranker = Ranker(self._dense, settings, predicates, self._reranking, trust)
-        nearness = self._nearness if isinstance(embedder, Literate) else None
-        self._confidences = Confidences(self._ranker.frequencies, Slots(settings, predicates), trust, nearness)
-        self._languages = LanguagesOf()
-        self._uses = Uses(collection.store, collection.clock)
-
-    def search(self, query: Query) -> list[Hit]:
-        """The best `query.k` notes, best first; equal scores newest first. An empty question finds nothing."""
-        return self.search_batch([query])[0]
-
-    def search_batch(self, queries: Sequence[Query], *, vectors: dict[str, Vector] | None = None) -> list[list[Hit]]:
-        """As `search` for each query, with one embedding call for all and on one snapshot.
-
-        `vectors` are those of texts that were embedded before by the same embedder; it takes in what is embedded here.
-        """
-        asked = {place: query for place, query in enumerate(queries) if query.k > 0 and query.text.strip()}
-        answers: list[list[Hit]] = [[] for _ in queries]
-        if not asked:
-            return answers
-        readings, vectors = self._read(asked.values(), vectors)
-        self._reranking.prepare(asked.values())
-        used: list[int] = []
-        with self._store.read() as session:
-            for place, query in asked.items():
-                reading = readings[query.text]
-                vector, event = vectors.get(_meant(reading)), vectors.get(_happened(reading))
-                with session.within(query.filter.scope):
-                    ranking = self._ranker.rank(session, query, reading, vector, event=event)
-                    chosen = _chosen(ranking, query)
-                    answers[place] = self._hits(session, query, ranking, chosen)
-                if query.passages:
-                    answers[place] = self._with_sentences(answers[place], vector)
-                if query.touch:
-                    left = {hit.id for hit in answers[place]}
-                    used += [each.key for each in chosen if each.id in left]
-        self._uses.count(used)
-        return answers
-
-    def opened(self, ids: Sequence[str]) -> None:
-        """Count notes that were read by their id as used; best effort, as with hits."""
-        with self._store.read() as session:
-            keys = list(session.notes.keys_of(ids).values())
-        self._uses.count(keys)
-
-    def explain(self, query: Query, id: str) -> Explanation:
-        """Why the note is among the hits, or what kept it out. Counts as no use. Raises NoteNotFound."""
-        asking = bool(query.text.strip())
-        readings, vectors = self._read([query] if asking else [])
-        self._reranking.prepare([query] if asking else [])
-        with self._store.read() as session, session.within(query.filter.scope):
-            note = session.notes.get_many([id], history=False, deleted=True).get(id)
-            if note is None:
-                raise NoteNotFound(f"no note {id!r}", hint="amem list shows the ids")
-            key = session.notes.keys_of([id])[id]
-            reading = readings[query.text] if asking else as_it_is(query.text)
-            prior = Priors(query, reading, self._settings).of(session, [key])[key]
-            local = zone(self._settings.timezone)
-            if not asking:
-                out = kept_out(session, query, None, key, note, local)
-                return Explanation(id, 0.0, 0.0, prior, kept_out=out, reading=reading, content=note.content)
-            vector, event = vectors.get(_meant(reading)), vectors.get(_happened(reading))
-            ranking = self._ranker.rank(session, query, reading, vector, event=event, every=True, also=[key])
-            places = {each.key: place for place, each in enumerate(ranking.order, start=1)}
-            place = places.get(key)
-            ranked = Ranked(key, id, "", {}, 0.0, (), prior) if place is None else ranking.order[place - 1]
-            found = explained(ranking, ranked, note, place=place)
-            found = replace(
-                found,
-                legs=(*found.legs, *silent(ranking, key, {leg.leg for leg in found.legs})),
-                kept_out=kept_out(session, query, ranking, key, note, local),
-                among=len(places),
-            )
-        return self._told([found], vector)[0]
-
-    def _with_sentences(self, hits: Sequence[Hit], vector: Vector | None) -> list[Hit]:
-        told = self._told([hit.explanation for hit in hits], vector)
-        return [replace(hit, explanation=each) for hit, each in zip(hits, told, strict=True)]
-
-    def _told(self, found: Sequence[Explanation], vector: Vector | None) -> list[Explanation]:
-        """Each with the sentence nearest in meaning, where its note has several and holds no word asked for."""
-        if vector is None:
-            return list(found)
-        places = [() if each.passage.spans else tuple(bounds(each.content)[:_SENTENCES]) for each in found]
-        wanted = [(place, span) for place, spans in enumerate(places) if len(spans) > 1 for span in spans][:_AT_ONCE]
-        if not wanted:
-            return list(found)
-        vectors = self._embedder.embed([found[place].content[start:end] for place, (start, end) in wanted])
-        nearest: dict[int, tuple[float, tuple[int, int]]] = {}
-        for (place, span), each in zip(wanted, vectors, strict=True):
-            cosine = float(np.dot(each, vector))
-            if place not in nearest or cosine > nearest[place][0]:
-                nearest[place] = cosine, span
-        return [
-            replace(each, sentence=nearest[place][1]) if place in nearest else each for place, each in enumerate(found)
-        ]
-
-    def _read(
-        self, queries: Iterable[Query], vectors: dict[str, Vector] | None = None
-    ) -> tuple[dict[str, Reading], dict[str, Vector]]:
-        """How each question is read, by its text, and the vectors of what the dense leg, now up to date, is asked."""
-        asked = list(queries)
-        with self._store.read() as session:
-            counter = session.counter
-            languages = self._languages.of(session)
-            readings = {
-                query.text: replace(
-                    self._ranker.read(session, query), foreign=languages.foreign_to(query.text, self._embedder)
-                )
-                for query in asked
-            }
-        self._dense.refresh(counter)
-        texts = dict.fromkeys(
-            text
-            for query in asked
-            if "dense" in legs_of(query) or query.filter.minimum_cosine is not None
-            for text in (_meant(readings[query.text]), _happened(readings[query.text]))
-            if text
-        )
-        vectors = {} if vectors is None else vectors
-        if missing := [text for text in texts if text not in vectors]:
-            vectors |= zip(missing, self._embedder.embed(missing), strict=True)
-        return readings, vectors
-
-    def _hits(self, session: Session, query: Query, ranking: Ranking, chosen: Sequence[Ranked]) -> list[Hit]:
-        ids = [each.id for each in chosen]
-        notes = session.notes.get_many(ids, history=False, usage=False, deleted=True)
-        sources = session.sources.of(ids)
-        found = [
-            (each.key, explained(ranking, each, notes[each.id], place=place), notes[each.id])
-            for place, each in enumerate(chosen, start=1)
-        ]
-        judged = self._confidences.of(session, query, ranking, found)
-        least = query.minimum_confidence
-        return [
-            _hit(note, sources[note.id], replace(explanation, signs=how.signs), how, self._settings.collection)
-            for (_, explanation, note), how in zip(found, judged, strict=True)
-            if least is None or how.confidence >= least
-        ]
-
-    def _nearness(self, texts: Sequence[str], keys: Sequence[int]) -> Matrix:
-        """The cosine of each text with each of these notes, shape (len(texts), len(keys)); NaN without a vector."""
-        return self._embedder.embed(texts) @ self._dense.vectors(np.array(keys, dtype=np.int64)).T
-
-
-def _meant(reading: Reading) -> str:
-    return reading.meaning or reading.text
-
-
-def _happened(reading: Reading) -> str:
-    """The event that the question measures time by; '' where there is none."""
-    return "" if reading.event is None else reading.event.text
-
-
-def _chosen(ranking: Ranking, query: Query) -> list[Ranked]:
-    least = query.minimum_score
-    return [each for each in ranking.order[: query.k] if least is None or each.score >= least]
-
-
-def _hit(note: MemoryNote, sources: Sequence[Source], explanation: Explanation, judged: Judged, collection: str) -> Hit:
-    legs = tuple(leg.leg for leg in explanation.legs if leg.leg != RERANK)
-    return Hit(
-        id=note.id,
-        content=note.content,
-        context=note.context,
-        keywords=tuple(note.keywords),
-        tags=tuple(note.tags),
-        timestamp=note.timestamp,
-        category=note.category,
-        score=explanation.score,
-        # More than half of its score, that is: a good answer that a link lifted a little is an answer of its own.
-        is_neighbor=2 * explanation.link_share > explanation.score,
-        kind=note.kind,
-        matched_by=(*legs, "link") if explanation.via else legs,
-        via=explanation.via,
-        sources=tuple(sources),
-        explanation=explanation,
-        links=tuple(note.links),
-        confidence=judged.confidence,
-        support=judged.support,
-        overturned=tuple(note.overturned),
-        doubts=tuple(note.doubts),
-        collection=collection,
-    )
