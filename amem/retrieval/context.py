@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from amem.rendering import doubt_of, text_within
 from amem.retrieval.budget import MEMORIES_END, MEMORIES_START, Candidate, comparable, harmless, pick, told_by_others
 from amem.retrieval.confidence import Support, best_support, supporting
 from amem.retrieval.core_notes import CoreNotes, background
+from amem.retrieval.explanation import as_plain
 from amem.retrieval.highlight import bounds, passage
 
 if TYPE_CHECKING:
@@ -119,19 +120,8 @@ class Context:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "query": self.query,
-            "text": self.text,
-            "core": [note.to_dict() for note in self.core],
-            "notes": [asdict(note) for note in self.notes],
-            "tokens": self.tokens,
-            "budget": self.budget,
-            "left_out": [asdict(note) for note in self.left_out],
-            "order": self.order,
-            "support": self.support,
-            "counted_by": self.counted_by,
-            "exact": self.exact,
-        }
+        plain: dict[str, Any] = as_plain(self)
+        return plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from amem.note import Kind, Status
 from amem.query import Filter
 from amem.rendering import doubt_of, holding_facts, holding_text, text_within
 from amem.retrieval.budget import BACKGROUND, BACKGROUND_ZH, LABELS_ZH, harmless
+from amem.retrieval.explanation import as_plain
 from amem.retrieval.ranking import Gate
 
 if TYPE_CHECKING:
@@ -188,16 +189,6 @@ class CoreNote:
     tokens: int
     line: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "id": self.id,
-            "kind": str(self.kind),
-            "trust": self.trust,
-            "tokens": self.tokens,
-            "line": self.line,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class CoreNotes:
@@ -213,12 +204,8 @@ class CoreNotes:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {
-            "text": self.text,
-            "notes": [note.to_dict() for note in self.notes],
-            "tokens": self.tokens,
-            "budget": self.budget,
-        }
+        plain: dict[str, Any] = as_plain(self)
+        return plain
 
 
 def core_notes(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from amem.labels import short_id
@@ -48,6 +50,17 @@ ASKING = 0.8
 ENDED = 0.7
 
 
+def as_plain(value: Any) -> Any:
+    """JSON-ready: a dataclass as a dictionary of its fields, sequences as lists, times as ISO 8601, enums as text."""
+    if is_dataclass(value):
+        return {each.name: as_plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, tuple | list):
+        return [as_plain(each) for each in value]
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, Enum) else value
+
+
 @dataclass(frozen=True, slots=True)
 class Lent:
     """What a neighbouring turn lent: the note `id`, `steps` turns away (-1 is the turn before), and the words it has.
@@ -63,10 +76,6 @@ class Lent:
         """For people: ``the turn before``, ``2 turns after``."""
         side = "before" if self.steps < 0 else "after"
         return f"the turn {side}" if abs(self.steps) == 1 else f"{abs(self.steps)} turns {side}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {"id": self.id, "steps": self.steps, "words": list(self.words)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +96,6 @@ class LegShare:
     scaled: float = 0.0
     weight: float = 0.0
     lent: tuple[Lent, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "leg": self.leg,
-            "rank": self.rank,
-            "raw": self.raw,
-            "scaled": self.scaled,
-            "weight": self.weight,
-            "share": self.share,
-            "matched": list(self.matched),
-            "lent": [each.to_dict() for each in self.lent],
-        }
 
     @property
     def head(self) -> str:
@@ -203,15 +199,6 @@ class KeptOut:
     by: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {
-            "reason": self.reason,
-            "detail": self.detail,
-            "by": list(self.by),
-            "conditions": list(self.conditions),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
@@ -286,12 +273,12 @@ class Explanation:
             "score": self.score,
             "relevance": self.relevance,
             "prior": {**asdict(self.prior), "factor": self.prior.factor},
-            "legs": [leg.to_dict() for leg in self.legs],
+            "legs": as_plain(self.legs),
             "link_share": self.link_share,
             "via": [step.to_dict() for step in self.via],
             "place": self.place,
             "among": self.among,
-            "kept_out": None if self.kept_out is None else self.kept_out.to_dict(),
+            "kept_out": as_plain(self.kept_out),
             "passage": self.passage.to_dict(),
             "reading": None if self.reading is None else self.reading.to_dict(),
             "fusion": self.fusion,

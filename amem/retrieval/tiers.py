@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from amem.language import normalize, query_terms
@@ -20,6 +20,7 @@ from amem.retrieval.context import (
     placed,
     source_entry,
 )
+from amem.retrieval.explanation import as_plain
 from amem.retrieval.ranking import Gate
 from amem.retrieval.router import as_it_is
 from amem.retrieval.sufficing import Read, Verdict, lines_of, notes_suffice, page_suffices, wanted
@@ -105,8 +106,8 @@ class Tiers:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        held = asdict(self)
-        return held | {name: list(held[name]) for name in ("tiers", "pages", "notes", "sources")}
+        plain: dict[str, Any] = as_plain(self)
+        return plain
 
 
 # Reading a large collection from the top: topics' pages first, then their notes, then all notes, then the sources.
