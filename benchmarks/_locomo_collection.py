@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from amem.settings import Settings
 
 
-def collection(conversation: Conversation, settings: Settings, embedder: Embedder) -> AgenticMemorySystem:
-    """The conversation's own collection, open, with every turn in it; what was imported before is not stored twice."""
-    memory = opened(conversation, settings, embedder)
+def collection(
+    conversation: Conversation, settings: Settings, embedder: Embedder, *, joint: bool = False
+) -> AgenticMemorySystem:
+    """The conversation's collection, open, with every turn in it; what was imported before is not stored twice."""
+    memory = opened(conversation, settings, embedder, joint=joint)
     try:
         stream = BytesIO(json.dumps([conversation.sample]).encode())
 
@@ -42,10 +44,14 @@ def collection(conversation: Conversation, settings: Settings, embedder: Embedde
     return memory
 
 
-def opened(conversation: Conversation, settings: Settings, embedder: Embedder) -> AgenticMemorySystem:
-    """The conversation's collection as it is, under these settings."""
+def opened(
+    conversation: Conversation, settings: Settings, embedder: Embedder, *, joint: bool = False
+) -> AgenticMemorySystem:
+    """The conversation's own collection as it is, under these settings; with `joint` the one that all share."""
     # Who analysed the notes is part of the name, so that a home kept for one analyst is not taken for another's.
-    name = re.sub(r"\W+", "-", f"{conversation.id} {settings.llm_model or settings.llm_backend}").strip("-")
+    name = re.sub(
+        r"\W+", "-", f"{'joint' if joint else conversation.id} {settings.llm_model or settings.llm_backend}"
+    ).strip("-")
     return AgenticMemorySystem(settings=settings, collection=name, embedder=embedder, actor="agent:benchmark")
 
 

@@ -4,6 +4,7 @@
     python benchmarks/locomo_retrieval.py FILE --no-dense --fusion rrf        # with something taken away
     python benchmarks/locomo_retrieval.py FILE --ablations --home DIR         # all that can be, and peers beside it
     python benchmarks/locomo_retrieval.py FILE --survives --home DIR          # how much of a tuning is luck
+    python benchmarks/locomo_retrieval.py FILE --joint                        # all conversations in one collection
 
 FILE is LoCoMo's ``locomo10.json`` or some of its conversations. Each is imported into a collection of its own, as
 ``amem import`` does, and every question that names evidence is asked in its own words through the public API. A turn of
@@ -61,6 +62,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--survives", nargs="*", metavar="SETTING=V,V", help="what is left of tuning these settings, unseen"
     )
+    parser.add_argument("--joint", action="store_true", help="all conversations in one collection, without peers")
     parser.add_argument("--conversations", help="only these ids, with commas between")
     parser.add_argument("--tables", action="store_true", help="tables as Markdown")
     parser.add_argument("--home", type=Path, help="keep notes and vectors here, and go on from them (default: nowhere)")
@@ -108,8 +110,11 @@ def run(given: argparse.Namespace, asked: Sequence[Configuration], embedder: Emb
             done.unasked += len(conversation.questions) - len(questions)
             done.turns += len(conversation.turns)
             start = time.perf_counter()
-            collection(conversation, settings, vectors).close()
+            collection(conversation, settings, vectors, joint=given.joint).close()
             done.import_seconds += time.perf_counter() - start
+            vectors.save()
+        for conversation in chosen(given):
+            questions = [question for question in conversation.questions if question.evidence]
             if questions:
                 before = vectors.seconds, vectors.embedded
                 vectors.embed([question.text for question in questions])
@@ -118,9 +123,9 @@ def run(given: argparse.Namespace, asked: Sequence[Configuration], embedder: Emb
             vectors.save()
             for each in asked:
                 tell(f"{conversation.id}: {each.name}", passing=True)
-                found = ask(conversation, settings, vectors, each, max(given.k))
+                found = ask(conversation, settings, vectors, each, max(given.k), joint=given.joint)
                 done.outcomes.setdefault(each.name, []).extend(found)
-            if given.ablations:
+            if given.ablations and not given.joint:
                 for name, rank in peers(conversation, vectors).items():
                     done.outcomes.setdefault(name, []).extend(ask_peer(rank, conversation, questions, max(given.k)))
             vectors.save()
@@ -142,11 +147,17 @@ def chosen(given: argparse.Namespace) -> list[Conversation]:
 
 
 def ask(
-    conversation: Conversation, settings: Settings, vectors: KeptVectors, configuration: Configuration, k: int
+    conversation: Conversation,
+    settings: Settings,
+    vectors: KeptVectors,
+    configuration: Configuration,
+    k: int,
+    *,
+    joint: bool = False,
 ) -> list[Outcome]:
     """All questions that name evidence, under one configuration."""
     questions = [question for question in conversation.questions if question.evidence]
-    with opened(conversation, settings.replaced(**configuration.settings), vectors) as memory:
+    with opened(conversation, settings.replaced(**configuration.settings), vectors, joint=joint) as memory:
         return ask_amem(
             memory, conversation.id, questions, configuration, k, vectors, lambda hit: turns_of(hit, conversation)
         )
