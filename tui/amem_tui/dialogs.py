@@ -20,9 +20,10 @@ from amem_tui.formatting import GLYPHS, day, one_line, plural, title
 from amem_tui.lists import fit
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.note_lists import Card
@@ -257,8 +258,6 @@ class Picker(ModalScreen[str | None]):
         self.dismiss(None)
 
 
-# A note found by its words: the list below the line follows what is typed, and the arrows move in it meanwhile.
-
 _DATE = 12
 #: So many notes are shown, and so many that hold the words are looked at for having them in their titles.
 _SHOWN, _LOOKED_AT = 30, 200
@@ -299,13 +298,13 @@ class NotePicker(ModalScreen[None]):
             yield found
             yield from self.below()
 
-    def above(self) -> ComposeResult:
+    def above(self) -> Iterable[Widget]:
         """What stands above the line to type in."""
-        yield from ()
+        return ()
 
-    def below(self) -> ComposeResult:
+    def below(self) -> Iterable[Widget]:
         """What stands below the list."""
-        yield from ()
+        return ()
 
     def on_mount(self) -> None:
         self.set_focus(self.query_one("#words"))

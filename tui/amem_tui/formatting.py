@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
 
 
-# Notes, times, kinds and authors as text for the screen.
-
 #: One cell each in every terminal font; none is drawn as a two-cell emoji.
 GLYPHS: Mapping[Kind, str] = {
     Kind.EPISODE: "○",

@@ -19,7 +19,7 @@ from textual.strip import Strip
 from amem_tui.themes import toned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from rich.style import Style
     from textual import events
@@ -237,7 +237,7 @@ class Missing:
 
 
 class PagedList(CursorList, Generic[Entry]):
-    """Its owner answers `Wanted` with `fill` for as long as something is `missing`, and then with `rest`."""
+    """Its owner answers `Wanted` with `fetch`."""
 
     @dataclass
     class Wanted(Message):
@@ -306,9 +306,13 @@ class PagedList(CursorList, Generic[Entry]):
         if self.cursor // PAGE == wanted.page:
             self.came()
 
-    def rest(self) -> None:
-        """Nothing more is read; the next move asks again for what is missing by then."""
-        self._asked = False
+    async def fetch(self, read: Callable[[Missing], Awaitable[Sequence[Entry]]]) -> None:
+        """Read what is on screen until nothing is missing; what was passed on the way there is left out."""
+        try:
+            while (wanted := self.missing()) is not None:
+                self.fill(wanted, await read(wanted))
+        finally:
+            self._asked = False
 
     def want(self) -> None:
         """Ask for what is missing."""

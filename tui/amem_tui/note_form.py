@@ -37,12 +37,11 @@ if TYPE_CHECKING:
     from amem_tui.client import CollectionClient
 
 
-# A note as it is being written: what the person gave of it, and saving that without undoing what others did.
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """`base` is the note as it was when the form was opened, None for a new one.
+    """What a person writes of a note, to be saved without undoing what others did.
+
+    `base` is the note as it was when the form was opened, None for a new one.
 
     `given` are the fields that the person filled in or changed (content among them where it was changed); the others
     are left to the analyst, or as they are.
@@ -93,15 +92,13 @@ def _received(receipt: Receipt, fields: Mapping[str, Any], enrich: str) -> str:
     if not receipt.stored:
         extra = f" ({', '.join(fields)} of yours were not added to it)" if fields else ""
         return f"Already saved: here is the note that says the same{extra}"
-    parts = ["Stored"]
-    if receipt.links:
-        parts.append(plural(len(receipt.links), "link"))
-    if receipt.evolved:
-        parts.append(f"{plural(len(receipt.evolved), 'neighbour')} updated")
-    if receipt.superseded:
-        parts.append(f"{plural(len(receipt.superseded), 'older note')} superseded")
-    if receipt.queued:
-        parts.append(f"{plural(len(receipt.queued), 'change')} to review")
+    counts = (
+        (len(receipt.links), "link", ""),
+        (len(receipt.evolved), "neighbour", " updated"),
+        (len(receipt.superseded), "older note", " superseded"),
+        (len(receipt.queued), "change", " to review"),
+    )
+    parts = ["Stored", *(f"{plural(number, what)}{done}" for number, what, done in counts if number)]
     if receipt.enrichment is Enrichment.PENDING:
         parts.append("analysis follows by itself")
     elif receipt.enrichment is not Enrichment.DONE:
@@ -114,8 +111,6 @@ def _gone() -> NoteNotFound:
 
 
 # A note's text in the person's own editor, which has the terminal to itself meanwhile.
-
-_NOWHERE = "There is no terminal here that an editor could have; write in the form instead."
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +144,7 @@ def write_in_editor(app: App[Any], text: str) -> Written:
                 problem = str(error)
     except SuspendNotSupported as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise InvalidInput(_NOWHERE) from error
+        raise InvalidInput("there is no terminal for an editor", hint="write in the form instead") from error
     return _read_back(path, text, problem)
 
 
@@ -166,8 +161,6 @@ def _read_back(path: Path, before: str, problem: str) -> Written:
     shutil.rmtree(path.parent, ignore_errors=True)
     return Written(text, problem)
 
-
-# The form in which a note is written or edited. It closes when the note is saved: a refusal never costs a word.
 
 #: Fields that are typed on one line, and what stands in them while they are empty.
 _LINES = {

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from amem_tui.client import CollectionClient
 
 
-# What the palette finds besides keys: notes, collections and themes, by name.
-
 _NOTES = 8
 #: Something found: its score (0..1), its name, what is said of it, and what choosing it does.
 Found: TypeAlias = tuple[float, str, str, Callable[[], object]]
@@ -74,10 +72,14 @@ class Notes(_Named):
             cards = await client.ask(partial(found_by, client.memory, words, _NOTES))
         except AmemError:
             return []  # a store that fails is said by the loop that follows it
-        names = [(one_line(title(card.text), 80), f"Note of {day(card.at, client.zone)}", card.id) for card in cards]
         return [
-            (max(0.1, 0.6 - place / 20), name, about, partial(client.app.read_note, id))
-            for place, (name, about, id) in enumerate(names)
+            (
+                max(0.1, 0.6 - place / 20),
+                one_line(title(card.text), 80),
+                f"Note of {day(card.at, client.zone)}",
+                partial(client.app.read_note, card.id),
+            )
+            for place, card in enumerate(cards)
         ]
 
 
@@ -120,8 +122,6 @@ PROVIDERS: set[type[Provider] | Callable[[], type[Provider]]] = {
     Themes,
 }
 
-
-# The collections of the home: which there are, going to another, copying this one, beginning a new one.
 
 _NAME_ROOM = 24
 
@@ -170,15 +170,11 @@ class CollectionsScreen(ModalScreen[None]):
                 found = await self._client.ask(partial(listed_collection, self._home, name))
                 shown.replace_option_prompt(name, _collection_line(name, self._here, found))
 
+    @on(OptionList.OptionSelected)
     def action_open(self) -> None:
         chosen = self.query_one("#found", OptionList).highlighted_option
         if chosen is not None and chosen.id is not None:
             self._open(chosen.id)
-
-    @on(OptionList.OptionSelected)
-    def _clicked(self, event: OptionList.OptionSelected) -> None:
-        if event.option_id is not None:
-            self._open(event.option_id)
 
     def _open(self, name: str) -> None:
         self.dismiss()
@@ -186,22 +182,19 @@ class CollectionsScreen(ModalScreen[None]):
             self._client.app.switch_collection(name)
 
     def action_copy(self) -> None:
-        self._ask_name("copy")
+        self._ask_name("copy", f"Copy {self._here} to a collection called", f"{self._here}-copy")
 
     def action_make(self) -> None:
-        self._ask_name("make")
+        self._ask_name("make", "A new collection called")
 
-    def _ask_name(self, what: str) -> None:
+    def _ask_name(self, what: str, said: str = "", proposed: str = "") -> None:
+        """Ask for a name to do this with, or no more."""
         self._asking = what
         asked, name = self.query_one("#asked", Static), self.query_one("#name", Input)
         asked.display = name.display = bool(what)
-        if what:
-            said = f"Copy {self._here} to a collection called" if what == "copy" else "A new collection called"
-            asked.update(Content(clean(said)))
-            name.value = f"{self._here}-copy" if what == "copy" else ""
-            self.set_focus(name)
-        else:
-            self.set_focus(self.query_one("#found"))
+        asked.update(Content(clean(said)))
+        name.value = proposed
+        self.set_focus(name if what else self.query_one("#found"))
 
     @on(Input.Submitted, "#name")
     def _named(self, event: Input.Submitted) -> None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from amem.settings import Settings
 
 
-# amem's own looks, dark, light and high in contrast, and how well the colours of any theme can be told apart.
-
 #: Least contrast of text that WCAG 2.2 asks for: level AA, and AAA for the theme that is made for it.
 AA, AAA = 4.5, 7.0
 
@@ -122,18 +120,13 @@ def contrast(one: Color, other: Color) -> float:
 
 def muted(theme: Theme) -> str:
     """A grey for what matters less: as near to the background as can still be read on all that text stands on."""
-    colours = colours_of(theme)
-    text, grounds = colours["foreground"], [colours[name] for name in _GROUNDS]
-    wanted = AAA if theme is CONTRAST else AA
     if theme.name.startswith("ansi"):
         return "ansi_bright_black" if theme.dark is False else "ansi_white"
-    grey = text
-    for share in range(5, 60, 5):
-        fainter = text.blend(colours["background"], share / 100)
-        if min(contrast(fainter, ground) for ground in grounds) < wanted + 0.2:
-            break
-        grey = fainter
-    return grey.hex
+    colours = colours_of(theme)
+    text, grounds = colours["foreground"], [colours[name] for name in _GROUNDS]
+    least = (AAA if theme is CONTRAST else AA) + 0.2
+    greys = [text.blend(colours["background"], share / 100) for share in range(55, 0, -5)]
+    return next((grey for grey in greys if _least_contrast(grey, grounds) >= least), text).hex
 
 
 def readable(theme: Theme) -> dict[str, str]:
@@ -145,15 +138,7 @@ def readable(theme: Theme) -> dict[str, str]:
         return {}
     colours = colours_of(theme)
     grounds = [colours["background"], colours["surface"]]
-    found = {}
-    for name in _SIGNALS:
-        colour = colours[name]
-        for share in range(0, 101, 10):
-            colour = colours[name].blend(colours["foreground"], share / 100)
-            if min(contrast(colour, ground) for ground in grounds) >= AA:
-                break
-        found[name] = colour.hex
-    return found
+    return {name: _moved(colours[name], colours["foreground"], grounds, AA).hex for name in _SIGNALS}
 
 
 def colours_of(theme: Theme) -> Mapping[str, Color]:
@@ -177,9 +162,6 @@ def _luminance(colour: Color) -> float:
     return 0.2126 * linear(colour.r) + 0.7152 * linear(colour.g) + 0.0722 * linear(colour.b)
 
 
-# A colour on a ground that it was not made for: the cursor's, or a faint line's on the background.
-
-
 def towards(colour: Color, other: Color, ground: Color, least: float) -> Color:
     """The colour, moved as little towards another as it takes to be told from its ground (a ratio of WCAG 2.2).
 
@@ -187,11 +169,16 @@ def towards(colour: Color, other: Color, ground: Color, least: float) -> Color:
     """
     if any(each.ansi is not None for each in (colour, other, ground)):
         return colour
-    for share in range(0, 100, 10):
-        moved = colour.blend(other, share / 100, 1.0)
-        if contrast(moved, ground) >= least:
-            return moved
-    return other
+    return _moved(colour, other, [ground], least)
+
+
+def _moved(colour: Color, other: Color, grounds: Sequence[Color], least: float) -> Color:
+    steps = (colour.blend(other, share / 100, 1.0) for share in range(0, 100, 10))
+    return next((each for each in steps if _least_contrast(each, grounds) >= least), other)
+
+
+def _least_contrast(colour: Color, grounds: Sequence[Color]) -> float:
+    return min(contrast(colour, ground) for ground in grounds)
 
 
 @lru_cache(maxsize=512)
@@ -204,9 +191,6 @@ def toned(base: Style, tone: Style) -> Style:
         return both
     colour, text, ground = known
     return both + Style(color=towards(colour, text, ground, AA).rich_color)
-
-
-# The app's themes: which there are, colours that can be read on each, and how to keep one that was chosen.
 
 
 class _Border(LineFilter):

@@ -22,6 +22,8 @@ from amem_tui.client import Refresher
 from amem_tui.keymap import BROWSE_KEYS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.timer import Timer
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
     from amem.storage.note_lists import Shelf
     from amem_tui.browse.listing import Contents
     from amem_tui.browse.news import News
+    from amem_tui.browse.note_list import Row
     from amem_tui.client import CollectionClient
+    from amem_tui.lists import Missing
 
 
 #: So many notes are marked at once.
@@ -208,17 +212,13 @@ class BrowseScreen(OpenNoteScreen):
     @on(NoteList.Wanted)
     @work(group="page")
     async def _fetch(self) -> None:
-        """Fetch what is on screen now until nothing is missing; what was passed on the way there is left out."""
-        try:
-            with self._client.refusals():
-                while self._shelf is not None and (wanted := self._notes.missing()) is not None:
-                    read = partial(page_of, self.memory, self._shelf, self._client.zone, wanted.page)
-                    before = self._notes.line
-                    self._notes.fill(wanted, await self.ask(read))
-                    if before is None:
-                        self._follow_cursor()
-        finally:
-            self._notes.rest()
+        with self._client.refusals():
+            await self._notes.fetch(self._read_page)
+            self._follow_cursor()
+
+    async def _read_page(self, wanted: Missing) -> Sequence[Row | None]:
+        assert self._shelf is not None, "hits are all here"
+        return await self.ask(partial(page_of, self.memory, self._shelf, self._client.zone, wanted.page))
 
     def action_order(self) -> None:
         self._start_over(self._listing.next_order())

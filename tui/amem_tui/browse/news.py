@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from amem.settings import Settings
 
 
-# What a collection without notes says: how to write the first, and where in this home there are some.
-
 _EMPTY = """No notes yet.
 
 Press n to write the first one, or let an agent write here:
@@ -49,8 +47,6 @@ def _elsewhere(settings: Settings, collections: Mapping[str, int | None]) -> str
     more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
     return f"\nThere are notes in {named}{more}: ctrl+o opens {'it' if len(held) == 1 else 'them'}.\n"
 
-
-# What others wrote since one looked last, and what became of a note that is not there any more.
 
 _LOOKED_AT = 200
 
@@ -93,8 +89,6 @@ def deletion_words(memory: AgenticMemorySystem, id: str, zone: tzinfo) -> tuple[
     who = "" if gone is None else f" by {maker(gone.actor)}, {moment(gone.at, zone)}"
     return f"Deleted{who}.\n\n“{title(card.text)}”\n\n{one_line(card.text, 400)}\n\nu brings it back.", True
 
-
-# Saying what others wrote, but not at every note of an agent that writes all the time.
 
 #: Seconds between two of them.
 _PAUSE = 4.0

@@ -199,7 +199,6 @@ class _Reader:
         self._spoken = False
 
     def read(self) -> Iterator[Part]:
-        """All blocks."""
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
             self._at += 1

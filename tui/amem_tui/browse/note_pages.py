@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from amem_tui.browse.page_blocks import Destination, Part
 
 
-# What a page of the pane is made from: the note, and what the person asked for.
-
-
 @dataclass(frozen=True, slots=True)
 class OpenedNote:
     """A note, and how much there is around it: what is read of every note that the cursor rests on."""
@@ -72,7 +69,6 @@ class PageRequest:
 
     @property
     def note(self) -> MemoryNote:
-        """The open note."""
         return self.opened_note.note
 
 
@@ -246,8 +242,9 @@ def _about(memory: AgenticMemorySystem, asked: PageRequest) -> Iterator[Block]:
             yield field(name, mark(name, opened_note, owned) + Content(words))
     for number, fact in enumerate(note.facts):
         yield field("" if number else "facts", mark("facts", opened_note, owned) + _fact(fact, note, asked.zone))
-    if note.valid_from or note.valid_to:
-        yield field("valid", Content(_span(note, asked.zone)))
+    ends = [f"{word} {moment(at, asked.zone)}" for word, at in (("from", note.valid_from), ("to", note.valid_to)) if at]
+    if ends:
+        yield field("valid", Content(" ".join(ends)))
     more = "strength" in asked.unfolded
     shown = Content.assemble(bar(strength.value), f" {strength.value:.2f} ", ("▾" if more else "▸ why", "$muted"))
     yield field("strength", shown, [Place(0, len(shown), Unfold("strength"))])
@@ -257,9 +254,8 @@ def _about(memory: AgenticMemorySystem, asked: PageRequest) -> Iterator[Block]:
     if note.analyst:
         by = "summed up by " if "episode" in note.metadata else "by "
         yield field("analysed", Content.assemble(by, maker(note.analyst)))
-    yield field(
-        "written", Content.assemble("by ", maker(opened_note.around.author), f", {_recorded(note, asked.zone)}")
-    )
+    recorded = f", recorded {moment(note.recorded_at, asked.zone)}, version {note.version}"
+    yield field("written", Content.assemble("by ", maker(opened_note.around.author), recorded))
     if note.retrieval_count:
         yield field("recalled", Content(plural(note.retrieval_count, "time")))
     if note.conversation_id:
@@ -282,15 +278,6 @@ def _fact(fact: Fact, note: MemoryNote, zone: tzinfo) -> Content:
     return Content.assemble(head, one_line(words, 300), (f"  {', '.join(times)}" if times else "", "$muted"))
 
 
-def _span(note: MemoryNote, zone: tzinfo) -> str:
-    ends = (("from", note.valid_from), ("to", note.valid_to))
-    return " ".join(f"{word} {moment(at, zone)}" for word, at in ends if at is not None)
-
-
-def _recorded(note: MemoryNote, zone: tzinfo) -> str:
-    return clean(f"recorded {moment(note.recorded_at, zone)}, version {note.version}")
-
-
 # Links from the note and to it: of what type, why, by whom, how sure.
 
 _NO_LINKS = "No note is linked from here. + links one."
@@ -299,36 +286,37 @@ _NO_BACKLINKS = "No note links here."
 
 def read_links(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """What the note links to."""
-    links = memory.links(asked.note.id)
-    return _entries(memory, links, [link.target for link in links], "→") or [say(_NO_LINKS)]
+    found = memory.links(asked.note.id)
+    return _links(memory, [(link, link.target) for link in found], "→") or [say(_NO_LINKS)]
 
 
 def read_backlinks(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """What links to the note."""
-    links = memory.backlinks(asked.note.id)
-    return _entries(memory, links, [link.source for link in links], "←") or [say(_NO_BACKLINKS)]
+    found = memory.backlinks(asked.note.id)
+    return _links(memory, [(link, link.source) for link in found], "←") or [say(_NO_BACKLINKS)]
 
 
-def _entries(memory: AgenticMemorySystem, links: Sequence[Link], ends: Sequence[str], arrow: str) -> list[Part]:
-    cards = memory.cards_of(list(dict.fromkeys(ends[:MOST])))
+def _links(memory: AgenticMemorySystem, links: Sequence[tuple[Link, str]], arrow: str) -> list[Part]:
+    cards = memory.cards_of(list(dict.fromkeys(end for _, end in links[:MOST])))
     found: list[Part] = []
-    for link, end in zip(links[:MOST], ends, strict=False):
-        head = Content.assemble((f"{str(link.type).replace('_', ' ')} {arrow} ", "$secondary"))
-        found.append(entry(head + card_title(cards.get(end), end), ToNote(end, link), _why(link)))
-    if len(links) > MOST:
-        found += [space(), say(f"and {plural(len(links) - MOST, 'link')} more")]
-    return found
+    for link, end in links[:MOST]:
+        head = Content.styled(f"{str(link.type).replace('_', ' ')} {arrow} ", "$secondary")
+        sure = "" if link.confidence >= 1 else f"  {link.confidence:.0%} sure"
+        weight = "" if abs(link.weight - 1) < 0.005 else f"  weight {link.weight:.2f}"
+        found.append(entry(head + card_title(cards.get(end), end), ToNote(end, link), _made(link, f"{sure}{weight}")))
+    return [*found, *_others(len(links), "link")]
 
 
-def _why(link: Link) -> Content:
-    """``◆ rules  90% sure  both are about tea``."""
-    sure = "" if link.confidence >= 1 else f"  {link.confidence:.0%} sure"
-    weight = "" if abs(link.weight - 1) < 0.005 else f"  weight {link.weight:.2f}"
+def _made(link: Link, how: str = "") -> Content:
+    """``◆ rules  90% sure  both are about tea``: who made a link, and why."""
     reason = f"  {one_line(link.reason, 200)}" if link.reason else ""
-    return Content.assemble(maker(link.made_by), (f"{sure}{weight}{reason}", "$muted"))
+    return Content.assemble(maker(link.made_by), (f"{how}{reason}", "$muted"))
 
 
-# The notes nearest in meaning.
+def _others(count: int, what: str) -> list[Part]:
+    """How many more there are than are shown."""
+    return [say(f"and {plural(count - MOST, f'more {what}')}")] if count > MOST else []
+
 
 _SHOWN = 20
 _NOTHING_NEAR = """Nothing to compare with yet.
@@ -361,12 +349,10 @@ _AROUND = 80
 def read_history(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     """What came of the note since it was written."""
     versions = sorted(memory.history(asked.note.id), key=lambda each: -each.version)
-    others = [end for each in versions[:MOST] for end in _named(each)]
+    others = [str(end) for each in versions[:MOST] for end in each.changes.get("superseded_by", ()) if end]
     titles = {id: title(card.text) for id, card in memory.cards_of(list(dict.fromkeys(others))).items()}
     parts = [part for each in versions[:MOST] for part in _version(each, asked, titles)]
-    if len(versions) > MOST:
-        parts.append(say(f"and {plural(len(versions) - MOST, 'version')} before"))
-    return parts
+    return [*parts, *_others(len(versions), "version")]
 
 
 def _version(each: Version, asked: PageRequest, titles: dict[str, str]) -> Iterator[Part]:
@@ -382,11 +368,6 @@ def _version(each: Version, asked: PageRequest, titles: dict[str, str]) -> Itera
     yield space()
 
 
-def _named(each: Version) -> Sequence[str]:
-    """The notes that a version's changes name."""
-    return [str(end) for end in each.changes.get("superseded_by", ()) if end]
-
-
 # What the note came from: messages of a conversation, a file, a line of an import, with the sentence that it took.
 
 _NONE = "Written directly; there is no source behind it."
@@ -400,9 +381,7 @@ def read_sources(memory: AgenticMemorySystem, asked: PageRequest) -> list[Part]:
     if not found:
         return [say(_NONE)]
     parts = [part for source in found[:MOST] for part in _source(source, asked, note)]
-    if len(found) > MOST:
-        parts.append(say(f"and {plural(len(found) - MOST, 'source')} more"))
-    return parts
+    return [*parts, *_others(len(found), "source")]
 
 
 def _source(source: Source, asked: PageRequest, note: MemoryNote) -> Iterator[Part]:
@@ -421,15 +400,14 @@ def _source(source: Source, asked: PageRequest, note: MemoryNote) -> Iterator[Pa
 def _quoted(text: str, note: MemoryNote) -> Content:
     """The text with the sentence that says most of what the note says."""
     shown = clean(text)
-    cut = Content.styled(f" … {len(shown) - _TEXT:,} characters more", "$muted") if len(shown) > _TEXT else Content()
+    left = len(shown) - _TEXT
     shown = shown[:_TEXT]
-    if shown.strip() == clean(note.content).strip():
-        return Content(shown) + cut
-    words = [note.content[:400], *note.keywords, *note.entities]
-    said = passage(shown, words)
-    if said.end - said.start >= len(shown.strip()):
-        return Content(shown) + cut
-    return Content(shown).stylize("$text-accent", said.start, said.end) + cut
+    quoted = Content(shown)
+    if shown.strip() != clean(note.content).strip():
+        said = passage(shown, [note.content[:400], *note.keywords, *note.entities])
+        if said.end - said.start < len(shown.strip()):
+            quoted = quoted.stylize("$text-accent", said.start, said.end)
+    return quoted + Content.styled(f" … {left:,} characters more", "$muted") if left > 0 else quoted
 
 
 # Why the note is, or is not, among the hits of the search that is on; without one, what the note rests on.
@@ -469,15 +447,10 @@ def _tree(
         link, each, hop = waiting.pop()
         other = ground(link)
         head = Content.assemble((f"{READS[link.type]} ", "$secondary"), card_title(cards.get(other), other))
-        told = Content.styled("shown above or below", "$muted italic") if each is None else _because(link)
+        told = Content.styled("shown above or below", "$muted italic") if each is None else _made(link)
         yield entry(head, ToNote(other), told, indent=2 * hop)
         if each is not None:
             waiting += [(link, under, hop + 1) for link, under in reversed(below.get(other, ()))]
-
-
-def _because(link: Link) -> Content:
-    reason = f"  {one_line(link.reason, 200)}" if link.reason else ""
-    return Content.assemble(maker(link.made_by), (reason, "$muted"))
 
 
 def _explained(why: Explanation, cards: Mapping[str, Card]) -> Iterator[Part]:

@@ -28,10 +28,11 @@ from amem_tui.formatting import one_line, title
 from amem_tui.tabs import Name, TabStrip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import tzinfo
 
     from textual.app import ComposeResult
+    from textual.widget import Widget
 
     from amem.memory_system import AgenticMemorySystem
     from amem.note import Link, MemoryNote
@@ -338,11 +339,11 @@ class LinkPicker(NotePicker):
         self.HEADING = f"Link “{one_line(title(note.content), 50)}”"
         self._note, self._saving = note, False
 
-    def above(self) -> ComposeResult:
-        yield TabStrip(_TYPES, id="types")
+    def above(self) -> Iterable[Widget]:
+        return [TabStrip(_TYPES, id="types")]
 
-    def below(self) -> ComposeResult:
-        yield Input(placeholder="because … (may stay empty)", id="reason", compact=True)
+    def below(self) -> Iterable[Widget]:
+        return [Input(placeholder="because … (may stay empty)", id="reason", compact=True)]
 
     def action_type(self) -> None:
         strip = self.query_one(TabStrip)

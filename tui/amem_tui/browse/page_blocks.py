@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from amem.note import Link
 
 
-# What a place on a page leads to when it is followed.
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ToNote:
     """A note of this collection. `link` is the link that leads there, where it can be taken away."""
@@ -179,7 +176,6 @@ class Rule:
     """A line across the page."""
 
     def lines(self, width: int) -> Iterator[Line]:
-        """One line."""
         yield Line(Content.styled("─" * width, "$foreground 25%"))
 
 
@@ -195,12 +191,10 @@ class Choice:
 
     @property
     def first(self) -> int:
-        """Its first line."""
         return self.spans[0][0]
 
     @property
     def last(self) -> int:
-        """Its last line."""
         return self.spans[-1][0]
 
 

@@ -93,14 +93,11 @@ class Page(ScrollView, can_focus=True):
         if parts is not self._parts:
             return  # something else is to be shown by now
         self._take(sheet, width)
-        begins = 0 if choose and sheet.choices else None
-        if not keep:
-            self.scroll_to(y=0, animate=False, immediate=True)
-            self._choose(begins, reveal=False)
-            return
-        self.scroll_to(y=top, animate=False, immediate=True)
-        kept = None if place is None or not sheet.choices else min(place, len(sheet.choices) - 1)
-        self._choose(begins if kept is None else kept, reveal=False)
+        self.scroll_to(y=top if keep else 0, animate=False, immediate=True)
+        begins = 0 if choose else None
+        wanted = place if keep and place is not None else begins
+        last = len(sheet.choices) - 1
+        self._choose(None if wanted is None or last < 0 else min(wanted, last), reveal=False)
 
     def on_resize(self) -> None:
         self._fit()
@@ -138,14 +135,12 @@ class Page(ScrollView, can_focus=True):
             self.scroll_relative(y=by, animate=False)
 
     def action_edge(self, way: int) -> None:
-        choices = self.sheet.choices
-        held = self._chosen is not None
         if way < 0:
             self.scroll_home(animate=False)
         else:
             self.scroll_end(animate=False)
-        if held and choices:
-            self._choose(0 if way < 0 else len(choices) - 1, reveal=False)
+        if self._chosen is not None:
+            self._choose(0 if way < 0 else len(self.sheet.choices) - 1, reveal=False)
 
     def action_follow(self) -> None:
         if (destination := self.chosen) is not None:
@@ -154,20 +149,18 @@ class Page(ScrollView, can_focus=True):
     def _next(self, by: int) -> int | None:
         """The next place in that direction that is in view or nearly."""
         top, bottom = self.scroll_offset.y, self.scroll_offset.y + self.size.height - 1
-        near = [
-            place
+        near = {
+            place: choice
             for place, choice in enumerate(self.sheet.choices)
             if choice.first <= bottom + _NEAR and choice.last >= top - _NEAR
-        ]
-        if self._chosen is not None and self._chosen in near:
-            near = [place for place in near if (place > self._chosen if by > 0 else place < self._chosen)]
+        }
+        if self._chosen in near:
+            found = [place for place in near if (place - self._chosen) * by > 0]
         elif by > 0:
-            near = [place for place in near if self.sheet.choices[place].first >= top]
+            found = [place for place, choice in near.items() if choice.first >= top]
         else:
-            near = [place for place in near if self.sheet.choices[place].last <= bottom]
-        if not near:
-            return None
-        return min(near) if by > 0 else max(near)
+            found = [place for place, choice in near.items() if choice.last <= bottom]
+        return None if not found else min(found) if by > 0 else max(found)
 
     def _seen(self, choice: Choice) -> bool:
         top = self.scroll_offset.y

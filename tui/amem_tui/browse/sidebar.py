@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from calendar import month_name
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.binding import Binding, BindingType
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
 
 
-# What narrows the list: conditions chosen one by one, all of which a note must meet, and what they are called.
-
 Facet = Literal["kind", "tag", "topic", "period", "layer", "status"]
 
 #: Facets of which a note has one value: another one takes the place of the first. Several kinds are alternatives.
@@ -39,6 +37,10 @@ class Condition:
     facet: Facet
     value: str
     label: str
+
+    def same(self, other: Condition) -> bool:
+        """Whether it is the same choice, whatever it is called."""
+        return (self.facet, self.value) == (other.facet, other.value)
 
     @property
     def words(self) -> str:
@@ -57,20 +59,20 @@ class Conditions:
         return bool(self.chosen)
 
     def __contains__(self, condition: Condition) -> bool:
-        return any((each.facet, each.value) == (condition.facet, condition.value) for each in self.chosen)
+        return any(each.same(condition) for each in self.chosen)
 
     def toggled(self, condition: Condition) -> Conditions:
         """With the condition, or without it when it is chosen already."""
-        left = tuple(each for each in self.chosen if (each.facet, each.value) != (condition.facet, condition.value))
+        left = tuple(each for each in self.chosen if not each.same(condition))
         if len(left) < len(self.chosen):
-            return replace(self, chosen=left)
+            return Conditions(left)
         if condition.facet in _ONE_AT_A_TIME:
             left = tuple(each for each in left if each.facet != condition.facet)
-        return replace(self, chosen=(*left, condition))
+        return Conditions((*left, condition))
 
     def without_last(self) -> Conditions:
         """One step back out."""
-        return replace(self, chosen=self.chosen[:-1])
+        return Conditions(self.chosen[:-1])
 
     @property
     def words(self) -> str:
@@ -97,23 +99,14 @@ class Conditions:
 
 
 def _bounds(periods: tuple[str, ...], zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """The beginning of a year or month, and that of the next; None after the last that there is."""
     if not periods:
         return None, None
     year, _, month = periods[0].partition("-")
-    first = datetime(int(year), int(month or 1), 1, tzinfo=zone)
-    if not month:
-        return first, _month_after(first.replace(month=12))
-    return first, _month_after(first)
+    months = int(year) * 12 + (int(month) if month else 12)
+    after = datetime(months // 12, months % 12 + 1, 1, tzinfo=zone) if months // 12 <= datetime.max.year else None
+    return datetime(int(year), int(month or 1), 1, tzinfo=zone), after
 
-
-def _month_after(first: datetime) -> datetime | None:
-    """None after the last month that there is."""
-    if first.month < 12:
-        return first.replace(month=first.month + 1)
-    return None if first.year == datetime.max.year else first.replace(year=first.year + 1, month=1)
-
-
-# What there is to narrow the list by, with how many notes each would leave: read whole, drawn by the sidebar.
 
 #: A collection of a hundred thousand notes has tens of thousands of tags; nobody looks through more than these.
 _TAGS = 2000
@@ -187,8 +180,6 @@ def _collections(memory: AgenticMemorySystem, known: Mapping[str, int | None]) -
     return dict(sorted((counts | {here: memory.count()}).items()))
 
 
-# The lines of the sidebar: sections that open and close, and in them what the list can be narrowed by.
-
 #: Sections that are open from the start.
 OPEN = frozenset({"kinds", "tags", "topics", "timeline"})
 #: Tags and topics that are shown at first, and when one asks for more.
@@ -219,11 +210,11 @@ class Line:
 
 def lines(facets: Facets, opened: Set[str], conditions: Conditions, wanted: str = "") -> list[Line]:
     """All that are to be seen; with `wanted` those that hold it, whether their sections are open or not."""
-    return _Writer(facets, opened, conditions, wanted.casefold()).all()
+    return _Lines(facets, opened, conditions, wanted.casefold()).all()
 
 
 @dataclass(frozen=True, slots=True)
-class _Writer:
+class _Lines:
     facets: Facets
     opened: Set[str]
     conditions: Conditions
@@ -231,37 +222,30 @@ class _Writer:
 
     def all(self) -> list[Line]:
         facets = self.facets
-        found = [] if self.wanted else [Line("all", "All notes", facets.total, 0, chosen=not self.conditions)]
         kinds = sorted(facets.kinds.items(), key=lambda item: -item[1])
-        inside = {
+        sections = {
             "kind": [self._line("kind", kind, kind, number) for kind, number in kinds],
             "tag": [self._line("tag", tag, tag, number) for tag, number in facets.tags.items()],
             "topic": [self._line("topic", each.id, each.name, each.notes) for each in facets.topics],
-            "period": self._years(),
-            "layer": [
-                self._line("layer", layer, _LAYERS[layer], facets.layers[layer])
-                for layer in _LAYERS
-                if layer in facets.layers
-            ],
+            "period": self._periods(),
+            "layer": [self._line("layer", each, _LAYERS[each], facets.layers[each]) for each in sorted(facets.layers)],
             "status": [
-                self._line("status", status, status, facets.statuses[status])
-                for status in Status
-                if status in facets.statuses
+                self._line("status", each, each, facets.statuses[each]) for each in Status if each in facets.statuses
             ],
         }
         for each in self.conditions.chosen:  # what all else leaves nothing of can be taken off all the same
             line = self._line(each.facet, each.value, each.label, 0)
-            if line.key not in {one.key for one in inside[each.facet]} and each.value not in facets.months:
-                inside[each.facet].append(line)
+            if line.key not in {one.key for one in sections[each.facet]} and each.value not in facets.months:
+                sections[each.facet].append(line)
         return [
-            *found,
+            *([] if self.wanted else [Line("all", "All notes", facets.total, 0, chosen=not self.conditions)]),
             *self._section("collections", "Collections", [self._collection(name) for name in facets.collections]),
-            *self._section("kinds", "Kinds", inside["kind"]),
-            *self._section("tags", "Tags", inside["tag"], facets.more_tags),
-            *self._section("topics", "Topics", inside["topic"]),
-            *self._section("timeline", "Timeline", inside["period"]),
-            *self._section("layers", "Memory", inside["layer"]),
-            *self._section("status", "Status", inside["status"]),
+            *self._section("kinds", "Kinds", sections["kind"]),
+            *self._section("tags", "Tags", sections["tag"], facets.more_tags),
+            *self._section("topics", "Topics", sections["topic"]),
+            *self._section("timeline", "Timeline", sections["period"]),
+            *self._section("layers", "Memory", sections["layer"]),
+            *self._section("status", "Status", sections["status"]),
         ]
 
     def _section(self, name: str, title: str, inside: list[Line], more: int = 0) -> list[Line]:
@@ -287,20 +271,17 @@ class _Writer:
             return shown
         return [*shown, Line(f"more {name}", f"… {left:,} more{', f finds them' if asked else ''}")]
 
-    def _years(self) -> list[Line]:
+    def _periods(self) -> list[Line]:
+        """Years, the newest first, and below one that is open its months."""
         found: list[Line] = []
-        months = self.facets.months
-        for year in sorted({month[:4] for month in months}, reverse=True):
-            inside = sorted((month for month in months if month[:4] == year), reverse=True)
-            key = f"period {year}"
-            is_open = key in self.opened
-            total = sum(months[month] for month in inside)
+        for year, group in groupby(sorted(self.facets.months, reverse=True), key=lambda month: month[:4]):
+            months = list(group)
+            is_open = f"period {year}" in self.opened
+            total = sum(self.facets.months[month] for month in months)
             found.append(self._line("period", year, year, total, opened=is_open))
-            if is_open or self.wanted:
-                found += [
-                    self._line("period", month, f"{month_name[int(month[5:])]} {year}", months[month], depth=2)
-                    for month in inside
-                ]
+            for month in months if is_open or self.wanted else ():
+                name = f"{month_name[int(month[5:])]} {year}"
+                found.append(self._line("period", month, name, self.facets.months[month], depth=2))
         return found
 
     def _collection(self, name: str) -> Line:
@@ -311,15 +292,8 @@ class _Writer:
         self, facet: Facet, value: str, label: str, count: int, *, depth: int = 1, opened: bool | None = None
     ) -> Line:
         condition = Condition(facet, str(value), str(label))
-        return Line(
-            key=f"{facet} {value}",
-            text=one_line(label, 60),
-            count=count,
-            depth=depth,
-            opened=opened,
-            chosen=condition in self.conditions,
-            condition=condition,
-        )
+        chosen = condition in self.conditions
+        return Line(f"{facet} {value}", one_line(label, 60), count, depth, opened, chosen, condition)
 
 
 class Sidebar(CursorList):
@@ -359,7 +333,6 @@ class Sidebar(CursorList):
 
     @property
     def count(self) -> int:
-        """How many lines are to be seen."""
         return len(self._lines)
 
     @property
@@ -369,7 +342,6 @@ class Sidebar(CursorList):
 
     @property
     def wanted(self) -> str:
-        """What the lines are narrowed to."""
         return self._wanted
 
     def show(self, facets: Facets) -> None:
@@ -432,7 +404,6 @@ class Sidebar(CursorList):
         return self._lines[self.cursor] if self.cursor < len(self._lines) else None
 
     def _turn(self, key: str) -> None:
-        """Open or close."""
         self._opened ^= {key}
         self._write()
 

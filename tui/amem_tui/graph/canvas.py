@@ -19,7 +19,7 @@ from amem_tui.graph.layout import ASPECT, Layout, Spot, place
 from amem_tui.themes import CONTRAST, toned, towards
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from textual import events
 
@@ -38,56 +38,47 @@ Steps = dict[tuple[str, Way], str]
 
 def steps(layout: Layout) -> Steps:
     """Where each arrow key leads from each node. From the centre every node can be reached."""
-    spots = layout.spots
-    found: Steps = {}
+    spots, found = layout.spots, Steps()
     for here in spots:
         for way in _WAYS:
             far = {there: _distance(spots[here], spots[there], way) for there in spots if there != here}
             near = [(distance, there) for there, distance in far.items() if distance is not None]
             if near:
                 found[here, way] = min(near)[1]
-    return _all_reached(found, layout)
-
-
-def _all_reached(found: Steps, layout: Layout) -> Steps:
-    """Put a node that no key leads to on the way between two others."""
     start = layout.scene.centre
-    for _ in range(len(layout.spots)):
-        reached = _reached(found, start)
-        lost = [id for id in layout.spots if id not in reached]
-        if not lost or start not in layout.spots:
-            break
-        offers = sorted(
-            (distance, here, way, there)
-            for there in lost
-            for here in reached
-            for way in _WAYS
-            if (distance := _distance(layout.spots[here], layout.spots[there], way)) is not None
-        )
-        for _, here, way, there in offers:
-            tried = dict(found)
-            before = tried.get((here, way))
-            tried[here, way] = there
-            if before is not None and _distance(layout.spots[there], layout.spots[before], way) is not None:
-                tried[there, way] = before
-            if len(_reached(tried, start)) > len(reached):
-                found = tried
-                break
-        else:
-            break
+    while start in spots and (better := _reaching_more(found, layout, start)) is not None:
+        found = better
     return found
 
 
-def _reached(found: Mapping[tuple[str, Way], str], start: str) -> set[str]:
-    seen = {start}
-    waiting = [start]
+def _reaching_more(found: Steps, layout: Layout, start: str) -> Steps | None:
+    """The steps with a node that no key leads to put on the way between two others; None when that helps no more."""
+    spots, reached = layout.spots, _reached(found, start)
+    offers = sorted(
+        (distance, here, way, there)
+        for there in spots
+        if there not in reached
+        for here in reached
+        for way in _WAYS
+        if (distance := _distance(spots[here], spots[there], way)) is not None
+    )
+    for _, here, way, there in offers:
+        tried = found | {(here, way): there}
+        before = found.get((here, way))
+        if before is not None and _distance(spots[there], spots[before], way) is not None:
+            tried[there, way] = before
+        if len(_reached(tried, start)) > len(reached):
+            return tried
+    return None
+
+
+def _reached(found: Steps, start: str) -> set[str]:
+    seen, waiting = {start}, [start]
     while waiting:
         here = waiting.pop()
-        for way in _WAYS:
-            there = found.get((here, way))
-            if there is not None and there not in seen:
-                seen.add(there)
-                waiting.append(there)
+        new = {found[here, way] for way in _WAYS if (here, way) in found} - seen
+        seen |= new
+        waiting += new
     return seen
 
 
@@ -111,8 +102,6 @@ def _gap(here: Spot, there: Spot) -> float:
     middle = (there.left + there.right - here.left - here.right) / 2
     return middle / 8
 
-
-# The picture on the screen: drawn by rows, with a chosen node, followed by the mouse.
 
 _NAMES = (
     *("circle", "person", "agent", "machine", "behind", "pin"),
@@ -146,57 +135,52 @@ class GraphCanvas(Widget, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._scene: Scene | None = None
-        self._layout: Layout | None = None
+        #: Where everything is.
+        self.laid_out: Layout | None = None
         self._steps: Steps | None = None
         self.picture: Picture | None = None
         self._styles: dict[tuple[str, int, str], Style] = {}
 
-    @property
-    def laid_out(self) -> Layout | None:
-        """Where everything is."""
-        return self._layout
-
     def show(self, scene: Scene, chosen: str, *, turn: bool = False) -> None:
         """Show another scene; what stays in it stays on its side. With `turn` it moves there in a few steps."""
-        before, self._scene = self._layout, scene
+        before, self._scene = self.laid_out, scene
         self.hovered = None
         self.set_reactive(GraphCanvas.chosen, chosen)
         self._lay_out(before)
-        if turn and before is not None and self._layout is not None and self.app.animation_level != "none":
-            self._turn(before, self._layout)
+        if turn and before is not None and self.laid_out is not None and self.app.animation_level != "none":
+            self._turn(before, self.laid_out)
 
     def beyond(self, way: Way) -> str | None:
         """The node to which an arrow key leads from the chosen one."""
-        if self._layout is None or self.chosen is None:
+        if self.laid_out is None or self.chosen is None:
             return None
         if self._steps is None:
-            self._steps = steps(self._layout)
+            self._steps = steps(self.laid_out)
         return self._steps.get((self.chosen, way))
 
     def order(self) -> Sequence[str]:
         """Every node that is drawn, ring by ring."""
-        return () if self._layout is None else tuple(self._layout.spots)
+        return () if self.laid_out is None else tuple(self.laid_out.spots)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        self.hovered = None if self._layout is None else self._layout.at(event.x, event.y)
+        self.hovered = None if self.laid_out is None else self.laid_out.at(event.x, event.y)
 
     def on_leave(self) -> None:
         self.hovered = None
 
     def on_click(self, event: events.Click) -> None:
-        found = None if self._layout is None else self._layout.at(event.x, event.y)
+        found = None if self.laid_out is None else self.laid_out.at(event.x, event.y)
         if found is not None:
             self.post_message(self.Chosen(found, entered=event.chain == 2))
 
     def on_resize(self) -> None:
         if self._scene is not None:
-            self._lay_out(self._layout)
+            self._lay_out(self.laid_out)
 
     def watch_chosen(self) -> None:
-        self._draw(self._layout)
+        self._draw(self.laid_out)
 
-    def watch_hovered(self) -> None:
-        self._draw(self._layout)
+    watch_hovered = watch_chosen
 
     def notify_style_update(self) -> None:
         self._styles.clear()
@@ -212,9 +196,9 @@ class GraphCanvas(Widget, can_focus=True):
         if self._scene is None or not self.size:
             return
         held = before if before is not None and before.spots else None
-        self._layout = place(self._scene, self.size.width, self.size.height, before=held)
+        self.laid_out = place(self._scene, self.size.width, self.size.height, before=held)
         self._steps = None
-        self._draw(self._layout)
+        self._draw(self.laid_out)
 
     def _draw(self, layout: Layout | None) -> None:
         if layout is not None:
@@ -224,21 +208,20 @@ class GraphCanvas(Widget, can_focus=True):
     @work(exclusive=True, group="turn")
     async def _turn(self, before: Layout, after: Layout) -> None:
         for frame in range(1, _FRAMES):
-            if self._layout is not after:
+            if self.laid_out is not after:
                 return
             # Quick at first, then slower: the eye follows to where things come to rest.
             share = 1 - (1 - frame / _FRAMES) ** 2
             self._draw(_between(before, after, share))
             await asyncio.sleep(_PAUSE)
-        if self._layout is after:
+        if self.laid_out is after:
             self._draw(after)
 
     def _style(self, run: Run) -> Style:
         key = run.tone, run.level, run.ground
-        held = self._styles.get(key)
-        if held is None:
-            held = self._styles[key] = self._mixed(*key)
-        return held
+        if key not in self._styles:
+            self._styles[key] = self._mixed(*key)
+        return self._styles[key]
 
     def _mixed(self, tone: str, level: int, ground: str) -> Style:
         base = self.get_component_rich_style(f"graph--{ground}") if ground else self.rich_style

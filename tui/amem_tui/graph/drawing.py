@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,7 +175,9 @@ def draw(layout: Layout, chosen: str | None = None, hovered: str | None = None) 
     for x, y, head in _heads(layout, chosen):
         if all(not start <= x < stop for start, stop, _ in over[y]):
             over[y].append((x, x + 1, (head,)))
-    return Picture(tuple(_row(found, y, layout.width, sorted(over[y], key=_start)) for y in range(layout.height)))
+    return Picture(
+        tuple(_row(found, y, layout.width, sorted(over[y], key=itemgetter(0))) for y in range(layout.height))
+    )
 
 
 def label(node: Node, width: int, ground: str) -> tuple[Run, ...]:
@@ -304,10 +307,6 @@ def _tone(rank: int) -> tuple[str, int]:
         return "", PLAIN
     level, tone = divmod(rank - 1, len(_TONES))
     return _TONES[tone], level
-
-
-def _start(labelled: tuple[int, int, Sequence[Run]]) -> int:
-    return labelled[0]
 
 
 # The same scene as an indented tree, for screens on which no picture would fit.

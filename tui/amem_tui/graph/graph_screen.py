@@ -177,7 +177,6 @@ class GraphScreen(NotesScreen):
         self._came_for = note
 
     def _look(self, view: GraphQuery, *, chosen: str | None = None, turn: bool = False) -> None:
-        """Look at something else."""
         self.view, self._chosen = view, chosen
         self.refresh_bindings()
         self._reading = self._read(turn=turn)
@@ -212,7 +211,6 @@ class GraphScreen(NotesScreen):
         self._tell()
 
     def _tell(self) -> None:
-        """Say what there is to say of the chosen node."""
         result, zone = self._result, self._client.zone
         about = Content("")
         if self._chosen is not None and result.scene is not None and self._chosen in result.scene.nodes:

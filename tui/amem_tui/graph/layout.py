@@ -80,17 +80,11 @@ def _first_ring(
             here, there = branch.get(one), branch.get(other)
             if here is not None and there is not None and here != there:
                 between[here][there] = between[here].get(there, 0) + weight
-    if any(id in facing for id in ids):
-        return _as_they_were(ids, between, facing)
-    return _chained(ids, between)
-
-
-def _as_they_were(
-    ids: Sequence[str], between: Mapping[str, Mapping[str, int]], facing: Mapping[str, float]
-) -> list[str]:
-    """Newcomers go beside what they are linked to, and to the end where that is nothing."""
+    if not any(id in facing for id in ids):
+        return _chained(ids, between)
 
     def desired(id: str) -> float:
+        # Newcomers go beside what they are linked to, and to the end where that is nothing.
         near = [facing[other] for other in between[id] if other in facing]
         return facing.get(id, _mean(near) if near else 0.999)
 
@@ -99,18 +93,16 @@ def _as_they_were(
 
 def _chained(ids: Sequence[str], between: Mapping[str, Mapping[str, int]]) -> list[str]:
     """One after another, each the one with most links to those just before it."""
-    left = list(ids)
-    chain: list[str] = []
-    while left:
-        recent = chain[-4:]
+    left, chain = list(ids), list[str]()
 
-        def pull(id: str, recent: Sequence[str] = recent) -> float:
-            return sum(between[id].get(other, 0) * (place + 1) for place, other in enumerate(recent))
-
+    def pull(id: str) -> tuple[int, int]:
+        links = sum(between[id].get(other, 0) * (place + 1) for place, other in enumerate(chain[-4:]))
         # Without a pull, begin anew with what has fewest links: an end of its own chain.
-        best = max(left, key=lambda id: (pull(id), -sum(between[id].values()) if pull(id) == 0 else 0))
-        left.remove(best)
-        chain.append(best)
+        return links, 0 if links else -sum(between[id].values())
+
+    while left:
+        chain.append(max(left, key=pull))
+        left.remove(chain[-1])
     return chain
 
 
@@ -347,13 +339,9 @@ class _Rows:
                 ends = (spot.left, spot.right) if row == spot.row else (spot.port - around, spot.port + around + 1)
                 self._taken[row].append(ends)
 
-    def give_back(self, row: int, left: int, right: int) -> None:
+    def give_back(self, spot: Spot) -> None:
         """Forget a label, to place it anew."""
-        self._taken[row].remove((left, right))
-
-    def hold(self, row: int, left: int, right: int) -> None:
-        """Take these cells."""
-        self._taken[row].append((left, right))
+        self._taken[spot.row].remove((spot.left, spot.right))
 
 
 def _placed(scene: Scene, around: Mapping[str, float], width: int, height: int, beginning: int) -> dict[str, Spot]:
@@ -452,7 +440,7 @@ def _grown(scene: Scene, spots: Mapping[str, Spot], width: int) -> dict[str, Spo
     height = 1 + max((spot.row for spot in spots.values()), default=0)
     rows = _Rows(width, height)
     for spot in spots.values():
-        rows.hold(spot.row, spot.left, spot.right)
+        rows.take(replace(spot, radius=0.0))
     longest = min(max(_LONGEST, _OF_FEW - 2 * len(spots)), max(width // 4, width * 4 // (3 + len(spots))))
     wanted = {id: min(natural(scene.nodes[id]), longest + (_CENTRAL if id == scene.centre else 0)) for id in spots}
     # The centre first: what stands beside it would leave it no room.
@@ -465,7 +453,7 @@ def _grown(scene: Scene, spots: Mapping[str, Spot], width: int) -> dict[str, Spo
 def _grow(found: dict[str, Spot], id: str, rows: _Rows, scene: Scene) -> bool:
     """Make a label one cell wider, at the end that keeps its port where it belongs if that is free."""
     spot = found[id]
-    rows.give_back(spot.row, spot.left, spot.right)
+    rows.give_back(spot)
     # The port stays at the end where the label began; in the middle it stays in the middle.
     before, after = spot.port - spot.left, spot.right - 1 - spot.port
     balanced = scene.nodes[id].weight or abs(before - after) <= 1
@@ -476,5 +464,5 @@ def _grow(found: dict[str, Spot], id: str, rows: _Rows, scene: Scene) -> bool:
         if rows.free(spot.row, left, left + spot.width + 1):
             found[id] = replace(spot, left=left, width=spot.width + 1)
             break
-    rows.hold(found[id].row, found[id].left, found[id].right)
+    rows.take(replace(found[id], radius=0.0))
     return found[id] is not spot

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
+from textual import events, on
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -16,8 +17,6 @@ from amem_tui.graph.drawing import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-
-    from textual import events
 
 
 #: A piece of the line, and the type's name where there is less room, and least.
@@ -67,14 +66,11 @@ class TypeRow(Static, can_focus=True):
         self._place = (self._place + by) % len(TELLING)
         self._draw()
 
-    def on_resize(self) -> None:
-        self._draw()
-
-    def on_focus(self) -> None:
-        self._draw()
-
-    def on_blur(self) -> None:
-        self._draw()
+    @on(events.Resize)
+    @on(events.Focus)
+    @on(events.Blur)
+    def _draw(self) -> None:
+        self.update(Content("").join(self._words()))
 
     def on_click(self, event: events.Click) -> None:
         stop = 0
@@ -83,9 +79,6 @@ class TypeRow(Static, can_focus=True):
             if start <= event.x < stop:
                 self._place = place
                 self.post_message(self.Toggled(self.type))
-
-    def _draw(self) -> None:
-        self.update(Content("").join(self._words()))
 
     def _words(self) -> list[Content]:
         """One for each type, as long as there is room for all."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from textual import events
 
 
-# Days laid out as weeks: which are in sight, how full each is, and where months begin. Pure functions of dates.
-
 WEEK = 7
 #: How full a day is, from nothing to the fullest of all; each is told from the others without its colour.
 SHADES = "·░▒▓█"
@@ -126,8 +124,6 @@ def streak(days: Days) -> int:
     return length
 
 
-# A calendar of weeks in columns, each day as dark as it has notes.
-
 #: Room for the letter of the weekday.
 _LABEL = 2
 _NARROWEST, _WIDEST, _MOST_WEEKS = 2, 4, 53
@@ -168,18 +164,14 @@ class HeatMap(Widget, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._days: Days | None = None
+        #: What it shows; None until it was told.
+        self.days: Days | None = None
         self._last = 0
-
-    @property
-    def days(self) -> Days | None:
-        """What it shows; None until it was told."""
-        return self._days
 
     def show(self, days: Days, day: date | None = None) -> None:
         """Show these, and go to `day`; where none is given, stay."""
-        first = self._days is None
-        self._days = days
+        first = self.days is None
+        self.days = days
         if first:
             self._last = monday(days.today)
         wanted = day if day is not None else (days.today if first else self.day)
@@ -195,7 +187,6 @@ class HeatMap(Widget, can_focus=True):
 
     @property
     def _cells(self) -> int:
-        """How wide a column is."""
         return max(_NARROWEST, min(_WIDEST, (self.size.width - _LABEL) // _MOST_WEEKS))
 
     def watch_day(self) -> None:
@@ -204,38 +195,38 @@ class HeatMap(Widget, can_focus=True):
         self.post_message(self.Chosen(self.day))
 
     def on_resize(self) -> None:
-        if self._days is not None:
+        if self.days is not None:
             self._last = self.window.moved(self.day).last
 
     def action_step(self, by: int) -> None:
         self._go(self.day.toordinal() + by)
 
     def action_go(self, where: str) -> None:
-        if self._days is not None:
-            day: date = {"first": self._days.first, "last": self._days.last, "today": self._days.today}[where]
+        if self.days is not None:
+            day: date = {"first": self.days.first, "last": self.days.last, "today": self.days.today}[where]
             self._go(day.toordinal())
 
     def action_page(self, by: int) -> None:
-        if self._days is not None:
-            target = self._days.within(self.day.toordinal() + by * self.window.weeks * WEEK)
+        if self.days is not None:
+            target = self.days.within(self.day.toordinal() + by * self.window.weeks * WEEK)
             # Before the first note there is nothing to see.
-            full = monday(self._days.first) + (self.window.weeks - 1) * WEEK
+            full = monday(self.days.first) + (self.window.weeks - 1) * WEEK
             last = self._last + monday(target) - monday(self.day)
-            self._last = max(last, min(full, monday(self._days.last)))
+            self._last = max(last, min(full, monday(self.days.last)))
             self.day = target
             self.refresh()
 
     def _go(self, ordinal: int) -> None:
-        if self._days is not None:
-            self.day = self._days.within(ordinal)
+        if self.days is not None:
+            self.day = self.days.within(ordinal)
 
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset_capture(self)
         column, row = (at.x - _LABEL) // self._cells, at.y - 1
-        if self._days is None or at.x < _LABEL or not 0 <= row < WEEK or column >= self.window.weeks:
+        if self.days is None or at.x < _LABEL or not 0 <= row < WEEK or column >= self.window.weeks:
             return
         day = self.window.day(column, row)
-        if day is None or not self._days.first <= day <= self._days.last:
+        if day is None or not self.days.first <= day <= self.days.last:
             return
         if day == self.day:
             self.post_message(self.Opened(day))
@@ -243,7 +234,7 @@ class HeatMap(Widget, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         base = self.rich_style
-        if self._days is None or y > WEEK:
+        if self.days is None or y > WEEK:
             return Strip.blank(self.size.width, base)
         label = base + self.get_component_rich_style("heat-map--label", partial=True)
         window, cells = self.window, self._cells
@@ -253,7 +244,7 @@ class HeatMap(Widget, can_focus=True):
                 line = line.ljust(_LABEL + column * cells) + name
             return Strip([Segment(line, label)]).adjust_cell_length(self.size.width, base)
         segments = [Segment(WEEKDAYS[y - 1].ljust(_LABEL), label)]
-        segments += [self._cell(self._days, window.day(column, y - 1), base) for column in range(window.weeks)]
+        segments += [self._cell(self.days, window.day(column, y - 1), base) for column in range(window.weeks)]
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def _cell(self, days: Days, day: date | None, base: Style) -> Segment:
@@ -271,6 +262,3 @@ class HeatMap(Widget, can_focus=True):
 def legend() -> Content:
     """What the shades mean."""
     return Content(f"less {' '.join(SHADES)} more")
-
-
-__all__ = ["Days", "HeatMap", "days_of", "legend"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,7 +14,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from amem.note import Layer, Status
-from amem_tui.formatting import GLYPHS, day, one_line, title
+from amem_tui.formatting import GLYPHS, day, one_line, plural, title
+from amem_tui.graph.drawing import Stroke, drawn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +27,6 @@ if TYPE_CHECKING:
     from amem.maintenance.forgetting_preview import Outlook
 
 
-# A retention curve drawn with braille dots, two across and four down in each cell. Pure functions.
-
-_BLANK = 0x2800
-#: The bit of each dot, by row and column.
-_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 #: How far apart, in days, the marks below may be.
 _STEPS = (1, 2, 5, 7, 10, 14, 30, 60, 90, 180, 365, 3_650)
 #: A mark below takes as many cells, with room around it.
@@ -39,15 +36,9 @@ _MARK_CELLS = 7
 def dots(days: NDArray[np.float64], kept: NDArray[np.float64], width: int, height: int) -> list[str]:
     """The curve of `kept` (0..1) over `days` as `height` lines of `width` cells, 1 at the top."""
     columns = np.linspace(days[0], days[-1], width * 2)
-    rows = (height * 4 - 1) * (1 - np.clip(np.interp(columns, days, kept), 0.0, 1.0))
-    places = np.round(rows).astype(int)
-    cells = np.full((height, width), _BLANK)
-    for column, place in enumerate(places):
-        # A steep curve has no gaps: each column reaches down to where the next one begins.
-        following = places[column + 1] if column + 1 < len(places) else place
-        for row in range(place, max(place, following - 1) + 1):
-            cells[row // 4, column // 2] |= _BITS[row % 4][column % 2]
-    return ["".join(chr(cell) for cell in line) for line in cells]
+    rows = np.round((height * 4 - 1) * (1 - np.clip(np.interp(columns, days, kept), 0.0, 1.0)))
+    curve = [Stroke(one, other, 1) for one, other in pairwise(enumerate(rows.tolist()))]
+    return ["".join(map(chr, line)) for line in drawn(curve, width, height).characters]
 
 
 def column_of(day: float, days: NDArray[np.float64], width: int) -> int:
@@ -73,8 +64,6 @@ def scale(days: NDArray[np.float64], width: int) -> str:
             line = line.ljust(start) + name
     return line
 
-
-# How one note is remembered: its retention curve, what its strength is made of, and what time will do to it.
 
 _LAYERS = {Layer.SHORT_TERM: "short-term memory", Layer.LONG_TERM: "long-term memory"}
 #: The words of the scale at the left of the curve.
@@ -109,7 +98,7 @@ class Curve(Widget):
         for place, line in enumerate(drawn):
             left = {0: _LEFT[0], height // 2: _LEFT[1], height - 1: _LEFT[2]}.get(place, " " * len(_LEFT[0]))
             past, here, ahead = line[:now], line[now], line[now + 1 :]
-            mark = "┊" if here == "\u2800" else here
+            mark = "┊" if here == " " else here
             lines.append(
                 Content.assemble(
                     (f"{left} ", "$muted"),
@@ -145,9 +134,8 @@ class Forgetting(VerticalScroll):
         self.outlook = outlook
         self.query_one(Curve).display = outlook is not None
         self.query_one(Curve).show(outlook)
-        head, terms = (
-            (Content(words), Content("")) if outlook is None else (_head(outlook), _terms(outlook, self._zone))
-        )
+        head = Content(words) if outlook is None else _head(outlook)
+        terms = Content("") if outlook is None else _terms(outlook, self._zone)
         self.query_one("#about-note", Static).update(head)
         self.query_one("#terms", Static).update(terms)
 
@@ -166,8 +154,8 @@ def _terms(outlook: Outlook, zone: tzinfo) -> Content:
     """The strength as the product it is, and what is to come."""
     now = outlook.now
     used = "never recalled" if not now.recalls else f"recalled {now.recalls}x"
-    age = _days(now.age_days)
-    kept = "does not decay" if math.isinf(now.stability_days) else f"after {age}"
+    lasting = math.isinf(now.stability_days)
+    kept = "does not decay" if lasting else f"after {plural(round(now.age_days), 'day')}"
     factor = now.value / (now.importance * now.trust * now.retention) if now.value else 1.0 + math.log1p(now.recalls)
     rows = (
         ("importance", f"{now.importance:.2f}", ""),
@@ -179,15 +167,18 @@ def _terms(outlook: Outlook, zone: tzinfo) -> Content:
         Content.assemble((f"{name:<11}", "$muted"), f"{value:>5}", (f"  {why}", "$muted")) for name, value, why in rows
     ]
     lines.append(Content.assemble((f"{'= strength':<11}", "bold"), (f"{now.value:>5.2f}", "bold $primary")))
-    if not math.isinf(now.stability_days):
-        lines.append(Content.assemble((f"{_days(now.stability_days)} after a use 37% are kept", "$muted")))
+    if not lasting:
+        lines.append(
+            Content.assemble((f"{plural(round(now.stability_days), 'day')} after a use 37% are kept", "$muted"))
+        )
     lines += [Content(""), *_to_come(outlook, zone)]
     return Content("\n").join(lines)
 
 
 def _to_come(outlook: Outlook, zone: tzinfo) -> list[Content]:
     found = []
-    if outlook.moves is not None and outlook.moves_to is not None and not _before(outlook.fades, outlook.moves):
+    first = outlook.fades is None or outlook.moves is None or outlook.moves <= outlook.fades
+    if outlook.moves is not None and outlook.moves_to is not None and first:
         verb = "rises to" if outlook.moves_to is Layer.LONG_TERM else "falls back to"
         found.append(Content(f"{verb} {_LAYERS[outlook.moves_to]} {_when(outlook.moves, outlook.at, zone)}"))
     if outlook.fades is not None:
@@ -202,15 +193,6 @@ def _to_come(outlook: Outlook, zone: tzinfo) -> list[Content]:
     return found
 
 
-def _before(one: datetime | None, other: datetime) -> bool:
-    return one is not None and one < other
-
-
 def _when(at: datetime, now: datetime, zone: tzinfo) -> str:
     ahead = round((at - now).total_seconds() / 86_400)
-    return "with the next maintenance" if ahead <= 0 else f"on {day(at, zone)}, in {_days(ahead)}"
-
-
-def _days(number: float) -> str:
-    whole = round(number)
-    return "1 day" if whole == 1 else f"{whole:,} days"
+    return "with the next maintenance" if ahead <= 0 else f"on {day(at, zone)}, in {plural(ahead, 'day')}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -35,18 +34,7 @@ if TYPE_CHECKING:
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.note_lists import Card, Shelf
     from amem_tui.client import CollectionClient
-
-
-# The notes that speak of one day, in the collection's time zone, as lines of a list.
-
-
-@dataclass(frozen=True, slots=True)
-class DayNotes:
-    """A day's notes, earliest last; `lines` are the first of them."""
-
-    day: date
-    shelf: Shelf
-    lines: list[Line]
+    from amem_tui.lists import Missing
 
 
 def filter_of(day: date, zone: tzinfo) -> Filter:
@@ -54,12 +42,6 @@ def filter_of(day: date, zone: tzinfo) -> Filter:
     since = datetime.combine(day, time.min, tzinfo=zone)
     until = None if day == date.max else datetime.combine(day + timedelta(days=1), time.min, tzinfo=zone)
     return Filter(since=since, until=until)
-
-
-def read_day(memory: AgenticMemorySystem, day: date, zone: tzinfo) -> DayNotes:
-    """The order of a day's notes, and the first page of them."""
-    shelf = memory.shelf(filter_of(day, zone))
-    return DayNotes(day, shelf, read_lines(memory, shelf, 0, zone))
 
 
 def read_lines(memory: AgenticMemorySystem, shelf: Shelf, start: int, zone: tzinfo) -> list[Line]:
@@ -226,27 +208,26 @@ class TimelineScreen(PanedScreen):
     async def _show_day(self) -> None:
         """List the notes of the day under the cursor; the first of them is chosen where no other note is."""
         day, shown = self._heat.day, self._of_day
-        notes = await self.ask(partial(read_day, self.memory, day, self._client.zone))
-        self._shelf = notes.shelf
+        shelf, lines = await self.ask(partial(_read_day, self.memory, day, self._client.zone))
+        self._shelf = shelf
         place = shown.cursor if day == self._day_shown else 0
         if day != self._day_shown and self._note is not None:
-            place = next((at for at, line in enumerate(notes.lines) if line.key == self._note), 0)
+            place = next((at for at, line in enumerate(lines) if line.key == self._note), 0)
         self._day_shown = day
-        shown.show(len(notes.shelf), notes.lines, place=place)
-        shown.border_title = day_heading(day, len(notes.shelf))
+        shown.show(len(shelf), lines, place=place)
+        shown.border_title = day_heading(day, len(shelf))
         if self._note is None and shown.line is not None:
             self._choose(shown.line.key)
 
     @on(LineList.Wanted)
     @work(group="page")
     async def _fetch(self, event: LineList.Wanted) -> None:
-        try:
-            with self._client.refusals():
-                while self._shelf is not None and (wanted := event.list.missing()) is not None:
-                    read = partial(read_lines, self.memory, self._shelf, wanted.start, self._client.zone)
-                    event.list.fill(wanted, await self.ask(read))
-        finally:
-            event.list.rest()
+        with self._client.refusals():
+            await event.list.fetch(self._read_page)
+
+    async def _read_page(self, wanted: Missing) -> list[Line]:
+        assert self._shelf is not None, "only the list of a day is longer than a page"
+        return await self.ask(partial(read_lines, self.memory, self._shelf, wanted.start, self._client.zone))
 
     @on(LineList.Moved)
     def _moved(self, event: LineList.Moved) -> None:
@@ -289,11 +270,9 @@ class TimelineScreen(PanedScreen):
         with self._client.refusals():
             preview = await self.ask(partial(self.memory.fade, days, most=MOST))
             lines = lines_of(preview)
-            before = shown.line
-            at = next(
-                (place for place, line in enumerate(lines) if before is not None and line.key == before.key), None
-            )
-            shown.show(len(lines), lines, place=shown.cursor if at is None else at, empty="Nothing fades or moves.")
+            key = None if shown.line is None else shown.line.key
+            place = next((at for at, line in enumerate(lines) if line.key == key), shown.cursor)
+            shown.show(len(lines), lines, place=place, empty="Nothing fades or moves.")
             pane.border_subtitle = counted(preview)
             return
         pane.border_subtitle = "cannot be told"
@@ -383,6 +362,12 @@ class TimelineScreen(PanedScreen):
         """The note under the cursor of a list that gets the focus is the chosen one."""
         if isinstance(event.widget, LineList) and event.widget.line is not None and event.widget.line.key:
             self._choose(event.widget.line.key)
+
+
+def _read_day(memory: AgenticMemorySystem, day: date, zone: tzinfo) -> tuple[Shelf, list[Line]]:
+    """The order of a day's notes, the latest first, and the first page of them."""
+    shelf = memory.shelf(filter_of(day, zone))
+    return shelf, read_lines(memory, shelf, 0, zone)
 
 
 def _read_days(memory: AgenticMemorySystem, note: str | None) -> tuple[Days, datetime | None]:
