@@ -11,7 +11,7 @@ from textual.content import Content
 
 from amem import labels
 from amem.language.sentences import breaks
-from amem.note import Kind
+from amem.note import Kind, LinkType
 from amem.settings import Settings, default_home
 from amem.visible import without_driving
 
@@ -70,6 +70,11 @@ def folded(text: str, width: int) -> list[str]:
 def title(content: str) -> str:
     """What a note is called, see ``amem.labels``; safe to show in a terminal."""
     return one_line(labels.title(content))
+
+
+def link_words(type: LinkType) -> str:
+    """A type of links as a person says it: ``caused by``."""
+    return type.replace("_", " ")
 
 
 Author = Literal["person", "agent", "machine"]

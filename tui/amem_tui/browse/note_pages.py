@@ -15,7 +15,20 @@ from amem.retrieval.explanation import ordinal
 from amem.retrieval.highlight import passage
 from amem_tui.browse.note_markdown import parts_of
 from amem_tui.browse.page_blocks import Block, Place, Rule, ToNote, ToVersion, Unfold
-from amem_tui.formatting import GLYPHS, SIGNS, author, clean, command, day, maker, moment, one_line, plural, title
+from amem_tui.formatting import (
+    GLYPHS,
+    SIGNS,
+    author,
+    clean,
+    command,
+    day,
+    link_words,
+    maker,
+    moment,
+    one_line,
+    plural,
+    title,
+)
 from amem_tui.history.field_changes import compared
 from amem_tui.tabs import Name
 
@@ -300,7 +313,7 @@ def _links(memory: AgenticMemorySystem, links: Sequence[tuple[Link, str]], arrow
     cards = memory.cards_of(list(dict.fromkeys(end for _, end in links[:MOST])))
     found: list[Part] = []
     for link, end in links[:MOST]:
-        head = Content.styled(f"{str(link.type).replace('_', ' ')} {arrow} ", "$secondary")
+        head = Content.styled(f"{link_words(link.type)} {arrow} ", "$secondary")
         sure = "" if link.confidence >= 1 else f"  {link.confidence:.0%} sure"
         weight = "" if abs(link.weight - 1) < 0.005 else f"  weight {link.weight:.2f}"
         found.append(entry(head + card_title(cards.get(end), end), ToNote(end, link), _made(link, f"{sure}{weight}")))

@@ -24,7 +24,7 @@ from amem_tui.browse.page_blocks import Address, Destination, Named, ToNote, ToV
 from amem_tui.browse.page_view import Page
 from amem_tui.client import words
 from amem_tui.dialogs import NotePicker
-from amem_tui.formatting import one_line, title
+from amem_tui.formatting import link_words, one_line, title
 from amem_tui.tabs import Name, TabStrip
 
 if TYPE_CHECKING:
@@ -319,8 +319,7 @@ def _whereto(destination: Destination | None) -> str:
 # Link the open note to another: to which, as what, and why.
 
 _TYPES = tuple(
-    Name(str(type), str(type).replace("_", " "))
-    for type in sorted(LinkType, key=lambda each: each is not LinkType.RELATED)
+    Name(str(type), link_words(type)) for type in sorted(LinkType, key=lambda each: each is not LinkType.RELATED)
 )
 
 

@@ -125,24 +125,22 @@ class Table:
             yield from self._stacked(indent, width)
             return
         widths = self._widths(room)
-        yield from self._row([_emphasised(each) for each in self.headers], widths, indent)
+        yield from self._row([Block(each.text.stylize("bold"), each.places) for each in self.headers], widths, indent)
         rule = (" " * self._gap).join("─" * each for each in widths)
         yield Line(indent + Content.styled(rule, "$muted"))
         for row in self.rows:
             yield from self._row(row, widths, indent)
 
     def _widths(self, room: int) -> list[int]:
-        longest = [
-            max([1, *(_longest(row[place].text.plain) for row in (self.headers, *self.rows) if place < len(row))])
-            for place in range(len(self.headers))
-        ]
-        free = room - self._gap * (len(longest) - 1)
+        free = room - self._gap * (len(self.headers) - 1)
+        rows = (self.headers, *self.rows)
+        cells = [[row[place] for row in rows if place < len(row)] for place in range(len(self.headers))]
+        longest = [max(cell_len(line) for cell in column for line in cell.text.plain.split("\n")) for column in cells]
+        widths = [max(1, min(each, free)) for each in longest]
         # The widest give way until all fit: a column that needs little keeps it.
-        limit, left = free, list(longest)
-        while sum(left) > free and limit > _LEAST:
-            limit = _fair(longest, free, limit)
-            left = [min(each, limit) for each in longest]
-        return left
+        while sum(widths) > free and max(widths) > _LEAST:
+            widths[widths.index(max(widths))] -= 1
+        return widths
 
     def _row(self, cells: Sequence[Block], widths: Sequence[int], indent: Content) -> Iterator[Line]:
         made = [
@@ -262,19 +260,3 @@ def _bounded(lead: Content, width: int) -> Content:
     """What stands before a line, cut so that words have room."""
     most = max(0, width - max(_LEAST, width // 2))
     return lead if lead.cell_length <= most else lead[: max(0, most - 1)] + Content.styled("…", "$muted")
-
-
-def _fair(wanted: Sequence[int], room: int, limit: int) -> int:
-    """The widest that a column may be when those below it keep what they want."""
-    small = [each for each in wanted if each < limit]
-    large = len(wanted) - len(small)
-    share = (room - sum(small)) // large if large else limit - 1
-    return max(_LEAST, min(limit - 1, share))
-
-
-def _longest(text: str) -> int:
-    return max(map(cell_len, text.split("\n")))
-
-
-def _emphasised(cell: Block) -> Block:
-    return Block(cell.text.stylize("bold"), cell.places)

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from textual.message import Message
 
 from amem.note import LinkType
-from amem_tui.formatting import SIGNS
+from amem_tui.formatting import SIGNS, link_words
 from amem_tui.graph.layout import FRAME, Layout, Spot, tail
 from amem_tui.lists import CursorList, Piece, fit
 
@@ -416,7 +416,7 @@ class GraphTree(CursorList, inherit_bindings=False):
         shown: list[Piece] = [(f" {branch.lead}", "$muted")]
         if branch.edge is not None and branch.edge.type is not None:
             way = "←" if branch.edge.source == node.id else "→"
-            called = fit(str(branch.edge.type).replace("_", " "), _CALLED) + " " if width >= _ROOMY else ""
+            called = fit(link_words(branch.edge.type), _CALLED) + " " if width >= _ROOMY else ""
             shown.append((f"{way} {called}", COLOURS[branch.edge.type]))
         look = "italic $muted" if node.faded else ""
         shown.append((f"{node.glyph} ", look or SIGNS[node.voice][1]))

@@ -17,10 +17,10 @@ from amem.interop.graph_formats import write_page
 from amem.note import LinkType, Status
 from amem.storage.graph_queries import TELLING
 from amem_tui.dialogs import PathPrompt
-from amem_tui.formatting import GLYPHS, day, maker, one_line, plural, title
+from amem_tui.formatting import GLYPHS, day, link_words, maker, one_line, plural, title
 from amem_tui.graph.canvas import GraphCanvas
 from amem_tui.graph.drawing import COLOURS, GraphTree
-from amem_tui.graph.link_types import TypeRow, called
+from amem_tui.graph.link_types import TypeRow
 from amem_tui.graph.scene import LOOSE, GraphQuery, GraphResult, facts, read_graph
 from amem_tui.keymap import GRAPH_KEYS
 from amem_tui.lists import fit
@@ -113,7 +113,7 @@ def _link(graph: LocalGraph, link: Link, id: str) -> Content:
     # A related note is related either way; of all others it matters which is which.
     way = "→" if out else "←"
     parts: list[Content | str | tuple[str, str]] = [
-        (f"{way} {called(link.type)}  ", COLOURS[link.type]),
+        (f"{way} {link_words(link.type)}  ", COLOURS[link.type]),
         one_line(title(other.text), _NAMED),
     ]
     if link.reason:

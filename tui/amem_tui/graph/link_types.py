@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from amem.note import LinkType
 from amem.storage.graph_queries import TELLING
+from amem_tui.formatting import link_words
 from amem_tui.graph.drawing import COLOURS
 
 if TYPE_CHECKING:
@@ -29,11 +30,6 @@ SHORT: Mapping[LinkType, tuple[str, str, str]] = {
     LinkType.DERIVED_FROM: ("⠤⠤ ", "derive", "der"),
     LinkType.PART_OF: ("⠠ ⠄", "part", "prt"),
 }
-
-
-def called(type: LinkType) -> str:
-    """The type as a person says it."""
-    return str(type).replace("_", " ")
 
 
 class TypeRow(Static, can_focus=True):
@@ -95,7 +91,7 @@ class TypeRow(Static, can_focus=True):
 
         But for the shortest, a piece of its line stands before it, so that a type is not told by its colour alone.
         """
-        (sample, half, short), number, name = SHORT[type], self._counts.get(type, 0), called(type)
+        (sample, half, short), number, name = SHORT[type], self._counts.get(type, 0), link_words(type)
         shown = [name, name, name, half, short, short][form]
         colour = "$muted strike" if type in self._hidden else COLOURS[type] if number else "$muted"
         if form == 5 or (form == 2 and not number):

@@ -201,9 +201,10 @@ def read_graph(memory: AgenticMemorySystem, view: GraphQuery, limit: int, most_t
         topics = memory.topic_map(most_topics)
         scene = scene_of_topics(topics)
         if scene is None:
-            commands = {"maintain": "maintain", "declare": 'topic "my garden" --declare'}
-            named = {name: command(memory.settings, words) for name, words in commands.items()}
-            return GraphResult(hint=_NO_TOPICS.format(**named))
+            maintain, declare = (
+                command(memory.settings, words) for words in ("maintain", 'topic "my garden" --declare')
+            )
+            return GraphResult(hint=_NO_TOPICS.format(maintain=maintain, declare=declare))
         return GraphResult(scene, topics=topics)
     if view.centre is None:
         return GraphResult(hint=_NOTHING_OPEN)
@@ -223,10 +224,10 @@ def read_graph(memory: AgenticMemorySystem, view: GraphQuery, limit: int, most_t
 def facts(result: GraphResult) -> str:
     """How much of it is seen, in a few words."""
     if result.graph is not None:
-        shown, left = len(result.graph.cards), sum(result.graph.left_out.values())
-        of = f"{shown} of {plural(shown + left, 'note')}" if left else plural(shown, "note")
-        return f"{of} · {plural(result.depth, 'hop')}"
-    if result.topics is not None:
-        shown, left = len(result.topics.topics), result.topics.more
-        return f"{shown} of {plural(shown + left, 'topic')}" if left else plural(shown, "topic")
-    return ""
+        notes = _of_all(len(result.graph.cards), sum(result.graph.left_out.values()), "note")
+        return f"{notes} · {plural(result.depth, 'hop')}"
+    return "" if result.topics is None else _of_all(len(result.topics.topics), result.topics.more, "topic")
+
+
+def _of_all(shown: int, left: int, what: str) -> str:
+    return f"{shown} of {plural(shown + left, what)}" if left else plural(shown, what)
