@@ -205,7 +205,7 @@ async def test_undoing_a_new_note_names_the_note_that_went(memory: AgenticMemory
     async with browsing(memory) as pilot:
         await pilot.press("u")
         await wait_until(pilot, lambda: titles(pilot) == [KETTLE, CAT, TEA])
-        assert "add “The kettle was given away”" in toasts(pilot)
+        assert "addition of “The kettle was given away”" in toasts(pilot)
 
 
 async def test_an_empty_collection_says_how_to_begin(empty: AgenticMemorySystem) -> None:
