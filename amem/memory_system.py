@@ -12,24 +12,10 @@ from typing import TYPE_CHECKING, Any
 from amem.border import bordered
 from amem.collection import collection_names, existing_folder, folder_of
 from amem.errors import InvalidInput
-from amem.interop.settle import settle
-from amem.language.times.moments import moment_of
-from amem.live import Memories
-from amem.maintenance.cycle import due
-from amem.maintenance.doctor import examine
-from amem.maintenance.forgetting_preview import foresee
-from amem.maintenance.health import look
-from amem.maintenance.shared_notes import propose, same_notes
-from amem.maintenance.upkeep import reindex
 from amem.note import EVERYONE, MemoryNote
 from amem.scoped import ScopedMemory
 from amem.settings import load_settings
-from amem.storage.activity import actors, deeds, doings, log_order, operations_of
-from amem.storage.file_notes import file_notes
-from amem.storage.graph_queries import named, surroundings
-from amem.storage.undo import own_undone
 from amem.wiring import Given, Parts
-from amem.writing.writer import as_new
 
 if TYPE_CHECKING:
     import threading
@@ -42,6 +28,7 @@ if TYPE_CHECKING:
     from amem.collection_retriever import CollectionRetriever
     from amem.errors import AmemError, StorageCorrupt
     from amem.interop.settle import Debts
+    from amem.live import Memories
     from amem.llm_controller import LLMController
     from amem.maintenance.doctor import Finding
     from amem.maintenance.forgetting_preview import FadePreview
@@ -258,6 +245,9 @@ class AgenticMemorySystem(ScopedMemory):
 
     def settle(self, debts: Debts, *, cause: str = "") -> int:
         """Pay what an import owes its stored notes (links, old standing), as one operation; returns how many links."""
+
+        from amem.interop.settle import settle
+
         with self._store.write() as session:
             return settle(session, debts, actor=self.actor, cause=cause)
 
@@ -274,6 +264,9 @@ class AgenticMemorySystem(ScopedMemory):
 
         A note that is not stored yet is stored first.
         """
+
+        from amem.writing.writer import as_new
+
         if self.read(note.id) is None:
             receipt = self._parts.writer.add([as_new(note)], actor=self.actor)[0]
         else:
@@ -328,6 +321,9 @@ class AgenticMemorySystem(ScopedMemory):
     @property
     def memories(self) -> Memories:
         """A live mapping of id to note, as A-Mem's programs read it; changes go through `update` and `delete`."""
+
+        from amem.live import Memories
+
         return Memories(self._store)
 
     def count(self, filter: Filter | None = None) -> int:
@@ -377,6 +373,9 @@ class AgenticMemorySystem(ScopedMemory):
 
     def surroundings(self, id: str) -> Surroundings:
         """How many links lead from a note and to it, how many sources it has, and who wrote it. Raises NoteNotFound."""
+
+        from amem.storage.graph_queries import surroundings
+
         with self._store.read() as session:
             return surroundings(session, id)
 
@@ -386,6 +385,9 @@ class AgenticMemorySystem(ScopedMemory):
         A name is a title (that of the file a note came from, or a note's first line), an id or the beginning of one.
         `inside` is the id of the note whose text names them: what an import made of its links comes first.
         """
+
+        from amem.storage.graph_queries import named
+
         with self._store.read() as session:
             return named(session, names, inside)
 
@@ -396,6 +398,9 @@ class AgenticMemorySystem(ScopedMemory):
 
     def file_notes(self) -> Sequence[FileNote]:
         """Every note that says which file it came from, deleted ones too, as an import compares them with the files."""
+
+        from amem.storage.file_notes import file_notes
+
         with self._store.read() as session:
             return file_notes(session)
 
@@ -406,6 +411,9 @@ class AgenticMemorySystem(ScopedMemory):
         each sort are named, though all are counted: a large collection answers in half the time. Raises NoteNotFound,
         or InvalidInput for days below 0 and for a table of predicates that cannot be read.
         """
+
+        from amem.maintenance.forgetting_preview import foresee
+
         with self._store.read() as session:
             return foresee(session, self.settings, self._parts.predicates(), days, ids, most=most)
 
@@ -416,21 +424,33 @@ class AgenticMemorySystem(ScopedMemory):
 
         `since` may be in words: ``2026-03-01``, ``7d``, ``today``. Raises InvalidInput for others.
         """
+
+        from amem.storage.activity import log_order
+
         with self._store.read() as session:
             return log_order(session, self._zone, since=self._since(since), actor=actor)
 
     def operations(self, ids: Sequence[int]) -> list[Operation]:
         """These operations, in this order; those that there are."""
+
+        from amem.storage.activity import operations_of
+
         with self._store.read() as session:
             return operations_of(session, [int(id) for id in ids])
 
     def actors(self, since: datetime | str | None = None) -> dict[str, int]:
         """Everyone who wrote anything since then (as for `log_order`), and how many operations, most first."""
+
+        from amem.storage.activity import actors
+
         with self._store.read() as session:
             return actors(session, since=self._since(since))
 
     def doings(self, operation: int, *, most: int = 50) -> Doings:
         """What one operation did, to no more than `most` notes, links and flags. Raises OperationNotFound."""
+
+        from amem.storage.activity import doings
+
         with self._store.read() as session:
             return doings(session, operation, most=most)
 
@@ -439,11 +459,17 @@ class AgenticMemorySystem(ScopedMemory):
 
         The first `most` of it.
         """
+
+        from amem.storage.activity import deeds
+
         with self._store.read() as session:
             return deeds(session, operation, limit=most)
 
     def own_undone(self) -> int | None:
         """The newest undo that this actor began through this open collection and that can be redone."""
+
+        from amem.storage.undo import own_undone
+
         with self._store.read() as session:
             return own_undone(session, self.actor, self._store.begun)
 
@@ -468,6 +494,9 @@ class AgenticMemorySystem(ScopedMemory):
 
     def maintenance_due(self) -> str | None:
         """The cycle of maintenance that is due now, the longest one; None when none is."""
+
+        from amem.maintenance.cycle import due
+
         with self._store.read() as session:
             return due(session, self._zone)
 
@@ -477,6 +506,8 @@ class AgenticMemorySystem(ScopedMemory):
         Of each catalog that this memory may publish to and the other reads; what it holds is left out. Where both may
         publish, the one whose collection's name comes first proposes.
         """
+        from amem.maintenance.shared_notes import propose, same_notes
+
         made: list[int] = []
         theirs, mine = other.settings, self.settings
         for catalog in mine.publish:
@@ -496,12 +527,16 @@ class AgenticMemorySystem(ScopedMemory):
 
     def health(self) -> Health:
         """How the notes are: what is stale, contradicts, hangs loose, waits; how they grow, and when they are due."""
+
+        from amem.maintenance.health import look
+
         advice = self._parts.languages.always(first=True)
         return look(self._parts.collection, "" if advice is None else str(advice))
 
     def doctor(self, *, repair: bool = False) -> list[Finding]:
         """Check the database, the index, the models and what waits; with `repair`, mend what can be mended."""
         from amem.conversation.rule_file import load_rules
+        from amem.maintenance.doctor import examine
 
         return examine(
             self._parts.collection,
@@ -513,6 +548,9 @@ class AgenticMemorySystem(ScopedMemory):
 
     def reindex(self, *, progress: Callable[[int, int], None] | None = None) -> int:
         """Embed every note anew with the present model and recipe; returns how many."""
+
+        from amem.maintenance.upkeep import reindex
+
         return reindex(self._store, self._parts.vectorizer, self.actor, progress=progress)
 
     def feed_chroma(self, timeout: float = 600.0) -> bool:
@@ -566,7 +604,7 @@ class AgenticMemorySystem(ScopedMemory):
 
         None where that was told before, where nothing was asked or added in such a language, and where all is well.
         """
-        return self._parts.languages.once()
+        return self._parts.advice()
 
     def survey(self) -> list[tuple[str, str]]:
         """Who reads notes and why, whether they can be reached, and what was spent today: (about, what) by line.
@@ -611,6 +649,8 @@ class AgenticMemorySystem(ScopedMemory):
         return self.settings.evo_threshold
 
     def _since(self, since: datetime | str | None) -> datetime | None:
+        from amem.language.times.moments import moment_of
+
         if not isinstance(since, str):
             return since
         return moment_of(since, self._zone, self._clock.now())

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Characters that a question may have: more than a note of the usual limit, and read in a moment.
 LONGEST = 100_000
+#: Links that are followed from a note to what it rests on.
+DEPTH = 5
 _TIMES = ("since", "until", "as_of", "known_at")
 
 

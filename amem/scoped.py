@@ -16,25 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 from amem import checks
 from amem.border import bordered
 from amem.clock import parse_time
-from amem.conflict.decision import with_kept
 from amem.errors import InvalidInput, NoteNotFound, ReviewNotFound, StorageReadOnly
 from amem.labels import short_id
 from amem.language.tokens import tokens
-from amem.maintenance.forgetting_preview import look_ahead, strength_of
-from amem.maintenance.shared_notes import FIELD
-from amem.neighbourhood import local_graph, walk
 from amem.note import EVERYONE, NOBODY, LinkType, Scope, Status
-from amem.query import Filter, Query
-from amem.retrieval.expansion import DEPTH, ancestors
-from amem.retrieval.hit import related_text
-from amem.storage.graph_queries import among
-from amem.storage.note_lists import Cards
+from amem.query import DEPTH, Filter, Query
 from amem.storage.notes import differences, would_roll_back
-from amem.storage.reviews import leaning, succession, supersessions
-from amem.storage.undo import own_last
-from amem.storage.whole import wholes
-from amem.writing.intake import NewNote, named_scope, open_scope
-from amem.writing.preview import open_conflicts, try_out
 
 if TYPE_CHECKING:
     import threading
@@ -72,6 +59,7 @@ if TYPE_CHECKING:
     from amem.tools import Toolbox
     from amem.verdict import Conflict
     from amem.wiring import Parts
+    from amem.writing.intake import NewNote
 
     Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -122,6 +110,9 @@ class ScopedMemory:
         Raises InvalidInput for an id that is empty, so that what is to be one's own never turns out to be everyone's,
         and for another id than the scope has.
         """
+
+        from amem.writing.intake import open_scope
+
         return ScopedMemory(
             self, self.scope.and_(open_scope(user_id=user_id, agent_id=agent_id, session_id=session_id))
         )
@@ -239,6 +230,9 @@ class ScopedMemory:
         rules, which take milliseconds, are applied at once either way. Raises EmptyNote, NoteTooLong, UnknownField,
         InvalidInput, MissingModel or StorageError; nothing is stored then.
         """
+
+        from amem.writing.intake import NewNote
+
         items = [NewNote(content, time, source, self._own(fields))]
         return self._parts.writer.add(items, actor=self.actor, wait=wait)[0]
 
@@ -273,6 +267,9 @@ class ScopedMemory:
         ``wait=False`` learning is left to the background (see `wait`), with None only what a model would have to be
         waited for. Raises InvalidInput naming a message that cannot be used; nothing is stored then.
         """
+
+        from amem.writing.intake import named_scope
+
         ids = self._own({"user_id": user_id, "agent_id": agent_id, "session_id": session_id})
         return self._parts.backlog.remember(
             messages,
@@ -374,11 +371,17 @@ class ScopedMemory:
 
     def find_related_memories(self, query: str, k: int = 5) -> tuple[str, list[str]]:
         """A-Mem's helper: the related notes as text for a prompt, and their ids."""
+
+        from amem.retrieval.hit import related_text
+
         hits = self.search(query, k)
         return related_text(hits), [hit.id for hit in hits]
 
     def find_related_memories_raw(self, query: str, k: int = 5) -> str:
         """As `find_related_memories`, with linked notes, the text alone."""
+
+        from amem.retrieval.hit import related_text
+
         return related_text(self.search_agentic(query, k))
 
     def context(
@@ -537,6 +540,9 @@ class ScopedMemory:
 
         The text stands for the side whose id is ''. Raises EmptyNote, InvalidInput or EmbedderMismatch.
         """
+
+        from amem.writing.preview import try_out
+
         it = self._parts
         rules, whose = it.models.rules(), self._of(scope)
         return try_out(
@@ -548,6 +554,10 @@ class ScopedMemory:
 
         Values of one slot that both stand since a person kept one come last.
         """
+
+        from amem.conflict.decision import with_kept
+        from amem.writing.preview import open_conflicts
+
         with self._store.read() as session:
             least, predicates = self.settings.supersede_confidence, self._parts.predicates()
             found = with_kept(session, predicates, open_conflicts(session, least))
@@ -556,6 +566,9 @@ class ScopedMemory:
 
     def supersessions(self, limit: int = 50) -> list[Link]:
         """What took the place of what and still does, by rules, models or by hand, the newest first."""
+
+        from amem.storage.reviews import supersessions
+
         with self._store.read() as session:
             found = supersessions(session, limit)
         return self._staying(found)
@@ -566,6 +579,9 @@ class ScopedMemory:
 
         Deleted ones too; no more than a hundred. Raises NoteNotFound.
         """
+
+        from amem.storage.reviews import succession
+
         id = self._held(id)
         with self._store.read() as session:
             return [note for note in succession(session, id) if self.scope.holds(note.metadata)]
@@ -590,6 +606,9 @@ class ScopedMemory:
 
     def doubted(self) -> list[Flag]:
         """The flags of notes that lean on something no longer so, without those of notes that `conflicts_open` has."""
+
+        from amem.storage.reviews import leaning
+
         with self._store.read() as session:
             found = leaning(session)
         return self._open(found)
@@ -729,6 +748,9 @@ class ScopedMemory:
 
     def wholes(self, ids: Sequence[str]) -> dict[str, Whole]:
         """For each of these notes what belongs to it beside fields, links and sources, as an export tells it."""
+
+        from amem.storage.whole import wholes
+
         own = self._own_of(ids)
         with self._store.read() as session:
             found = wholes(session, [id for id in ids if id in own])
@@ -757,6 +779,9 @@ class ScopedMemory:
 
     def links_among(self, ids: Sequence[str]) -> list[Link]:
         """Links that have both ends among these notes, oldest first."""
+
+        from amem.storage.graph_queries import among
+
         own = self._own_of(ids)
         with self._store.read() as session:
             return among(session, [id for id in ids if id in own], tuple(LinkType))
@@ -764,6 +789,9 @@ class ScopedMemory:
     @_of_any
     def neighbourhood(self, id: str, depth: int = 1, *, scope: Scope = EVERYONE) -> Neighbourhood:
         """The notes of the `scope` within `depth` links of this one, in either direction, and the links among them."""
+
+        from amem.neighbourhood import walk
+
         id = self._held(id)
         with self._store.read() as session, session.within(self._of(scope)):
             return walk(session, id, depth)
@@ -783,6 +811,10 @@ class ScopedMemory:
         By links of these `types`, None for all, to notes of the `scope`. However many links a note has, the cost stays
         bounded. Raises NoteNotFound, and InvalidInput for a depth below 0 or a limit below 1.
         """
+
+        from amem.neighbourhood import local_graph
+        from amem.storage.note_lists import Cards
+
         id = self._held(id)
         with self._store.read() as session, session.within(self._of(scope)):
             cards = Cards(session, self.settings.decay_rate)
@@ -795,6 +827,8 @@ class ScopedMemory:
         Each comes once, with the links that lead to it. A superseded one is among them and says so, a deleted one is
         not, nor is one outside the `scope`. Raises NoteNotFound, and InvalidInput for a depth below 0.
         """
+        from amem.retrieval.expansion import ancestors
+
         id = self._held(id)
         with self._store.read() as session, session.within(self._of(scope)):
             return ancestors(session, id, depth)
@@ -840,6 +874,9 @@ class ScopedMemory:
         Of a time that is past it tells by the uses counted since. Raises NoteNotFound, or InvalidInput for a time that
         cannot be read.
         """
+
+        from amem.maintenance.forgetting_preview import strength_of
+
         id = self._held(id)
         with self._store.read() as session:
             moment = session.now if at is None else parse_time(at, self._zone)
@@ -852,6 +889,9 @@ class ScopedMemory:
         Its curve reaches `ahead` days from now (None: past the day on which something happens). Raises NoteNotFound,
         or InvalidInput for a table of predicates that cannot be read.
         """
+
+        from amem.maintenance.forgetting_preview import look_ahead
+
         id = self._held(id)
         with self._store.read() as session:
             return look_ahead(session, self.settings, self._parts.predicates(), id, ahead)
@@ -975,6 +1015,9 @@ class ScopedMemory:
         What was done before it was opened, in another process or by others is never it, nor, of a `scope`, what
         touched notes of others.
         """
+
+        from amem.storage.undo import own_last
+
         with self._store.read() as session, session.within(self._of(scope)):
             return own_last(session, self.actor, self._store.begun)
 
@@ -1003,6 +1046,8 @@ class ScopedMemory:
 
         What was proposed for a catalog is published there, which raises as `publish` does.
         """
+        from amem.maintenance.shared_notes import FIELD
+
         number = self._reviewed(review)
         with self._store.read() as session:
             item = session.reviews.get(number)

@@ -7,58 +7,59 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
-from amem.analysts.models import Models
 from amem.clock import SystemClock
 from amem.collection import Collection, StoreFeed, existing_folder
-from amem.collection_retriever import CollectionRetriever
-from amem.conflict.corrections import Corrector, Reweigher
-from amem.conflict.judges import Judges
-from amem.conflict.settling import Settler
 from amem.errors import CollectionNotFound, EmbedderMismatch, InvalidInput, StorageError
 from amem.index import DenseLeg
-from amem.language.predicates import load_predicates
-from amem.ledger import StoreLedger
-from amem.llm.cross_encoders import find_reranker, local_entailment
-from amem.maintenance.consolidation import Consolidation
-from amem.maintenance.maintainer import Maintainer, NightHand
-from amem.maintenance.purges import Purges
-from amem.maintenance.topics import Topics
-from amem.retrieval.catalogs import JoinedRecall, Searched
-from amem.retrieval.fact_queries import FactQueries
-from amem.retrieval.languages import LanguageAdvice
-from amem.retrieval.note_lists import NoteLists
-from amem.retrieval.recall import Recall
 from amem.storage.store import Store
 from amem.vectorizer import Vectorizer
-from amem.writing.edits import Editor
-from amem.writing.enrich import Enricher
-from amem.writing.fields import Canon
-from amem.writing.pipeline import Pipeline
-from amem.writing.reanalysis import Thinker
-from amem.writing.restoring import Restorer
-from amem.writing.revising import Reviser
-from amem.writing.upgrade import Upgrader
-from amem.writing.worker import Owner, Worker
-from amem.writing.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
+    from typing import Self
 
+    from amem.analysts.models import Models
     from amem.clock import Clock
+    from amem.collection_retriever import CollectionRetriever
+    from amem.conflict.corrections import Corrector, Reweigher
+    from amem.conflict.settling import Settler
     from amem.conversation.backlog import Backlog
     from amem.conversation.ingest import Learner
+    from amem.language.predicates import Predicates
+    from amem.ledger import StoreLedger
     from amem.llm_controller import LLMController
+    from amem.maintenance.consolidation import Consolidation
+    from amem.maintenance.maintainer import Maintainer
+    from amem.maintenance.purges import Purges
+    from amem.maintenance.shift import MaintenanceReport
+    from amem.maintenance.topics import Topics
     from amem.protocols import Analyst, Embedder, Reranker
     from amem.receipt import Receipt
+    from amem.retrieval.catalogs import JoinedRecall
     from amem.retrieval.context import Placing
+    from amem.retrieval.fact_queries import FactQueries
+    from amem.retrieval.languages import Advice, LanguageAdvice
+    from amem.retrieval.note_lists import NoteLists
+    from amem.retrieval.recall import Recall
     from amem.retrieval.tiers import TierReader
     from amem.settings import Settings
+    from amem.writing.edits import Editor
+    from amem.writing.enrich import Enricher
+    from amem.writing.fields import Canon
+    from amem.writing.pipeline import Pipeline
     from amem.writing.publishing import Publisher
+    from amem.writing.reanalysis import Thinker
+    from amem.writing.restoring import Restorer
+    from amem.writing.revising import Reviser
+    from amem.writing.upgrade import Upgrader
+    from amem.writing.worker import Worker
+    from amem.writing.writer import Writer
 
+Made = TypeVar("Made")
 _log = logging.getLogger("amem")
 #: Seconds that closing waits for a call which is being called off.
 _PATIENCE = 1.5
@@ -82,82 +83,84 @@ class Given:
     read_only: bool = False
 
 
+class service(Generic[Made]):  # read as a decorator, like property
+    """A service of `Parts`, made with its imports when it is first asked for, and once, whatever threads ask.
+
+    `functools.cached_property` holds no lock since Python 3.12.
+    """
+
+    def __init__(self, make: Callable[[Parts], Made]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, parts: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, parts: Parts, owner: type) -> Made: ...
+    def __get__(self, parts: Parts | None, owner: type) -> Self | Made:
+        if parts is None:
+            return self
+        with parts.making:
+            if self._name not in vars(parts):
+                vars(parts)[self._name] = self._make(parts)
+            made: Made = vars(parts)[self._name]
+            return made
+
+
 class Parts:
     """The services of one open collection; `folder` None keeps it in memory.
 
-    What few programs need is made when it is first asked for. Closing calls off what is under way.
+    The ground is laid at once; each service is made when it is first asked for, so that a program imports no more than
+    it uses. Closing calls off what is under way.
     """
 
     def __init__(self, settings: Settings, folder: Path | None, given: Given) -> None:
         self.clock = given.clock or SystemClock()
         self.store = Store(folder, self.clock, read_only=given.read_only, decay=settings.decay)
         self.called_off = threading.Event()
-        self._given = given
+        self.making = threading.RLock()
+        self._settings, self._given = settings, given
         self._closed = False
         self.catalogs: dict[str, Parts] = {}
         try:
-            self._wire(settings, folder, given)
+            self._lay_ground(settings, folder, given)
         except BaseException:
             self.store.close()
             raise
 
-    def _wire(self, settings: Settings, folder: Path | None, given: Given) -> None:
+    def _lay_ground(self, settings: Settings, folder: Path | None, given: Given) -> None:
+        """Storage and vectors."""
         from amem.embedding import make_embedder
 
-        # The ground: storage, vectors, models.
-        store, clock = self.store, self.clock
-        # When first asked for: a table that cannot be read stops what needs it, not the collection from opening.
-        predicates = cache(partial(load_predicates, settings.home))
+        store = self.store
         embedder = given.embedder or make_embedder(settings, notify=given.notify)
-        vectorizer = Vectorizer(store, embedder, settings.embed_recipe)
-        feed = StoreFeed(store)
+        self.vectorizer = Vectorizer(store, embedder, settings.embed_recipe)
+        self.feed = StoreFeed(store)
         # A folder that cannot be written to cannot hold a copy in Chroma either.
-        dense = DenseLeg(feed, folder=folder, base="exact" if store.read_only else settings.dense_base)
-        self.predicates, self.dense, self.vectorizer = predicates, dense, vectorizer
-        self.collection = Collection(store, dense, vectorizer, settings, clock, predicates, folder)
-        self.retriever = CollectionRetriever(store, dense, feed, vectorizer)
-        self.languages = LanguageAdvice(self.collection, given.notify)
-        self.ledger = StoreLedger(store, clock, self.collection.zone)
-        self.models = Models(settings, given.analyst, predicates, given.notify, self.ledger, self.called_off)
-
-        # Questions.
-        def reranker(fetch: bool) -> Reranker | None:
-            return given.reranker or find_reranker(settings.rerank_model, fetch=fetch, notify=given.notify)
-
-        self.recall = Recall(self.collection, reranker=reranker)
+        self.dense = DenseLeg(self.feed, folder=folder, base="exact" if store.read_only else settings.dense_base)
+        # When first asked for: a table that cannot be read stops what needs it, not the collection from opening.
+        self.predicates = cache(self._load_predicates)
+        self.collection = Collection(store, self.dense, self.vectorizer, settings, self.clock, self.predicates, folder)
         self.catalogs = self._opened_catalogs()
-        own, others = Searched(settings.collection, self.recall, store), self.catalogs.items()
-        self.joined_recall = JoinedRecall(own, [Searched(name, each.recall, each.store) for name, each in others])
-        self.note_lists = NoteLists(self.collection)
-        self.facts = FactQueries(self.collection)
 
-        # Notes on their way in, and what is true where they disagree.
-        judges = Judges(predicates, settings, cache(partial(local_entailment, settings.nli_model)))
-        self.settler = Settler(judges, predicates, settings)
-        self.reweigher = Reweigher(dense, self.settler, settings)
-        self.corrector = Corrector(store, predicates, self.collection.zone)
-        self.canon = Canon(predicates, settings.user_name)
-        models, canon, off = self.models, self.canon, self.called_off
-        thinker = Thinker(self.collection, models.analyst, models.rules, canon, off)
-        self.worker = Worker(lambda: self.backlog.hands(), Owner(), off, background=given.background)
-        self.enricher = Enricher(self.collection, thinker, self.settler, self.worker, models.at_once)
-        self.upgrader = Upgrader(self.collection, thinker, self.settler, self.worker.owner, models.at_once)
-        self.pipeline = Pipeline(self.collection, self.enricher, self.settler, canon, models.analyst)
-        self.editor = Editor(self.collection, self.reweigher, canon, self.enricher)
-        self.reviser = Reviser(self.collection, self.reweigher, self.enricher)
-        self.restorer = Restorer(self.collection)
+    def _load_predicates(self) -> Predicates:
+        from amem.language.predicates import load_predicates
 
-        # What runs between times.
-        self.topics = Topics(self.collection, self.note_lists, self.reweigher, models.analyst)
-        self.purges = Purges(self.collection, self.reweigher, self.enricher, self.topics, self._sum_up_again)
-        self.maintainer = Maintainer(self.collection, models, self.worker, self.reweigher, self.topics, self.purges)
-        self.consolidation = Consolidation(self.collection, self.retriever, self.maintainer.maintain, given.notify)
-        keep_up = self.consolidation.keep_up
-        self.writer = Writer(self.collection, self.pipeline, self.worker, keep_up, self.languages.meet)
+        return load_predicates(self._settings.home)
+
+    @service
+    def retriever(self) -> CollectionRetriever:
+        """The notes in Chroma, as A-Mem's programs search them."""
+        from amem.collection_retriever import CollectionRetriever
+
+        return CollectionRetriever(self.store, self.dense, self.feed, self.vectorizer)
 
     def _opened_catalogs(self) -> dict[str, Parts]:
         """The collections that are searched beside this one, by name, opened to be read with the same embedder."""
-        settings = self.collection.settings
+        settings = self._settings
         if settings.catalogs and settings.fusion != "convex":
             raise InvalidInput(
                 f"catalogs are searched by convex fusion, not by {settings.fusion}: ranks of two collections say "
@@ -188,7 +191,7 @@ class Parts:
 
         Raises CollectionNotFound, EmbedderMismatch and InvalidInput.
         """
-        settings = self.collection.settings
+        settings = self._settings
         if catalog == settings.collection:
             raise InvalidInput(f"{catalog!r} cannot be its own catalog", hint="name another collection")
         try:
@@ -212,55 +215,255 @@ class Parts:
             raise
         return parts
 
-    # -- made when first asked for ---------------------------------------------------------------------------------
+    # -- models --------------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def learner(self) -> Learner:
-        """What learns from conversations: a program that opens a collection to read it learns nothing."""
-        from amem.conversation.ingest import Learner
+    @service
+    def ledger(self) -> StoreLedger:
+        """What the models cost."""
+        from amem.ledger import StoreLedger
 
-        return Learner(self.collection, self.pipeline, self.enricher, self.recall, self.models)
+        return StoreLedger(self.store, self.clock, self.collection.zone)
 
-    @cached_property
-    def backlog(self) -> Backlog:
-        """What waits for an analyst, and who works on it."""
-        from amem.conversation.backlog import Backlog
+    @service
+    def models(self) -> Models:
+        """The models that the settings name, each chosen when needed."""
+        from amem.analysts.models import Models
 
-        return Backlog(self.collection, self.learner, self.enricher, self.worker, self.topics, self.consolidation)
+        given = self._given
+        return Models(self._settings, given.analyst, self.predicates, given.notify, self.ledger, self.called_off)
 
-    @cached_property
-    def publisher(self) -> Publisher:
-        """Copies notes into catalogs."""
-        from amem.writing.publishing import Publisher
+    @service
+    def languages(self) -> LanguageAdvice:
+        """Advice on the embedding model where it cannot read the notes' language."""
+        from amem.retrieval.languages import LanguageAdvice
 
-        return Publisher(self.collection, self._writing)
+        return LanguageAdvice(self.collection, self._given.notify)
 
-    @cached_property
+    def advice(self) -> Advice | None:
+        """What there is to say of the notes' language; None where nothing was asked or added since opening."""
+        return self.languages.once() if "languages" in vars(self) else None
+
+    @service
+    def llm_controller(self) -> LLMController:
+        """A-Mem's way to the chat model; making it chooses none yet."""
+        from amem.llm_controller import LLMController
+
+        return LLMController.of(self._settings, ledger=self.ledger, cancelled=self.called_off)
+
+    # -- questions -----------------------------------------------------------------------------------------------------
+
+    @service
+    def recall(self) -> Recall:
+        """Answers questions."""
+        from amem.retrieval.recall import Recall
+
+        return Recall(self.collection, reranker=self._reranker)
+
+    def _reranker(self, fetch: bool) -> Reranker | None:
+        from amem.llm.cross_encoders import find_reranker
+
+        given = self._given
+        return given.reranker or find_reranker(self._settings.rerank_model, fetch=fetch, notify=given.notify)
+
+    @service
+    def joined_recall(self) -> JoinedRecall:
+        """Answers questions from this collection and its catalogs."""
+        from amem.retrieval.catalogs import JoinedRecall, Searched
+
+        own = Searched(self._settings.collection, self.recall, self.store)
+        others = self.catalogs.items()
+        return JoinedRecall(own, [Searched(name, each.recall, each.store) for name, each in others])
+
+    @service
+    def note_lists(self) -> NoteLists:
+        """Counts and lists of any length."""
+        from amem.retrieval.note_lists import NoteLists
+
+        return NoteLists(self.collection)
+
+    @service
+    def facts(self) -> FactQueries:
+        """What is so of whom, and since when."""
+        from amem.retrieval.fact_queries import FactQueries
+
+        return FactQueries(self.collection)
+
+    @service
     def placing(self) -> Placing:
         """Contexts for prompts."""
         from amem.retrieval.context import Placing
 
-        return Placing(self.joined_recall, self.store, self.collection.settings, self.predicates)
+        return Placing(self.joined_recall, self.store, self._settings, self.predicates)
 
-    @cached_property
+    @service
     def tiers(self) -> TierReader:
         """A large collection, read from the top."""
         from amem.retrieval.tiers import TierReader
 
         return TierReader(self.recall, self.store, self.placing)
 
-    @cached_property
-    def llm_controller(self) -> LLMController:
-        """A-Mem's way to the chat model; making it chooses none yet."""
-        from amem.llm_controller import LLMController
+    # -- what is true where notes disagree -----------------------------------------------------------------------------
 
-        return LLMController.of(self.collection.settings, ledger=self.ledger, cancelled=self.called_off)
+    @service
+    def settler(self) -> Settler:
+        """Settles conflicts by what the judges say."""
+        from amem.conflict.judges import Judges
+        from amem.conflict.settling import Settler
+        from amem.llm.cross_encoders import local_entailment
+
+        entailment = cache(partial(local_entailment, self._settings.nli_model))
+        return Settler(Judges(self.predicates, self._settings, entailment), self.predicates, self._settings)
+
+    @service
+    def reweigher(self) -> Reweigher:
+        """Weighs changed notes again."""
+        from amem.conflict.corrections import Reweigher
+
+        return Reweigher(self.dense, self.settler, self._settings)
+
+    @service
+    def corrector(self) -> Corrector:
+        """A person's word on what is so."""
+        from amem.conflict.corrections import Corrector
+
+        return Corrector(self.store, self.predicates, self.collection.zone)
+
+    # -- notes on their way in -----------------------------------------------------------------------------------------
+
+    @service
+    def worker(self) -> Worker:
+        """The thread in the background."""
+        from amem.writing.worker import Owner, Worker
+
+        return Worker(lambda: self.backlog.hands(), Owner(), self.called_off, background=self._given.background)
+
+    @service
+    def canon(self) -> Canon:
+        """The fields of notes by their canonical names."""
+        from amem.writing.fields import Canon
+
+        return Canon(self.predicates, self._settings.user_name)
+
+    @service
+    def thinker(self) -> Thinker:
+        """Analyses notes that are stored."""
+        from amem.writing.reanalysis import Thinker
+
+        return Thinker(self.collection, self.models.analyst, self.models.rules, self.canon, self.called_off)
+
+    @service
+    def enricher(self) -> Enricher:
+        """Finishes the analysis of notes that wait."""
+        from amem.writing.enrich import Enricher
+
+        return Enricher(self.collection, self.thinker, self.settler, self.worker, self.models.at_once)
+
+    @service
+    def upgrader(self) -> Upgrader:
+        """Has a model redo what the rules analysed."""
+        from amem.writing.upgrade import Upgrader
+
+        return Upgrader(self.collection, self.thinker, self.settler, self.worker.owner, self.models.at_once)
+
+    @service
+    def pipeline(self) -> Pipeline:
+        """The steps of adding notes."""
+        from amem.writing.pipeline import Pipeline
+
+        return Pipeline(self.collection, self.enricher, self.settler, self.canon, self.models.analyst)
+
+    @service
+    def writer(self) -> Writer:
+        """Adds notes, and does what follows from that."""
+        from amem.writing.writer import Writer
+
+        keep_up = self.consolidation.keep_up
+        return Writer(self.collection, self.pipeline, self.worker, keep_up, self.languages.meet)
+
+    @service
+    def publisher(self) -> Publisher:
+        """Copies notes into catalogs."""
+        from amem.writing.publishing import Publisher
+
+        return Publisher(self.collection, self._writing)
+
+    @service
+    def editor(self) -> Editor:
+        """Changes by hand."""
+        from amem.writing.edits import Editor
+
+        return Editor(self.collection, self.reweigher, self.canon, self.enricher)
+
+    @service
+    def reviser(self) -> Reviser:
+        """Many changes in one commit."""
+        from amem.writing.revising import Reviser
+
+        return Reviser(self.collection, self.reweigher, self.enricher)
+
+    @service
+    def restorer(self) -> Restorer:
+        """Puts notes of an export back."""
+        from amem.writing.restoring import Restorer
+
+        return Restorer(self.collection)
+
+    # -- what runs between times ---------------------------------------------------------------------------------------
+
+    @service
+    def topics(self) -> Topics:
+        """Pages of topics."""
+        from amem.maintenance.topics import Topics
+
+        return Topics(self.collection, self.note_lists, self.reweigher, self.models.analyst)
+
+    @service
+    def purges(self) -> Purges:
+        """Destroys notes for good."""
+        from amem.maintenance.purges import Purges
+
+        return Purges(self.collection, self.reweigher, self.enricher, self.topics, self._sum_up_again)
+
+    @service
+    def maintainer(self) -> Maintainer:
+        """Runs cycles of maintenance."""
+        from amem.maintenance.maintainer import Maintainer
+
+        return Maintainer(self.collection, self.models, self.worker, self.reweigher, self.topics, self.purges)
+
+    @service
+    def consolidation(self) -> Consolidation:
+        """Keeps up with evolutions."""
+        from amem.maintenance.consolidation import Consolidation
+
+        # The maintainer is made when there is something to merge, not with the first note.
+        def maintain(cycle: str) -> MaintenanceReport:
+            return self.maintainer.maintain(cycle)
+
+        return Consolidation(self.collection, self.retriever, maintain, self._given.notify)
+
+    @service
+    def learner(self) -> Learner:
+        """Learns from conversations."""
+        from amem.conversation.ingest import Learner
+
+        return Learner(self.collection, self.pipeline, self.enricher, self.recall, self.models)
+
+    @service
+    def backlog(self) -> Backlog:
+        """What waits for an analyst, and who works on it."""
+        from amem.conversation.backlog import Backlog
+
+        return Backlog(self.collection, self.learner, self.enricher, self.worker, self.topics, self.consolidation)
 
     def work(self, *, once: bool, poll: float, heard: Callable[[Receipt], None] | None) -> None:
         """Do all that waits, in this thread; unless `once`, also maintenance that is due, until the collection closes.
 
         `heard` is told of each note that is analysed.
         """
+        from amem.maintenance.maintainer import NightHand
+        from amem.writing.worker import Worker
+
         night = NightHand(self.maintainer.when_quiet, self.clock, self._given.notify)
         hands = [*self.backlog.hands(heard), *([] if once else [night])]
         Worker(lambda: hands, self.worker.owner, self.called_off).run(once=once, poll=poll)
@@ -283,16 +486,22 @@ class Parts:
         self.called_off.set()
         for each in self.catalogs.values():
             each.close()
+        with self.making:  # a service that a thread is making now is closed like any other
+            made = vars(self).keys()
         until = time.monotonic() + _CLOSING
         try:
-            self.worker.close(_PATIENCE)
-            self.enricher.give_back()
-            self.consolidation.evolutions.write()
+            if "worker" in made:
+                self.worker.close(_PATIENCE)
+            if "enricher" in made:
+                self.enricher.give_back()
+            if "consolidation" in made:
+                self.consolidation.evolutions.write()
         except StorageError as error:
             _log.warning("what evolved could not be counted: %s", error)
         finally:
             try:
-                self.retriever.close()
+                if "retriever" in made:
+                    self.retriever.close()
                 self.dense.close(max(0.0, until - time.monotonic()))
             finally:
                 self.store.close()

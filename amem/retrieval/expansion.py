@@ -11,6 +11,7 @@ import numpy as np
 
 from amem.errors import InvalidInput, NoteNotFound
 from amem.note import LinkType, Status
+from amem.query import DEPTH
 from amem.retrieval.explanation import Via
 
 if TYPE_CHECKING:
@@ -182,7 +183,6 @@ def _each(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64
 # Links are walked breadth first against the flow of reasons: ``caused_by`` and ``derived_from`` from their source to
 # their target, ``supports`` from its target to its source.
 
-DEPTH = 5
 #: How a link reads from the note that rests on the other, for people.
 READS: Mapping[LinkType, str] = {
     LinkType.CAUSED_BY: "caused by",
