@@ -1,4 +1,4 @@
-"""Opens a collection and makes its services, in the order in which they build on each other."""
+"""Opens a collection and makes its services, each when it is first asked for."""
 
 from __future__ import annotations
 

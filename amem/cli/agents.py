@@ -4,8 +4,6 @@ A hook must not keep anybody waiting, and importing what a memory needs takes lo
 told was made ready when the last one was learnt from, which a process of its own does; see ``amem.cli.sessions``.
 """
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 import json
 import os
 import sys
@@ -79,14 +77,7 @@ def _address(url: str) -> None:
 
 
 def _install(
-    call: "Invocation",
-    name: str,
-    *,
-    http: bool,
-    port: int | None,
-    read_only: bool,
-    named: str | None,
-    write: bool,
+    call: "Invocation", name: str, *, http: bool, port: int | None, read_only: bool, named: str | None, write: bool
 ) -> None:
     from amem.mcp import clients
 
@@ -194,9 +185,7 @@ def session_end(context: typer.Context) -> None:
 
 @hook.command(hidden=True)
 def learn(
-    context: typer.Context,
-    transcript: Annotated[Path, typer.Argument()],
-    project: Annotated[Path, typer.Argument()],
+    context: typer.Context, transcript: Annotated[Path, typer.Argument()], project: Annotated[Path, typer.Argument()]
 ) -> None:
     """Learn from a session's file, and make ready what the next session is told."""
     from amem.interop.formats import Format
@@ -212,7 +201,6 @@ def learn(
 
 
 def _asked() -> "Mapping[str, Any]":
-    """What Claude Code tells a hook on standard input."""
     try:
         held = json.load(sys.stdin)
     except (ValueError, RecursionError) as error:
@@ -234,7 +222,6 @@ def _home(call: "Invocation") -> Path:
 
 
 def _made_ready(call: "Invocation", collection: str, project: Path) -> str:
-    """What the next session is told, made from the notes and kept for it."""
     from dataclasses import replace
     from datetime import date
 
@@ -252,7 +239,6 @@ def _made_ready(call: "Invocation", collection: str, project: Path) -> str:
 
 
 def _others(groups: Any, event: str, path: Path) -> list[Any]:
-    """The hooks of an event that are not amem's."""
     if not isinstance(groups, list):
         raise InvalidInput(f"{event!r} in {path} holds no list; nothing was changed", hint="mend it by hand")
     return [group for group in groups if f" hook {_EVENTS[event]}" not in json.dumps(group)]

@@ -1,7 +1,5 @@
 """``amem tui`` and ``amem desktop``: the note browser in a terminal, on a web page, in a window."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 import os
 import sys
 import threading

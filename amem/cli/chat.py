@@ -1,7 +1,5 @@
 """``amem chat``, ``amem ask`` and ``amem rules``: talk to an assistant that remembers, and say what it may."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 import re
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +9,7 @@ import typer
 from amem.cli.exits import ExitCode
 from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import console, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
+from amem.cli.render import console, on_terminal, one_line, print_json, print_wrapped, say, say_row, short_id, styled
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -139,7 +137,6 @@ def ask(
 
 
 def _print(answer: "Answer", local: "tzinfo") -> None:
-    """The answer and its notes."""
     from amem.cli.render import said_on, shown
 
     hits = {hit.id: hit for hit in answer.hits}
@@ -151,7 +148,7 @@ def _print(answer: "Answer", local: "tzinfo") -> None:
         for each, hit in cited:
             said, line = ("", each.line) if hit is None else (said_on(hit, local), hit.text)
             place = (each.catalog,) if each.catalog else ()
-            say("\t".join((f"[{each.number}]", short_id(each.note), said, one_line(line), *place)))
+            say_row(f"[{each.number}]", short_id(each.note), said, line, *place)
         return
     out = console()
     print_wrapped(out, styled((text, "" if answer.in_memory else "yellow")))

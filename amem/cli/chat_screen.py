@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from amem.cli.invocation import tell
@@ -17,7 +18,7 @@ from amem.cli.render import (
     print_receipt,
     print_table,
     print_wrapped,
-    say,
+    say_row,
     short_id,
     styled,
     when,
@@ -98,7 +99,6 @@ class Folder:
         return "".join([*shown, self._show(len(self._line[: next(whole, 0)].rstrip()))])
 
     def _show(self, upto: int) -> str:
-        """More of the line on the screen."""
         if upto <= self._shown:
             return ""
         begun, self._shown = self._shown, upto
@@ -373,7 +373,6 @@ def _show(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
 
 
 def _show_learnt(screen: Screen, memory: AgenticMemorySystem, each: Replayed) -> None:
-    """The notes that a turn taught, and what became of those that are not there any more."""
     undo = "" if each.turn.learnt_by is None else f" (operation {each.turn.learnt_by})"
     held = [note for id in each.learnt if (note := memory.read(id)) is not None]
     gone = Counter(_gone(memory, id) for id in each.learnt if all(note.id != id for note in held))
@@ -385,7 +384,6 @@ def _show_learnt(screen: Screen, memory: AgenticMemorySystem, each: Replayed) ->
 
 
 def _gone(memory: AgenticMemorySystem, id: str) -> str:
-    """How a note went that is not there any more."""
     try:
         last = memory.history(id)[-1]
     except NoteNotFound:
@@ -400,18 +398,13 @@ def _by(each: Replayed) -> str:
 
 
 def _print(each: Replayed) -> None:
-    """In a pipe: tab-separated lines that begin with the turn's number and what they are."""
     turn = each.turn
-    number = str(turn.number)
-
-    def line(what: str, *cells: str) -> None:
-        say("\t".join([number, what, *(one_line(cell) for cell in cells)]))
-
+    line = partial(say_row, turn.number)
     read = was_shown(turn.state, turn.model)
     line("asked", turn.at.isoformat(), turn.question)
     for found in each.recalled:
         shown = "shown" if found.injected and read else "not shown"
         line("recalled", short_id(found.note), f"{found.score:.3f}", found.part, shown, found.text, found.why)
-    line(str(turn.state), turn.model, turn.answer, turn.error)
+    line(turn.state, turn.model, turn.answer, turn.error)
     for id in each.learnt:
         line("learnt", short_id(id))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from amem.cli.chat_screen import Screen, why_nobody
 from amem.cli.exits import ExitCode
 from amem.cli.invocation import tell
-from amem.cli.render import count, json_line, one_line, say, short_id, when
+from amem.cli.render import count, json_line, one_line, say, say_row, short_id, when
 from amem.clock import zone
 from amem.conversation.background import Idle
 from amem.conversation.commands import Choices, Leave, Term, chosen, completions, hide, is_command, plain, run
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from amem.cli.invocation import Invocation
     from amem.conversation.commands import Completion
-    from amem.conversation.reply import Piece, Recalled, Reply
+    from amem.conversation.reply import Piece, Reply
     from amem.conversation.session import Conversation
     from amem.memory_system import AgenticMemorySystem
     from amem.storage.chats import Turn
@@ -111,19 +111,14 @@ def reply_record(question: str, reply: Reply) -> dict[str, Any]:
     }
 
 
-def _print_recalled(found: Iterable[Recalled]) -> None:
-    """What was recalled: ``id, score, time, content, reasons`` by tabs."""
-    for each in found:
-        at = "" if each.at is None else each.at.isoformat()
-        say("\t".join(map(one_line, (short_id(each.note), f"{each.score:.3f}", at, each.text, each.why))))
-
-
 def _print(reply: Reply) -> None:
     for text in (reply.notice, reply.text):
         if text.strip():
             say(text.strip())
     if reply.state is TurnState.UNANSWERED and not reply.text.strip():
-        _print_recalled(best(reply.recalled))
+        for each in best(reply.recalled):
+            at = "" if each.at is None else each.at.isoformat()
+            say_row(short_id(each.note), f"{each.score:.3f}", at, each.text, each.why)
     sys.stdout.flush()
     why = why_nobody(reply.error, reply.hint)
     if reply.state is TurnState.UNANSWERED:
@@ -343,7 +338,6 @@ class TerminalChat:
     # -- one turn -----------------------------------------------------------------------------------------------
 
     def _read(self) -> str:
-        """What the user says next. Raises Leave."""
         warned = False
         while True:
             self._screen.gap()
@@ -418,7 +412,6 @@ class TerminalChat:
                 screen.say(f"/why shows {more} more that came to mind")
 
     def _wait_for_learning(self) -> None:
-        """Give a quick learner the time to say what it learnt before the next prompt."""
         if self._memory.settings.chat_learning == "turn" and not self._conversation.incognito:
             with suppress(KeyboardInterrupt):
                 self._conversation.open().wait(_LEARNING_SECONDS)
@@ -435,7 +428,6 @@ class TerminalChat:
             self._screen.say(self._done_meanwhile.get_nowait())
 
     def _say_learnt(self) -> None:
-        """One line on what was learnt since the last."""
         learnt = Learnt()
         with suppress(Empty):
             while True:

@@ -112,7 +112,6 @@ def _home() -> Path:
 
 
 def _collection() -> str:
-    """As the settings have it, without the time it takes to read them all."""
     from dotenv import dotenv_values
 
     named = _given("-c", "--collection") or os.environ.get("AMEM_COLLECTION")

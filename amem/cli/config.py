@@ -1,7 +1,5 @@
 """``amem config``, ``amem setup`` and ``amem path``: settings, where each came from, and getting ready."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 import json
 import os
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What is true now: what a text would overturn, what is open, and a person's word on it."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,12 +15,12 @@ from amem.cli.render import (
     print_json,
     print_wrapped,
     say,
+    say_row,
     short_id,
     styled,
     when,
 )
 from amem.note import Status
-from amem.rendering import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +138,6 @@ def _found(memory: "AgenticMemorySystem", text: str | None, time: str | None, sp
 
 
 def _stood_not(note: "MemoryNote | None", id: str) -> str:
-    """Why there is nothing left to retract."""
     if note is None or note.status is not Status.SUPERSEDED:
         return f"that statement of {short_id(id)} is marked as no longer so already"
     if note.superseded_by is None:
@@ -190,6 +187,7 @@ class Pair:
 
 def pairs(memory: "AgenticMemorySystem", found: "Sequence[Conflict]", text: str | None, zone: "tzinfo") -> "list[Pair]":
     """The conflicts with what their notes say; `text` is what a dry run tried."""
+    from amem.rendering import text_of
 
     def side(id: str) -> "Side":
         note = memory.read(id) if id else None
@@ -204,7 +202,7 @@ def print_pairs(found: "Sequence[Pair]", call: "Invocation", *, out: "Console | 
     """A block for each; in a pipe ``earlier, later, label, doubt, confidence, why, both contents`` by tabs."""
     if out is None and not on_terminal():
         for each in found:
-            say("\t".join(one_line(cell) for cell in _cells(each)))
+            say_row(*_cells(each))
         return
     out = out or console()
     for place, each in enumerate(found):

@@ -1,7 +1,5 @@
 """``amem demo``: a year of an invented person's notes, written, linked, evolved and asked about before your eyes."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 import shutil
 from pathlib import Path
 from time import perf_counter
@@ -136,11 +134,7 @@ def _tell_story(
 
 
 def _tell_rest(
-    call: Invocation,
-    memory: "AgenticMemorySystem",
-    receipts: "list[Receipt]",
-    report: "ImportReport",
-    seconds: float,
+    call: Invocation, memory: "AgenticMemorySystem", receipts: "list[Receipt]", report: "ImportReport", seconds: float
 ) -> None:
     from amem.cli.story import Story
     from amem.interop.demo_data import demo_questions

@@ -1,7 +1,5 @@
 """``amem facts``, ``timeline``, ``topics`` and ``topic``: what is so, since when, and what belongs together."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -22,11 +20,11 @@ from amem.cli.render import (
     print_table,
     print_wrapped,
     say,
+    say_row,
     short_id,
     styled,
     when,
 )
-from amem.language.scripts import written_in_cjk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +138,6 @@ def _print_subjects(subjects: dict[str, int], as_json: bool) -> None:
 
 
 def _unknown(memory: "AgenticMemorySystem", subject: str, predicate: str | None, known_at: str | None) -> str:
-    """That nothing is known, or was known then, and who else may have been meant."""
     import difflib
 
     from amem.language.subjects import subject_key
@@ -184,7 +181,7 @@ def print_intervals(
     """
     if out is None and not on_terminal():
         for each in found:
-            say("\t".join(one_line(cell) for cell in cells(each, zone)))
+            say_row(*cells(each, zone))
         return
     out = out or console()
     roomy, gap, last = out.width >= _ROOMY, " " * _GAP, ""
@@ -232,6 +229,8 @@ def span(each: "Interval", zone: "tzinfo") -> str:
 
 def ending(each: "Interval") -> str:
     """What ended it: ``ended: OpenAI since``, 已结束：后来是柏林; while it holds, which notes put that in doubt."""
+    from amem.language.scripts import written_in_cjk
+
     if each.doubted_by:
         ids = ", ".join(map(short_id, each.doubted_by))
         return f"可能已过时：见 {ids}" if written_in_cjk(each.object) else f"may be out of date: see {ids}"
@@ -254,7 +253,6 @@ def _column(texts: "Sequence[str]", most: int) -> int:
 
 
 def _fit(text: str, width: int) -> str:
-    """The text cut or filled up to so many cells."""
     from rich.cells import set_cell_size
 
     return set_cell_size(cut(one_line(text), width), width)

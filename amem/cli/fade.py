@@ -1,7 +1,5 @@
 """``amem fade``: notes that would fade or change layer, why, and curves of what is kept of them."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 import math
 import os
 import shutil
@@ -12,7 +10,7 @@ import typer
 
 from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import console, count, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled
+from amem.cli.render import console, count, on_terminal, one_line, print_json, print_wrapped, say_row, short_id, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +91,7 @@ def _print_lines(notes: "Sequence[Foreseen]") -> None:
         terms = (now.value, then.value, now.importance, then.trust)
         numbers = [f"{each:.3f}" for each in terms] + [str(then.recalls), f"{then.age_days:.1f}"]
         numbers += [f"{then.stability_days:.1f}", f"{then.retention:.3f}"]
-        say("\t".join((note.what, short_id(note.id), str(note.kind), *numbers, one_line(note.content))))
+        say_row(note.what, short_id(note.id), note.kind, *numbers, note.content)
 
 
 def _print_groups(preview: "FadePreview", most: int | None) -> None:
@@ -125,7 +123,6 @@ def _print_note(out: "Console", note: "Foreseen") -> None:
 
 
 def _terms(then: "Strength", why: str) -> str:
-    """The terms of the strength it will have, in the order of the formula."""
     if why.endswith(" already"):
         return why
     layer = str(then.layer).replace("_", "-")

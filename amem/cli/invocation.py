@@ -118,7 +118,6 @@ class Invocation:
             yield memory
 
     def _is_mistaken(self, settings: Settings) -> bool:
-        """Whether a collection that is not there was named, where there are others."""
         from amem.collection import collection_names
 
         return self.collection is not None and bool(collection_names(settings.home))
@@ -182,11 +181,13 @@ def folded(sentence: str, *, command: str = "") -> str:
 
     From where `command` begins on it stays in one piece, to be copied.
     """
+    if not sys.stderr.isatty():
+        return sentence
     from amem.cli.render import cell_width
     from amem.language.sentences import breaks
 
     room = shutil.get_terminal_size().columns
-    if not sys.stderr.isatty() or cell_width(sentence) <= room:
+    if cell_width(sentence) <= room:
         return sentence
     at = sentence.find(command) if command else -1
     prose, kept = (sentence, "") if at < 0 else (sentence[:at].rstrip(), sentence[at:])

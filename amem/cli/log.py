@@ -1,14 +1,12 @@
 """``amem log``, ``history``, ``undo``, ``redo`` and ``review``: what happened, and what waits for a person's word."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from amem.cli.invocation import at_terminal, inform, invocation, tell
 from amem.cli.options import TIMES, Id, Json, moment
-from amem.cli.render import count, on_terminal, one_line, print_json, say, short_id
+from amem.cli.render import count, on_terminal, one_line, print_json, say, say_row, short_id
 from amem.labels import title
 
 if TYPE_CHECKING:
@@ -201,7 +199,7 @@ def _list_flags(memory: "AgenticMemorySystem") -> int:
         if on_terminal():
             _print_block((short_id(each.note), title(words)), (), f"may be out of date: {each.reason}")
         else:
-            say("\t".join((short_id(each.note), one_line(words, 40), short_id(each.because), one_line(each.reason))))
+            say_row(short_id(each.note), one_line(words, 40), short_id(each.because), each.reason)
     if found:
         inform("amem keep ID says that a note holds, amem edit ID mends it, amem retract ID takes it back")
     return len(found)
@@ -214,7 +212,6 @@ def _leaning(memory: "AgenticMemorySystem") -> "list[Flag]":
 
 
 def _print_block(head: tuple[str, str], changes: "Sequence[str]", why: str) -> None:
-    """A note by its id or number, what is to change in it, and why."""
     from amem.cli.render import console, print_wrapped, styled
 
     out, (name, words) = console(), head
@@ -240,8 +237,7 @@ def _list(memory: "AgenticMemorySystem", found: "list[Review]", as_json: bool) -
                 (str(each.id), f"{short_id(each.note)}  {title(words)}"), changes, f"because {each.reason} ({sure})"
             )
         else:
-            cells = (str(each.id), short_id(each.note), one_line(words, 40), "; ".join(changes), sure, each.reason)
-            say("\t".join(one_line(cell) for cell in cells))
+            say_row(each.id, short_id(each.note), one_line(words, 40), "; ".join(changes), sure, each.reason)
     if not _list_flags(memory) and not found:
         tell("nothing to decide")
 

@@ -13,7 +13,7 @@ from amem.cli.render import (
     on_terminal,
     one_line,
     print_wrapped,
-    say,
+    say_row,
     short_id,
     short_ids,
     styled,
@@ -77,6 +77,8 @@ _LEARNING = ("remember", "extract")
 _REVERSALS = ("undo", "redo")
 #: Actions that are about the notes; the links that came of it are said after them.
 _FOREMOST = ("supersede", "unsupersede", "retract", "update", "rollback")
+#: Of these a note may lose one statement and stand.
+_ENDING = ("supersede", "retract")
 #: Actions whose cause the summary says in better words.
 _SAID_ALREADY = ("evolve", "delete", "restore", "pin", "unpin", "extract", "retract", "unsupersede")
 
@@ -116,7 +118,7 @@ class Logbook:
         if operation.created:
             parts.append(f"wrote {self._name(operation.created, _WORDS)}")
         if operation.notes and operation.action in _FOREMOST:
-            parts.append(f"{did} {self._name(operation.notes, _WORDS)}")
+            parts += self._ended(operation) or [f"{did} {self._name(operation.notes, _WORDS)}"]
         if operation.links:
             parts.append(self._linked(operation))
         if operation.notes and operation.action == "import":
@@ -127,6 +129,20 @@ class Logbook:
         if not parts:
             return cause if cause.startswith(operation.action) else ": ".join(filter(None, (operation.action, cause)))
         return f"{'; '.join(parts)}{f' ({cause})' if cause else ''}"
+
+    def _ended(self, operation: Operation) -> list[str]:
+        """Of notes that stand but for a statement: ``ended “Ana works at Kestrel” of “Ana: work and home”``."""
+        if operation.action not in _ENDING:
+            return []
+        changes = self._memory.doings(operation.id).changes
+        found = []
+        for id in operation.notes:
+            before, after = changes.get(id, {}).get("overturned", ([], []))
+            if "status" in changes.get(id, {}) or not after:
+                return []
+            said = [f"“{one_line(each['text'], _WORDS)}”" for each in after if each not in (before or [])]
+            found.append(f"ended {', '.join(said)} of {self._of(id, _FEWER)}" if said else "")
+        return list(filter(None, found))
 
     def _became(self, operation: Operation) -> list[str]:
         """What an import made of notes that were there: ``hid “boat”``."""
@@ -216,8 +232,8 @@ def print_log(book: Logbook, trees: Sequence[Tree], zone: tzinfo, *, everything:
         for tree in _flat(trees):
             operation = tree.operation
             state = "undone" if operation.undone else ""
-            cells = (operation.id, operation.parent or "", operation.at.isoformat(), operation.actor, operation.action)
-            say("\t".join([*map(str, cells), state, one_line(book.told(tree))]))
+            made = operation.at.isoformat(), operation.actor, operation.action
+            say_row(operation.id, operation.parent or "", *made, state, book.told(tree))
         return
     rows = [row for tree in trees for row in _rows(book, tree, zone, everything, depth=0)]
     _print_rows(rows)
@@ -228,7 +244,6 @@ _Row = tuple[str, str, str, "tuple[tuple[str, str], ...]"]
 
 
 def _print_rows(rows: Sequence[_Row]) -> None:
-    """As many columns as a terminal has room for; what happened is never left out."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -278,8 +293,8 @@ def print_versions(versions: Sequence[Version], zone: tzinfo) -> None:
     """Each version with what changed in it; in a pipe ``version, time, actor, action, fields``."""
     if not on_terminal():
         for version in versions:
-            cells = (version.version, version.at.isoformat(), version.actor, version.action, ",".join(version.changes))
-            say("\t".join(map(str, cells)))
+            made = version.at.isoformat(), version.actor, version.action
+            say_row(version.version, *made, ",".join(version.changes))
         return
     out = console()
     for version in versions:

@@ -1,7 +1,5 @@
 """``amem maintain`` and ``amem health``: the night shift, now or every night, and how the notes are."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 import hashlib
 import shutil
 import sys
@@ -17,7 +15,19 @@ import typer
 from amem.cli.exits import ExitCode
 from amem.cli.invocation import invocation, tell
 from amem.cli.options import Json
-from amem.cli.render import console, cut, on_terminal, one_line, print_json, print_wrapped, say, short_id, styled, when
+from amem.cli.render import (
+    console,
+    cut,
+    on_terminal,
+    one_line,
+    print_json,
+    print_wrapped,
+    say,
+    say_row,
+    short_id,
+    styled,
+    when,
+)
 from amem.errors import InvalidInput
 from amem.labels import title
 
@@ -135,7 +145,7 @@ def _print(memory: "AgenticMemorySystem", report: "MaintenanceReport") -> None:
         name += ", if it ran now"
     if not on_terminal():
         for each in report.reasons:
-            say("\t".join([each.what, short_id(each.id), one_line(_text(memory, each.id)), one_line(each.why)]))
+            say_row(each.what, short_id(each.id), _text(memory, each.id), each.why)
         tell(f"{name}: {', '.join(done) or 'nothing to do'}")
         return
     out = console()

@@ -1,7 +1,6 @@
 """Commands that look after a collection: tags, enrichment, the index, copies, check-ups."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,11 +13,11 @@ from amem.cli.render import (
     console,
     count,
     on_terminal,
-    one_line,
     print_json,
     print_table,
     print_wrapped,
     say,
+    say_row,
     short_id,
     size,
     styled,
@@ -118,7 +117,7 @@ def work(
         if not once:
             tell("waiting for work; Ctrl-C ends it")
         try:
-            memory.work(once=once, poll=poll, heard=lambda receipt: say(_worked(receipt), flush=True))
+            memory.work(once=once, poll=poll, heard=_say_worked)
         except KeyboardInterrupt:
             tell("stopped; what was not done waits")
         if once and (waiting := memory.turns_waiting()):
@@ -127,8 +126,7 @@ def work(
             tell(f"{waits} to be learnt from{night} (now with: {call.command('enrich')})")
 
 
-def _worked(receipt: "Receipt") -> str:
-    """One line: the note, what became of it, and why when it failed; with tabs in a pipe."""
+def _say_worked(receipt: "Receipt") -> None:
     done = [
         count(len(each), name)
         for each, name in ((receipt.links, "link"), (receipt.evolved, "rewrite"), (receipt.queued, "review"))
@@ -136,7 +134,8 @@ def _worked(receipt: "Receipt") -> str:
     ]
     why = receipt.error or "; ".join(receipt.dropped)
     what = why if receipt.enrichment != "done" else ", ".join(done)
-    return "\t".join([short_id(receipt.id), str(receipt.enrichment), receipt.analyst, one_line(what)])
+    say_row(short_id(receipt.id), receipt.enrichment, receipt.analyst, what)
+    sys.stdout.flush()  # whoever reads along sees it now
 
 
 def reindex(context: typer.Context, as_json: Json = False) -> None:
@@ -246,7 +245,6 @@ def collections(context: typer.Context, as_json: Json = False) -> None:
 
 
 def _collection(settings: "Settings", name: str) -> dict[str, Any]:
-    """Name, path, size and number of notes; a collection that does not open says why."""
     from amem.collection import listed_collection
 
     found = listed_collection(settings.home, name)

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from amem.storage.store import Session
 
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
-
 models = typer.Typer(help="See which models are reachable, and fetch one.", invoke_without_command=True)
 
 

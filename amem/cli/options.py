@@ -1,6 +1,6 @@
 """Options that several commands share, those that filter notes among them, and what they say to the API."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
+# No ``from __future__ import annotations`` in a module of commands: Typer reads annotations at run time.
 
 import inspect
 from collections.abc import Callable

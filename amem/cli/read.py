@@ -1,7 +1,5 @@
 """Commands that find and show notes, and put them into a prompt."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer

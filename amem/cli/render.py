@@ -44,6 +44,11 @@ def say(text: str, *, flush: bool = False) -> None:
     print(visible(text), flush=flush)
 
 
+def say_row(*cells: object) -> None:
+    """Print cells on one line, separated by tabs, for another program."""
+    say("\t".join(one_line(str(cell)) for cell in cells))
+
+
 def print_json(value: Any) -> None:
     """The value as indented JSON, letters of every script as themselves; public values by what they hold."""
     print(escaped_json(json.dumps(value, ensure_ascii=False, indent=2, default=_record)))
@@ -155,12 +160,7 @@ def print_wrapped(out: Console, text: Text, *, indent: int = 0, hanging: int = 0
 
 
 def print_table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    wide: str = "",
-    spare: Sequence[str] = (),
-    title: str = "",
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, wide: str = "", spare: Sequence[str] = (), title: str = ""
 ) -> None:
     """A table on a terminal, with the column `wide` taking what room is left; tab-separated lines in a pipe.
 
@@ -169,7 +169,7 @@ def print_table(
     """
     if not on_terminal():
         for row in rows:
-            print("\t".join(one_line(cell) for cell in row))
+            say_row(*row)
         return
     out = console()
     cells = [tuple(one_line(cell) for cell in row) for row in rows]
@@ -241,7 +241,7 @@ def print_hits(hits: Sequence[Hit], zone: tzinfo, *, out: Console | None = None)
             why = " ".join((hit.explanation.words(), *(f"May be out of date: {each}." for each in hit.doubts)))
             said: tuple[str, ...] = said_on(hit, zone), hit.text, why, f"{hit.confidence:.2f}"
             said += (hit.catalog,) if hit.is_catalog else ()
-            say("\t".join(one_line(cell) for cell in (short_id(hit.id), f"{hit.score:.3f}", *said)))
+            say_row(short_id(hit.id), f"{hit.score:.3f}", *said)
         return
     out = out or console()
     if hits and best_support(hits) is not Support.STRONG:
@@ -352,7 +352,6 @@ def print_receipt(memory: AgenticMemorySystem, receipt: Receipt, *, mark: str = 
 
 
 def _of_conflict(conflict: Conflict, id: str) -> tuple[str, str, str]:
-    """What came of the note `id` and another: in words, the other, and why."""
     label, reason = conflict.verdict.label, conflict.verdict.reason
     mine = conflict.later == id
     other = conflict.earlier if mine else conflict.later

@@ -81,9 +81,7 @@ class Story(_Teller):
         rate = f"{len(stored) / seconds:.1f} a second" if seconds > 0 else ""
         self._out.print()
         self._say(("A year of somebody's notes", "bold"), f"  {count(len(stored), 'note')} in {seconds:.1f} s, {rate}")
-        self._say(
-            (f"Analysed by {by}, in English and Chinese; everything stays in {self._memory.folder}.", "dim"),
-        )
+        self._say((f"Analysed by {by}, in English and Chinese; everything stays in {self._memory.folder}.", "dim"))
 
     def analysis(self) -> None:
         """Some notes with what analysis gave them."""
@@ -259,7 +257,6 @@ class DemoStory(_Teller):
     # -- parts -------------------------------------------------------------------------------------------------
 
     def _done(self, notes: Sequence[MemoryNote]) -> int | None:
-        """Tell of tags, context, a link and an ended statement; return the operation of that."""
         words, told = self._words, {note.id: note for note in notes}
         links = [link for note in notes for link in self._memory.links(note.id) if link.target in told]
         cause = next((link for link in links if link.type is LinkType.CAUSED_BY), None)
@@ -279,7 +276,6 @@ class DemoStory(_Teller):
         return None
 
     def _operation(self, note: MemoryNote, ended: Overturned) -> int | None:
-        """The operation that ended a statement."""
         for version in reversed(self._memory.history(note.id)):
             if "overturned" in version.changes:
                 return version.operation

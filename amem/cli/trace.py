@@ -1,17 +1,24 @@
 """``amem trace``: what a note rests on."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from amem.cli.invocation import invocation, tell
 from amem.cli.options import Id, Json
-from amem.cli.render import console, count, on_terminal, one_line, print_json, say, short_id, short_ids, styled, when
-from amem.language.sentences import breaks
+from amem.cli.render import (
+    console,
+    count,
+    on_terminal,
+    one_line,
+    print_json,
+    say_row,
+    short_id,
+    short_ids,
+    styled,
+    when,
+)
 from amem.note import Status
-from amem.rendering import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,21 +72,21 @@ _LEAST = 20
 
 def print_lines(found: "Sequence[Ancestor]", local: "tzinfo") -> None:
     """One line each, by tabs: hop, id, how it is tied, the id of what rests on it, day, status, text, reason."""
+    from amem.rendering import text_of
     from amem.retrieval.expansion import READS
 
     for each in found:
         note = each.note
-        cells = (
-            str(each.hop),
+        say_row(
+            each.hop,
             short_id(each.id),
             READS[each.link.type],
             short_id(each.before),
             "" if note is None else when(note.at, local, minutes=False),
-            "missing" if note is None else str(note.status),
+            "missing" if note is None else note.status,
             "" if note is None else text_of(note),
             short_ids(each.reason),
         )
-        say("\t".join(one_line(cell) for cell in cells))
 
 
 class Tree:
@@ -100,6 +107,8 @@ class Tree:
 
     def print(self) -> None:
         """Print all of it."""
+        from amem.rendering import text_of
+
         root = self._root
         head = styled((short_id(root.id), "bold cyan"), f"  {self._day(root)}  {root.kind}", *_standing(root))
         self._lines([head, styled(one_line(text_of(root), _CHARS))], "", self._bar(root.id))
@@ -120,6 +129,7 @@ class Tree:
         return [(*each, stem, each is below[-1]) for each in reversed(below)]
 
     def _told_of(self, link: "Link", ancestor: "Ancestor | None") -> "list[Text]":
+        from amem.rendering import text_of
         from amem.retrieval.expansion import READS, ground
 
         other = ground(link)
@@ -141,6 +151,8 @@ class Tree:
 
     def _lines(self, texts: "Sequence[Text]", first: str, later: str) -> None:
         """The texts in lines that fit, the first behind one stem, all others behind another."""
+        from amem.language.sentences import breaks
+
         # However deep the tree is, half of the width is for words.
         most = self._out.width // 2
         first, later = (stem if len(stem) <= most else f"…{stem[1 - most :]}" for stem in (first, later))
@@ -154,7 +166,6 @@ class Tree:
 
 
 def _standing(note: "MemoryNote") -> "tuple[tuple[str, StyleType], ...]":
-    """How a note stands, where it does not speak for the present."""
     if note.status is Status.ACTIVE:
         return ()
     by = f" by {short_id(note.superseded_by)}" if note.superseded_by else ""

@@ -1,7 +1,5 @@
 """``amem import``, ``amem export`` and ``amem graph``: notes in and out."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

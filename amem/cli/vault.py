@@ -1,7 +1,5 @@
 """``amem vault``: a folder of Markdown files, such as an Obsidian vault, kept in step with the notes."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 

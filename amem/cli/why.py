@@ -1,7 +1,5 @@
 """``amem why``: how an answer was found."""
 
-# No ``from __future__ import annotations`` here: Typer reads annotations at run time.
-
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +15,7 @@ from amem.cli.render import (
     one_line,
     print_json,
     print_wrapped,
-    say,
+    say_row,
     short_id,
     styled,
     when,
@@ -98,8 +96,7 @@ _WIDE, _NARROW, _READABLE = 72, 27, 30
 def print_reasons(explanations: "Sequence[Explanation]") -> None:
     """For a pipe: ``id, score, content, words`` by tabs, a line each."""
     for each in explanations:
-        cells = (short_id(each.id), f"{each.score:.3f}", each.content, each.words())
-        say("\t".join(one_line(cell) for cell in cells))
+        say_row(short_id(each.id), f"{each.score:.3f}", each.content, each.words())
 
 
 def print_explanation(

@@ -160,3 +160,11 @@ def test_the_demo_says_of_no_overturned_rule_that_it_holds(demo: Cli, question: 
         text = demo.ok("-c", "demo", "context", question, "--budget", budget)
         assert not re.search(r"no meat and no fish(?! \(until 2026-06-22)", text)
         assert text.count("I have been vegetarian") == text.count("vegetarian since 2023: no meat and no fish (until")
+
+
+def test_the_log_names_the_statement_that_ended_of_a_note_that_stands(cli: Cli) -> None:
+    note = cli.add("I like tea. I like opera.")
+    cli.ok("retract", note, "-s", "I like tea")
+    assert cli.json("log", "-n", "1")[0]["summary"].startswith("ended “I like tea.” of “I like tea. ")
+    cli.ok("retract", note)
+    assert cli.json("log", "-n", "1")[0]["summary"].startswith("retracted “I like tea. I like opera.”")
