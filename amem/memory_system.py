@@ -6,6 +6,9 @@ What one user of it may do stands in `amem.scoped`; here is what takes the whole
 from __future__ import annotations
 
 import os
+from contextlib import closing, contextmanager
+from copy import copy as copy_of
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +22,7 @@ from amem.wiring import Given, Parts
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import date, datetime
     from types import TracebackType
     from typing import Self
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
     from amem.clock import Clock
     from amem.collection_retriever import CollectionRetriever
     from amem.errors import AmemError, StorageCorrupt
+    from amem.forks.diff import ForkDiff
+    from amem.forks.merge import MergeReport
     from amem.interop.settle import Debts
     from amem.live import Memories
     from amem.llm_controller import LLMController
@@ -46,7 +51,7 @@ if TYPE_CHECKING:
     from amem.storage.graph_queries import Surroundings
     from amem.storage.note_lists import Card, Order, Shelf
     from amem.storage.records import Operation
-    from amem.storage.store import Session
+    from amem.storage.store import Session, Store
     from amem.tools import Toolbox
     from amem.vault.sync import Vault
     from amem.writing.intake import NewNote
@@ -120,6 +125,10 @@ class AgenticMemorySystem(ScopedMemory):
         if directory is not None or settings is not None:
             locate = folder_of if create and not read_only else existing_folder
             folder = locate(chosen.home, chosen.collection)
+        if folder is not None and not read_only:
+            from amem.forks.fork import sweep
+
+            sweep(chosen.home)
         given = Given(clock, embedder, analyst, reranker, notify, background, read_only)
         named = f"agent:{chosen.agent}" if chosen.agent else "user"
         self._hold(Parts(chosen, folder, given), actor or named, EVERYONE)
@@ -564,13 +573,73 @@ class AgenticMemorySystem(ScopedMemory):
     def copy(self, name: str) -> Path:
         """Copy the collection, consistent even while it is written to, to a new one in the same home.
 
-        Raises CollectionExists; a collection in memory cannot be copied.
+        The copy is a fork: it can be compared and merged, see `fork`. Raises CollectionExists; a collection in memory
+        cannot be copied.
         """
-        if self.folder is None:
-            raise InvalidInput("a collection in memory cannot be copied", hint="give the system a directory")
-        target = folder_of(self.settings.home, name)
-        self._store.copy_to(target)
-        return target
+        from amem.forks.fork import kept_fork, refuse_in_memory
+
+        refuse_in_memory(self.folder)
+        return kept_fork(self._store, self.settings.home, name)
+
+    def fork(self, name: str | None = None) -> AgenticMemorySystem:
+        """A copy of the collection to try something in, open: ``with memory.fork() as private: ...``.
+
+        Without a name it ends when it is closed; what a killed process leaves is swept later. With one it is a
+        collection of the home like any other. `diff` says what each did since, `merge` brings the fork's part back.
+        Raises as `copy`.
+        """
+        from amem.forks.fork import kept_fork, refuse_in_memory, temporary_fork
+
+        refuse_in_memory(self.folder)
+        given, settings = self._parts.given, self.settings
+        if name is not None:
+            folder, drop = kept_fork(self._store, settings.home, name), None
+        else:
+            made = temporary_fork(self._store, settings.home)
+            folder, drop, name = made.folder, made.drop, f"{settings.collection[:60]}.fork"
+        fork = copy_of(self)
+        try:
+            fork._hold(
+                Parts(settings.replaced(collection=name), folder, replace(given, read_only=False), ended=drop),
+                self.actor,
+                EVERYONE,
+            )
+        except BaseException:
+            if drop is not None:
+                drop()
+            raise
+        return fork
+
+    def diff(self, fork: AgenticMemorySystem | str) -> ForkDiff:
+        """What this collection and its fork (open, or by name) did since they were last the same.
+
+        Raises CollectionNotFound, and InvalidInput for a collection that is no fork of this one.
+        """
+        from amem.forks.diff import diff
+
+        with self._side(fork) as store:
+            return diff(self._store, store)
+
+    def merge(self, fork: AgenticMemorySystem | str, strategy: str = "review", *, dry_run: bool = False) -> MergeReport:
+        """Bring in what a fork (open, or by name) did since both were last the same, as one operation.
+
+        What only one side changed is taken. What both changed differently is settled by the `strategy` ``ours``,
+        ``theirs`` or ``newest``, or waits in the review queue (``review``). A machine's change never takes the place of
+        a person's edit: it waits. With `dry_run` nothing is kept. Raises InvalidInput for a collection that is no fork
+        of this one, EmbedderMismatch, CollectionNotFound.
+        """
+        with self._side(fork) as store:
+            return self._parts.merger.merge(store, strategy, self.actor, dry_run=dry_run)
+
+    @contextmanager
+    def _side(self, fork: AgenticMemorySystem | str) -> Iterator[Store]:
+        from amem.storage.store import Store
+
+        if isinstance(fork, AgenticMemorySystem):
+            yield fork.parts.store
+            return
+        with closing(Store(existing_folder(self.settings.home, fork), self._clock)) as store:
+            yield store
 
     def backup(self, path: str | os.PathLike[str], *, replace: bool = False) -> Backup:
         """Write the collection to one file, whole even while it is written to, checked, with its SHA-256 beside it.

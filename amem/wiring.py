@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from amem.conflict.settling import Settler
     from amem.conversation.backlog import Backlog
     from amem.conversation.ingest import Learner
+    from amem.forks.merge import Merger
     from amem.language.predicates import Predicates
     from amem.ledger import StoreLedger
     from amem.llm_controller import LLMController
@@ -114,15 +115,18 @@ class Parts:
     """The services of one open collection; `folder` None keeps it in memory.
 
     The ground is laid at once; each service is made when it is first asked for, so that a program imports no more than
-    it uses. Closing calls off what is under way.
+    it uses. Closing calls off what is under way,
+    and calls `ended`.
     """
 
-    def __init__(self, settings: Settings, folder: Path | None, given: Given) -> None:
+    def __init__(
+        self, settings: Settings, folder: Path | None, given: Given, *, ended: Callable[[], None] | None = None
+    ) -> None:
         self.clock = given.clock or SystemClock()
         self.store = Store(folder, self.clock, read_only=given.read_only, decay=settings.decay)
         self.called_off = threading.Event()
         self.making = threading.RLock()
-        self._settings, self._given = settings, given
+        self._settings, self.given, self._ended = settings, given, ended
         self._closed = False
         self.catalogs: dict[str, Parts] = {}
         try:
@@ -200,7 +204,7 @@ class Parts:
             hint = f'amem -c {catalog} add "..." makes it with its first note; amem collections lists those there are'
             raise CollectionNotFound(f"there is no catalog {catalog!r} in {settings.home}", hint=hint) from error
         given = replace(
-            self._given, clock=self.clock, embedder=self.vectorizer.embedder, background=False, read_only=read_only
+            self.given, clock=self.clock, embedder=self.vectorizer.embedder, background=False, read_only=read_only
         )
         alone = settings.replaced(collection=catalog, catalogs=(), publish=(), dense_base="exact")
         parts = Parts(alone, folder, given)
@@ -229,7 +233,7 @@ class Parts:
         """The models that the settings name, each chosen when needed."""
         from amem.analysts.models import Models
 
-        given = self._given
+        given = self.given
         return Models(self._settings, given.analyst, self.predicates, given.notify, self.ledger, self.called_off)
 
     @service
@@ -237,8 +241,15 @@ class Parts:
         """Advice on the embedding model where it cannot read the notes' language."""
         from amem.retrieval.languages import LanguageAdvice
 
-        return LanguageAdvice(self.collection, self._given.notify)
+        return LanguageAdvice(self.collection, self.given.notify)
 
+    def merger(self) -> Merger:
+        """What forks are merged by."""
+        from amem.forks.merge import Merger
+
+        return Merger(self.collection, self.reweigher)
+
+    @service
     def advice(self) -> Advice | None:
         """What there is to say of the notes' language; None where nothing was asked or added since opening."""
         return self.languages.once() if "languages" in vars(self) else None
@@ -262,7 +273,7 @@ class Parts:
     def _reranker(self, fetch: bool) -> Reranker | None:
         from amem.llm.cross_encoders import find_reranker
 
-        given = self._given
+        given = self.given
         return given.reranker or find_reranker(self._settings.rerank_model, fetch=fetch, notify=given.notify)
 
     @service
@@ -335,7 +346,7 @@ class Parts:
         """The thread in the background."""
         from amem.writing.worker import Owner, Worker
 
-        return Worker(lambda: self.backlog.hands(), Owner(), self.called_off, background=self._given.background)
+        return Worker(lambda: self.backlog.hands(), Owner(), self.called_off, background=self.given.background)
 
     @service
     def canon(self) -> Canon:
@@ -440,7 +451,7 @@ class Parts:
         def maintain(cycle: str) -> MaintenanceReport:
             return self.maintainer.maintain(cycle)
 
-        return Consolidation(self.collection, self.retriever, maintain, self._given.notify)
+        return Consolidation(self.collection, self.retriever, maintain, self.given.notify)
 
     @service
     def learner(self) -> Learner:
@@ -464,7 +475,7 @@ class Parts:
         from amem.maintenance.maintainer import NightHand
         from amem.writing.worker import Worker
 
-        night = NightHand(self.maintainer.when_quiet, self.clock, self._given.notify)
+        night = NightHand(self.maintainer.when_quiet, self.clock, self.given.notify)
         hands = [*self.backlog.hands(heard), *([] if once else [night])]
         Worker(lambda: hands, self.worker.owner, self.called_off).run(once=once, poll=poll)
 
@@ -505,3 +516,5 @@ class Parts:
                 self.dense.close(max(0.0, until - time.monotonic()))
             finally:
                 self.store.close()
+                if self._ended is not None:
+                    self._ended()

@@ -21,6 +21,7 @@ from amem.storage.links import Links
 from amem.storage.migrations import backups
 from amem.storage.notes import Notes
 from amem.storage.operations import Operations
+from amem.storage.origins import mark_copy
 from amem.storage.reviews import Flags, Reviews
 from amem.storage.rows import UNREADABLE, refuse_undecoded, time_text, unreadable
 from amem.storage.soundness import unsound
@@ -341,6 +342,7 @@ class Store:
         try:
             with self.database.snapshot() as raw, new_folder(folder) as aside:
                 write_copy(raw, aside / FILE_NAME)
+                mark_copy(aside / FILE_NAME, self.folder.name if self.folder else "")
         except OSError as error:
             raise explain_folder(error, folder) from error
 

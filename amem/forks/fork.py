@@ -1,0 +1,163 @@
+"""Forks and the folders of a home: making a copy, sweeping what killed processes left, rename, archive and purge.
+
+A temporary fork is a folder below ``.forks`` whose lock its process holds: where nobody holds it, it is swept.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from amem.collection import existing_folder, folder_of
+from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageBusy
+from amem.storage.database import FILE_NAME, explain_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from amem.storage.store import Store
+
+FORKS, ARCHIVE = ".forks", ".archive"
+_GUARD = "guard.lock"
+#: Seconds to wait for another process that makes or sweeps a fork.
+_PATIENCE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class TemporaryFork:
+    """A copy that ends with its owner: its folder, and what removes it."""
+
+    folder: Path
+    drop: Callable[[], None]
+
+
+def temporary_fork(store: Store, home: Path) -> TemporaryFork:
+    """Copy a collection to a folder of its own, to be dropped; other processes sweep it when this one was killed."""
+    from filelock import FileLock, Timeout
+
+    sweep(home)
+    forks = home / FORKS
+    try:
+        forks.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = forks / uuid.uuid4().hex
+        held = FileLock(folder.with_suffix(".lock"), mode=0o600)
+        # No sweep looks at the lock between its making and its taking.
+        with FileLock(forks / _GUARD, timeout=_PATIENCE, mode=0o600):
+            held.acquire()
+    except Timeout as error:
+        raise StorageBusy(f"another process is busy in {forks}", hint="try again in a moment") from error
+    except OSError as error:
+        raise explain_folder(error, forks) from error
+
+    def drop() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder.with_suffix(".lock")).unlink(missing_ok=True)
+        held.release()
+
+    try:
+        store.copy_to(folder)
+    except BaseException:
+        drop()
+        raise
+    return TemporaryFork(folder, drop)
+
+
+def sweep(home: Path) -> int:
+    """Remove the temporary forks whose processes are gone; returns how many. Leaves it to a process that is at it."""
+    forks = home / FORKS
+    if not forks.is_dir():
+        return 0
+    from filelock import FileLock, Timeout
+
+    swept = 0
+    try:
+        with FileLock(forks / _GUARD, timeout=0, mode=0o600):
+            # A copy that was not finished has a name that begins with a dot.
+            names = {each.name.lstrip(".").split(".")[0] for each in forks.iterdir() if each.name != _GUARD}
+            names.discard("copying")
+            for name in sorted(names):
+                lock = forks / f"{name}.lock"
+                try:
+                    with FileLock(lock, timeout=0, mode=0o600):
+                        for left in (forks / name, *forks.glob(f".{name}.*")):
+                            swept += left.is_dir()
+                            shutil.rmtree(left, ignore_errors=True)
+                        lock.unlink(missing_ok=True)
+                except Timeout:
+                    continue
+    except (Timeout, OSError):  # a home that cannot be written to has nothing to sweep
+        return swept
+    return swept
+
+
+def rename(home: Path, name: str, new: str) -> Path:
+    """Give a collection another name; returns its folder. Raises CollectionNotFound, CollectionExists, InvalidInput."""
+    return _moved(existing_folder(home, name), folder_of(home, new))
+
+
+def archive(home: Path, name: str) -> Path:
+    """Put a collection away, out of the list; `unarchive` brings it back. Raises as `rename`."""
+    return _moved(existing_folder(home, name), home / ARCHIVE / name)
+
+
+def unarchive(home: Path, name: str) -> Path:
+    """Bring an archived collection back into the list. Raises as `rename`."""
+    folder_of(home, name)
+    if name not in archived(home):
+        raise CollectionNotFound(f"no collection {name!r} is archived", hint="amem collections names those that are")
+    return _moved(home / ARCHIVE / name, home / name)
+
+
+def archived(home: Path) -> list[str]:
+    """Names of the archived collections, sorted."""
+    folder = home / ARCHIVE
+    if not folder.is_dir():
+        return []
+    return sorted(each.name for each in folder.iterdir() if (each / FILE_NAME).is_file())
+
+
+def purge_collection(home: Path, name: str) -> Path:
+    """Destroy a collection (an archived one too) with all its files, for good; returns where it was.
+
+    Raises CollectionNotFound, and StorageError for files that cannot be removed.
+    """
+    folder_of(home, name)
+    folder = home / ARCHIVE / name if name in archived(home) else existing_folder(home, name)
+    aside = folder.with_name(f".{name}.purged")
+    try:
+        # Under its name it is whole or gone, also when this process is killed half-way.
+        folder.rename(aside)
+        shutil.rmtree(aside)
+    except OSError as error:
+        raise explain_folder(error, folder) from error
+    return folder
+
+
+def _moved(folder: Path, target: Path) -> Path:
+    if target.exists():
+        raise CollectionExists(f"there is a collection {target.name!r} already", hint="choose another name")
+    try:
+        target.parent.mkdir(mode=0o700, exist_ok=True)
+        folder.rename(target)
+    except OSError as error:
+        raise explain_folder(error, target) from error
+    return target
+
+
+def kept_fork(store: Store, home: Path, name: str) -> Path:
+    """Copy a collection to a new one of this name in the home, which remembers where it is from; returns its folder.
+
+    Raises CollectionExists; InvalidInput for a collection in memory.
+    """
+    target = folder_of(home, name)
+    store.copy_to(target)
+    return target
+
+
+def refuse_in_memory(folder: Path | None) -> None:
+    """Raise InvalidInput for a collection in memory, which has no folder to be copied to."""
+    if folder is None:
+        raise InvalidInput("a collection in memory cannot be copied", hint="give the system a directory")
