@@ -15,6 +15,7 @@ from amem.index.vector_rows import Described, VectorDelta
 from amem.note import Status
 from amem.storage.backup import new_folder, opened_backup, write_copy
 from amem.storage.database import FILE_NAME, explain_folder, explained
+from amem.storage.origins import origin
 from amem.storage.store import Store
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def folder_size(folder: Path) -> int:
 class Listed:
     """A collection in a list: how many notes, how many bytes, when it was last written or a note of it last used.
 
-    One that does not open says why in `problem`.
+    One that does not open says why in `problem`. `origin` names what it is a fork of, '' where it is none.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Listed:
     size: int
     problem: str = ""
     last_used: datetime | None = None
+    origin: str = ""
 
 
 def listed_collection(home: Path, name: str) -> Listed:
@@ -108,7 +110,9 @@ def listed_collection(home: Path, name: str) -> Listed:
         return Listed(name, folder, None, size, str(error))
     try:
         with store.read() as session:
-            return Listed(name, folder, session.notes.count(), size, last_used=session.usage.latest())
+            known, notes = origin(session), session.notes.count()
+            name_there = "" if known is None else known.name
+            return Listed(name, folder, notes, size, last_used=session.usage.latest(), origin=name_there)
     except StorageError as error:
         return Listed(name, folder, None, size, str(error))
     finally:

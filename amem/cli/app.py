@@ -187,7 +187,8 @@ PANELS = {
     "conflicts.retract conflicts.keep log.review chat.rules",
     "In and out": "transfer.import transfer.export vault.vault transfer.graph",
     "Look after": "maintain.maintain fade.fade maintain.health manage.tags manage.enrich manage.work manage.reindex "
-    "manage.doctor manage.copy manage.backup manage.collections catalogs.agents",
+    "manage.doctor manage.copy manage.backup forks.collections catalogs.agents",
+    "Forks": "forks.fork forks.diff forks.merge",
 }
 #: Names that Python keeps for itself.
 _OWN_NAMES = {"list": "list_notes", "import": "import_notes"}

@@ -56,6 +56,7 @@ _DID = {
     "import": "changed",
     "reinstate": "reinstated",
     "merge": "merged",
+    "merge fork": "merged a fork into",
     "fade": "let fade",
     "promote": "moved to long-term memory",
     "demote": "moved back to short-term memory",

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -225,33 +225,3 @@ def _restore(settings: "Settings", file: Path, force: bool, as_json: bool) -> No
     tell(f"{count(held.notes or 0, 'note')} restored")
     for name in kept:
         tell(f"what was there before is the collection {name}")
-
-
-def collections(context: typer.Context, as_json: Json = False) -> None:
-    """List the collections of the home."""
-    from amem.collection import collection_names
-
-    call = invocation(context)
-    settings = call.settings()
-    found = [_collection(settings, name) for name in collection_names(settings.home)]
-    if as_json:
-        return print_json(found)
-    rows = [
-        (each["name"], each["problem"] or f"{each['notes']:,}", size(each["bytes"]), each["path"]) for each in found
-    ]
-    print_table(("name", "notes", "size", "path"), rows)
-    if not found:
-        call.tell_no_notes(settings)
-
-
-def _collection(settings: "Settings", name: str) -> dict[str, Any]:
-    from amem.collection import listed_collection
-
-    found = listed_collection(settings.home, name)
-    return {
-        "name": name,
-        "notes": found.notes,
-        "bytes": found.size,
-        "path": str(found.folder),
-        "problem": found.problem or None,
-    }

@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from amem.collection import existing_folder, folder_of
+from amem.collection import collection_names, existing_folder, folder_of
 from amem.errors import CollectionExists, CollectionNotFound, InvalidInput, StorageBusy
 from amem.storage.database import FILE_NAME, explain_folder
 
@@ -119,13 +119,19 @@ def archived(home: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir() if (each / FILE_NAME).is_file())
 
 
+def collection_folder(home: Path, name: str) -> Path:
+    """The folder of a collection of the list, else of an archived one. Raises CollectionNotFound."""
+    if name not in collection_names(home) and name in archived(home):
+        return home / ARCHIVE / name
+    return existing_folder(home, name)
+
+
 def purge_collection(home: Path, name: str) -> Path:
     """Destroy a collection (an archived one too) with all its files, for good; returns where it was.
 
     Raises CollectionNotFound, and StorageError for files that cannot be removed.
     """
-    folder_of(home, name)
-    folder = home / ARCHIVE / name if name in archived(home) else existing_folder(home, name)
+    folder = collection_folder(home, name)
     aside = folder.with_name(f".{name}.purged")
     try:
         # Under its name it is whole or gone, also when this process is killed half-way.

@@ -199,6 +199,8 @@ class _Merge:
         self._link()
         self._mark()
         self._propose()
+        if self._report.conflicts:
+            _ = self._operation  # what was settled is not asked again, also where that changed nothing
         return self._report
 
     # -- what comes along as a whole -----------------------------------------------------------------------------------

@@ -26,7 +26,18 @@ READING = (
 NAMING = (
     *("show 1", "why tea 1", "trace 1", "topic tea", "history 1", "undo", "redo", "review accept 1", "edit 1"),
     *("delete 1", "restore 1", "purge 1", "pin 1", "link 1", "link 1 2", "supersede 1 2", "unsupersede 1", "retract 1"),
-    *("keep 1", "tags rename a b", "chat --replay", "copy b", "backup b.bak", "export b.jsonl", "graph --html b.html"),
+    *(
+        "keep 1",
+        "tags rename a b",
+        "chat --replay",
+        "copy b",
+        "fork b",
+        "diff b",
+        "merge b",
+        "backup b.bak",
+        "export b.jsonl",
+        "graph --html b.html",
+    ),
     "reindex",
 )
 

@@ -185,12 +185,13 @@ def good(memory: AgenticMemorySystem) -> dict[str, Any]:
     """An argument that is fine for each name of a parameter that has no default."""
     first, second = memory.add_note("I live in Lisbon."), memory.add_note("My dentist is Dr. Alvarez.")
     memory.link(first, second, reason="both are about me")
+    memory.copy("a-fork")
     said = {"role": "user", "content": "I like green tea."}
     return {
         **dict.fromkeys(("id", "source", "old", "id_or_note"), first),
         **dict.fromkeys(("target", "new"), second),
         **dict.fromkeys(("query", "question", "text", "content", "what", "prompt"), "what am I allergic to?"),
-        **{"ids": [first], "names": ["Lisbon"], "name": "garden", "prefix": first[:8], "actor": "agent:planner"},
+        **{"ids": [first], "names": ["Lisbon"], "name": "garden", "fork": "a-fork", "prefix": first[:8], "actor": "agent:planner"},
         **{"operation": 1, "review": 1, "version": 1, "older": 0, "start": 0, "stop": 5, "most": 100, "subject": "me"},
         **{"messages": [said], "items": ["one more note"], "queries": ["shrimp"], "found": memory.facts("me")},
         **{"note": first, "shelf": memory.shelf(), "debts": Debts(), "days": 1.0, "chat": ScriptedChat("Fine.")},

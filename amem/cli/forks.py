@@ -1,0 +1,199 @@
+"""Copies of a collection to try something in, and the collections of the home as a whole."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from amem.cli.completion import complete_collection
+from amem.cli.invocation import at_terminal, invocation, tell, tell_some
+from amem.cli.options import Json
+from amem.cli.render import count, in_words, one_line, print_json, print_table, say, short_id, size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from amem.forks.diff import Side
+    from amem.forks.merge import MergeReport
+    from amem.settings import Settings
+
+_NAMED = 20
+Name = Annotated[str, typer.Argument(help="Name of a collection.", autocompletion=complete_collection)]
+
+
+def fork(context: typer.Context, name: str, as_json: Json = False) -> None:
+    """Copy the collection to try something in the copy: amem diff and amem merge know where it is from."""
+    call = invocation(context)
+    with call.memory() as memory:
+        folder = memory.copy(name)
+    if as_json:
+        return print_json({"name": name, "path": str(folder)})
+    say(str(folder))
+    tell(f"compare with: {call.command('diff', name)}")
+    tell(f"bring back with: {call.command('merge', name)}")
+
+
+def diff(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """What the collection and its fork did since they were last the same."""
+    with invocation(context).memory() as memory:
+        found = memory.diff(name)
+        here = memory.settings.collection
+    if as_json:
+        return print_json(found.as_dict())
+    _print_side(here, found.source)
+    _print_side(name, found.fork)
+
+
+def _print_side(name: str, side: "Side") -> None:
+    if not side.notes and not side.links:
+        return say(f"{name}: nothing")
+    say(f"{name}:")
+    for note in side.notes:
+        say(f"  {note.what:<8} {short_id(note.id)}  {one_line(note.text, 80)}")
+        for each in note.fields:
+            say(f"           {each.field}: {_shown(each.before)} → {_shown(each.after)}")
+    for link in side.links:
+        what = "linked" if link.before is None else "unlinked" if link.after is None else "relinked"
+        say(f"  {what:<8} {short_id(link.source)} {link.type} {short_id(link.target)}")
+
+
+def _shown(value: Any) -> str:
+    return one_line(in_words(value), 60) or "nothing"
+
+
+def merge(
+    context: typer.Context,
+    name: Name,
+    strategy: Annotated[
+        str, typer.Option("--strategy", help="What settles a conflict: review (you decide), ours, theirs or newest.")
+    ] = "review",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would do.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Bring in what a fork did since it was made or last merged; one undo takes it back."""
+    call = invocation(context)
+    with call.memory() as memory:
+        report = memory.merge(name, strategy, dry_run=dry_run)
+    if as_json:
+        return print_json(report.as_dict())
+    _print_merge(report)
+    if any(each.settled == "review" for each in report.conflicts) and not dry_run:
+        tell(f"decide with: {call.command('review')}")
+    if report.operation is not None:
+        tell(f"undo with: {call.command('undo', str(report.operation))}")
+
+
+def _print_merge(report: "MergeReport") -> None:
+    steps = ("added", report.added), ("changed", report.changed), ("removed", report.removed)
+    done = [f"{count(len(ids), 'note')} {what}" for what, ids in steps if ids]
+    done += [count(report.links, "link")] if report.links else []
+    said = ", ".join(done) or ("nothing else" if report.conflicts else "nothing to merge")
+    say(f"would merge: {said}" if report.dry_run else said)
+    for each in report.conflicts[:_NAMED]:
+        fields = ", ".join(f"{name}: {_shown(each.ours[name])} | {_shown(each.theirs.get(name))}" for name in each.ours)
+        held = "waits for you" if each.settled == "review" else each.settled
+        say(f"  conflict {short_id(each.note)}  {fields}  ({held})")
+    tell_some([f"left out, as it was purged: {short_id(id)}" for id in report.purged], _NAMED)
+
+
+# ``amem collections``: those of the home, and what is done with one as a whole.
+
+collections = typer.Typer(help="List, rename, archive and purge collections.", invoke_without_command=True)
+
+
+@collections.callback()
+def every(context: typer.Context, as_json: Json = False) -> None:
+    """List the collections of the home."""
+    if context.invoked_subcommand is None:
+        list_collections(context, as_json)
+
+
+@collections.command("list")
+def list_collections(context: typer.Context, as_json: Json = False) -> None:
+    """List the collections of the home, with where forks are from and when each was last used."""
+    from amem.collection import collection_names
+    from amem.forks.fork import archived
+
+    call = invocation(context)
+    settings = call.settings()
+    found = [_collection(settings, name) for name in collection_names(settings.home)]
+    if as_json:
+        return print_json(found)
+    rows = [
+        (
+            *(each["name"], each["problem"] or f"{each['notes']:,}", size(each["bytes"]), each["origin"] or ""),
+            *((each["last_used"] or "")[:10], each["path"]),
+        )
+        for each in found
+    ]
+    print_table(("name", "notes", "size", "fork of", "last used", "path"), rows)
+    if not found:
+        call.tell_no_notes(settings)
+    if put_away := archived(settings.home):
+        tell(f"archived: {', '.join(put_away)} (amem collections unarchive NAME brings one back)")
+
+
+def _collection(settings: "Settings", name: str) -> dict[str, Any]:
+    """What is said of a collection; one that does not open says why."""
+    from amem.collection import listed_collection
+
+    found = listed_collection(settings.home, name)
+    return {
+        "name": name,
+        "notes": found.notes,
+        "bytes": found.size,
+        "path": str(found.folder),
+        "problem": found.problem or None,
+        "origin": found.origin or None,
+        "last_used": None if found.last_used is None else found.last_used.isoformat(),
+    }
+
+
+@collections.command("rename")
+def rename_collection(context: typer.Context, name: Name, new: str, as_json: Json = False) -> None:
+    """Give a collection another name; forks go on knowing it."""
+    from amem.forks.fork import rename
+
+    _done(context, as_json, new, lambda home: rename(home, name, new))
+
+
+@collections.command("archive")
+def archive_collection(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Put a collection away, out of the list; nothing of it is lost."""
+    from amem.forks.fork import archive
+
+    _done(context, as_json, name, lambda home: archive(home, name))
+
+
+@collections.command("unarchive")
+def unarchive_collection(context: typer.Context, name: str, as_json: Json = False) -> None:
+    """Bring an archived collection back into the list."""
+    from amem.forks.fork import unarchive
+
+    _done(context, as_json, name, lambda home: unarchive(home, name))
+
+
+@collections.command("purge")
+def purge_collection(
+    context: typer.Context,
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Destroy a collection with all its files. Nothing takes that back."""
+    from amem.errors import InvalidInput
+    from amem.forks.fork import collection_folder, purge_collection
+
+    collection_folder(invocation(context).settings().home, name)
+    if not yes:
+        if not at_terminal():
+            raise InvalidInput(f"purging the collection {name} cannot be undone", hint="give --yes if you mean it")
+        typer.confirm(f"Destroy the collection {name} with all its notes for good?", abort=True, err=True)
+    _done(context, as_json, name, lambda home: purge_collection(home, name))
+
+
+def _done(context: typer.Context, as_json: bool, name: str, move: "Callable[[Path], Path]") -> None:
+    folder = move(invocation(context).settings().home)
+    if as_json:
+        return print_json({"name": name, "path": str(folder)})
+    say(str(folder))
