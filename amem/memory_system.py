@@ -638,7 +638,7 @@ class AgenticMemorySystem(ScopedMemory):
         if isinstance(fork, AgenticMemorySystem):
             yield fork.parts.store
             return
-        with closing(Store(existing_folder(self.settings.home, fork), self._clock)) as store:
+        with closing(Store(existing_folder(self.settings.home, fork), self._clock, decay=self.settings.decay)) as store:
             yield store
 
     def backup(self, path: str | os.PathLike[str], *, replace: bool = False) -> Backup:

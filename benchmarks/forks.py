@@ -33,9 +33,9 @@ def main(notes: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         with timed(f"build {notes:,} notes"):
-            make_crowd(home, notes)
+            make_crowd(home, notes, dimension=384)
         name = next(each.parent.name for each in home.glob("*/amem.db"))
-        with AgenticMemorySystem(directory=home, collection=name, embedder=HashEmbedder()) as memory:
+        with AgenticMemorySystem(directory=home, collection=name, embedder=HashEmbedder(384)) as memory:
             with timed("copy"):
                 memory.copy("copied")
             with timed("fork"):

@@ -11,7 +11,6 @@ from amem.forks.fork import FORKS
 from amem.note import LinkType, Status
 from amem.storage.origins import base_point, purged_ids, undone_merges
 from amem.storage.rows import VERSIONED, link_plain, plain
-from amem.storage.sql_values import Prepared
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
     from amem.storage.origins import Mark, Point
     from amem.storage.store import Session, Store
 
-_VERSIONS = Prepared(
+_VERSIONS = (
     "SELECT versions.note, versions.version, versions.changes, operations.id, operations.actor, operations.at"
     " FROM versions JOIN operations ON operations.id = versions.operation WHERE versions.id > :after"
     " ORDER BY versions.id"
 )
-_LINKS = Prepared("SELECT source, target, type, before, operation FROM link_changes WHERE id > :after ORDER BY id")
+_LINKS = "SELECT source, target, type, before, operation FROM link_changes WHERE id > :after ORDER BY id"
 #: One end, the other end and the type of a link.
 Cell = tuple[str, str, LinkType]
 
@@ -127,7 +126,7 @@ def changed_since(session: Session, mark: Mark) -> dict[str, Changed]:
     """The notes that were made or changed since, by id, in the order in which they were made."""
     passing = undone_merges(session, mark.operation)
     told: dict[int, tuple[bool, dict[str, Any], dict[str, tuple[str, str]], bool]] = {}
-    for key, version, text, operation, actor, at in _VERSIONS.rows(session, after=mark.version):
+    for key, version, text, operation, actor, at in session.rows(_VERSIONS, after=mark.version):
         added, base, last, hidden = told.get(key, (version == 1, {}, {}, False))
         for name, (before, after) in json.loads(text).items():
             base.setdefault(name, before)
@@ -147,7 +146,7 @@ def links_since(session: Session, mark: Mark) -> tuple[dict[Cell, dict[str, Any]
     passing = undone_merges(session, mark.operation)
     base: dict[Cell, dict[str, Any] | None] = {}
     touched: set[Cell] = set()
-    for source, target, type, before, operation in _LINKS.rows(session, after=mark.link):
+    for source, target, type, before, operation in session.rows(_LINKS, after=mark.link):
         cell = (source, target, LinkType(type))
         base.setdefault(cell, None if before is None else bare_link(json.loads(before)))
         if operation not in passing:

@@ -20,7 +20,6 @@ from amem.note import Enrichment, LinkType, Scope, Source, Status, is_persons_wo
 from amem.storage.note_reading import normal_hash
 from amem.storage.origins import MERGE, Point, add_point, mark, purged_ids
 from amem.storage.rows import VERSIONED, from_plain, plain, read_time
-from amem.storage.sql_values import Prepared
 from amem.storage.whole import put_whole, wholes
 from amem.three_way import either, merged_items, merged_lines
 from amem.writing.neighbours import ENRICH_JOB
@@ -44,14 +43,14 @@ _LISTS = frozenset({"keywords", "tags", "entities", "facts", "overturned"})
 _OWN = frozenset({"enrichment", "analyst", "layer"})
 #: What is not merged yet where both sides are to agree.
 _NOTHING = object()
-_SOURCES = Prepared(
+_SOURCES = (
     "SELECT sources.id, sources.kind, sources.conversation, sources.ref, sources.speaker, sources.at, sources.text,"
     " sources.ordinal, sources.operation, note_sources.operation, note_sources.gathered"
     " FROM note_sources JOIN sources ON sources.key = note_sources.source"
     " LEFT JOIN operations ON operations.id = note_sources.operation"
     " WHERE note_sources.note = :key AND operations.undone_by IS NULL ORDER BY sources.key"
 )
-_WITNESSES = Prepared(
+_WITNESSES = (
     "SELECT notes.id, who FROM corroborations JOIN notes ON notes.key = corroborations.note"
     " JOIN operations ON operations.id = corroborations.operation"
     " WHERE operations.id > :after AND undone_by IS NULL ORDER BY notes.key, who"
@@ -280,7 +279,7 @@ class _Merge:
 
     def _bring_sources(self, there: int, here: int, after: int = -1) -> None:
         """Attach what a note of the fork came from since that operation, but for what was purged here."""
-        rows = _SOURCES.rows(self._theirs, key=there)
+        rows = self._theirs.rows(_SOURCES, key=there)
         held = self._ours.sources.keys_of([row[0] for row in rows])
         for id, kind, conversation, ref, speaker, at, text, ordinal, made, attached, gathered in rows:
             if (attached is not None and attached <= after) or (id not in held and made <= self._point.fork.operation):
@@ -467,7 +466,7 @@ class _Merge:
         """Bring along who said the same, doubts, and what known notes were found to come from."""
         since = self._point.fork
         here = self._ours.notes.keys_of([self._here_id(id) for id in self._there])
-        for id, who in _WITNESSES.rows(self._theirs, after=since.operation):
+        for id, who in self._theirs.rows(_WITNESSES, after=since.operation):
             if (mine := self._here_id(id)) in here and id not in self._report.added:
                 self._ours.notes.corroborate(mine, who, self._operation)
         for flag in self._theirs.flags.open():

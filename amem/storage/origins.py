@@ -8,8 +8,6 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from amem.storage.sql_values import Prepared
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -23,13 +21,13 @@ _MARK = (
     " (SELECT coalesce(max(id), 0) FROM versions), (SELECT coalesce(max(id), 0) FROM link_changes),"
     " (SELECT coalesce(max(id), 0) FROM flags), coalesce((SELECT at FROM operations ORDER BY id DESC LIMIT 1), '')"
 )
-_READ = Prepared("SELECT value FROM meta WHERE key = :key")
-_HAPPENED = Prepared("SELECT at FROM operations WHERE id = :operation")
-_UNDONE_MERGES = Prepared(
+_READ = "SELECT value FROM meta WHERE key = :key"
+_HAPPENED = "SELECT at FROM operations WHERE id = :operation"
+_UNDONE_MERGES = (
     f"SELECT id, undone_by FROM operations WHERE action = '{MERGE}' AND undone_by IS NOT NULL AND id > :after"
 )
-_STANDS = Prepared("SELECT undone_by IS NULL FROM operations WHERE id = :operation")
-_PURGED = Prepared("SELECT id FROM tombstones WHERE seq > :after")
+_STANDS = "SELECT undone_by IS NULL FROM operations WHERE id = :operation"
+_PURGED = "SELECT id FROM tombstones WHERE seq > :after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +73,12 @@ def mark_copy(path: Path, name: str) -> None:
 
 def mark(session: Session) -> Mark:
     """The present moment of a collection, as this transaction sees it."""
-    return Mark(*session.driver.execute(_MARK).fetchone())
+    return Mark(*session.connection.execute(_MARK).fetchone())
 
 
 def origin(session: Session) -> Origin | None:
     """Where this collection was copied from; None for one that was begun empty."""
-    rows = _READ.rows(session, key=_ORIGIN)
+    rows = session.rows(_READ, key=_ORIGIN)
     if not rows:
         return None
     held = json.loads(rows[0][0])
@@ -93,19 +91,19 @@ def add_point(session: Session, point: Point) -> None:
     before = origin(session)
     assert before is not None
     text = json.dumps(asdict(replace(before, points=(*before.points, point))))
-    session.driver.execute("UPDATE meta SET value = ? WHERE key = ?", (text, _ORIGIN))
+    session.connection.execute("UPDATE meta SET value = ? WHERE key = ?", (text, _ORIGIN))
 
 
 def base_point(source: Session, fork: Session) -> Point | None:
     """The last point that counts, whose merge is not undone; None where the one is no copy of the other."""
     held = origin(fork)
-    if held is None or _READ.rows(source, key="identity") != [(held.identity,)]:
+    if held is None or source.rows(_READ, key="identity") != [(held.identity,)]:
         return None
     for point in reversed(held.points):
-        if point.merge is None or _STANDS.rows(source, operation=point.merge) == [(1,)]:
+        if point.merge is None or source.rows(_STANDS, operation=point.merge) == [(1,)]:
             last = point.source.operation
             # A backup from before that moment was restored since: the log tells of other operations.
-            happened = not last or _HAPPENED.rows(source, operation=last) == [(point.source.at,)]
+            happened = not last or source.rows(_HAPPENED, operation=last) == [(point.source.at,)]
             return point if happened else None
     return None
 
@@ -113,11 +111,11 @@ def base_point(source: Session, fork: Session) -> Point | None:
 def undone_merges(session: Session, after: int) -> set[int]:
     """The operations of merges that were undone, and of their undoing: together they changed nothing."""
     found: set[int] = set()
-    for merge, undone_by in _UNDONE_MERGES.rows(session, after=after):
+    for merge, undone_by in session.rows(_UNDONE_MERGES, after=after):
         found |= {*session.operations.family(merge), *session.operations.family(undone_by)}
     return found
 
 
 def purged_ids(session: Session, after: int = -1) -> set[str]:
     """Ids of notes that were purged (after that value of the change counter)."""
-    return {id for (id,) in _PURGED.rows(session, after=after)}
+    return {id for (id,) in session.rows(_PURGED, after=after)}
