@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from amem.border import bordered
 from amem.collection import collection_names, existing_folder, folder_of
-from amem.errors import InvalidInput
 from amem.note import EVERYONE, MemoryNote
 from amem.scoped import ScopedMemory
 from amem.settings import load_settings

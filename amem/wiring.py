@@ -243,13 +243,13 @@ class Parts:
 
         return LanguageAdvice(self.collection, self.given.notify)
 
+    @service
     def merger(self) -> Merger:
         """What forks are merged by."""
         from amem.forks.merge import Merger
 
         return Merger(self.collection, self.reweigher)
 
-    @service
     def advice(self) -> Advice | None:
         """What there is to say of the notes' language; None where nothing was asked or added since opening."""
         return self.languages.once() if "languages" in vars(self) else None
