@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from amem.protocols import Embedder
 
 ROOT = Path(__file__).parents[1]
-MODEL = ROOT / "amem" / "writing" / "conflict" / "judge.json"
+MODEL = ROOT / "amem" / "conflict" / "judge.json"
 OVERTURNED = ("supersedes", "contradicts")
 FOLDS, ROUNDS = 5, 3
 #: Characters of its notes by which ``neighbours.jsonl`` names a pair.

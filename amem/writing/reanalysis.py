@@ -3,10 +3,6 @@
 A model that is down, slow or talks nonsense costs enrichment, never the note: the offline rules stand in for it, and
 the error says that it is to be asked again. Only being called off (Cancelled) ends a thought: nobody answers then, and
 the note waits as it did.
-
-A model that is down, slow or talks nonsense costs enrichment, never the note: the offline rules stand in for it, and
-the error says that it is to be asked again. Only being called off (Cancelled) ends a thought: nobody answers then, and
-the note waits as it did.
 """
 
 from __future__ import annotations
