@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from amem.conflict.cues import concepts
 from amem.conflict.statements import OF, THIRD
 from amem.language import normalize
+from amem.language.lexicon import is_everyday
 from amem.language.scripts import CJK, words
-from amem.language.statements.objects import is_everyday
 from amem.language.subjects import USER, WE
 
 if TYPE_CHECKING:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.language import index_terms, is_cjk
 from amem.language.scripts import ENGLISH
+from amem.language.word_lists import read_list
 from amem.note import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 
 # The word lists behind the offline rules, read once from the text files beside this module.
@@ -78,7 +79,6 @@ class Lexicon:
     chinese_general: frozenset[str]
     """Nouns too general to say what a note is about."""
     chinese_reactions: frozenset[str]
-    longest_chinese: int
 
     def cue_sort(self, cue: str) -> Sort:
         """How telling a theme's cue is as a word of its own."""
@@ -111,6 +111,11 @@ def is_person(name: str) -> bool:
 def is_place(name: str) -> bool:
     """Whether the gazetteer has a place of this name."""
     return name.casefold() in lexicon().places or name in lexicon().chinese_places
+
+
+def is_everyday(word: str) -> bool:
+    """Whether the lexicon has an English word as a word of every day."""
+    return word.casefold() in ENGLISH or stem(word) in lexicon().known
 
 
 @cache
@@ -177,7 +182,6 @@ def lexicon() -> Lexicon:
         chinese_places=frozenset(chinese["place"]),
         chinese_general=frozenset(chinese["general"]),
         chinese_reactions=frozenset(chinese["reaction"]),
-        longest_chinese=max(map(len, sorts)),
     )
 
 
@@ -189,37 +193,28 @@ def _phrase(joined: str) -> str:
     return " ".join(stem(word) for word in joined.replace("_", " ").split())
 
 
-def _lines(name: str) -> Iterator[str]:
-    text = files("amem.language").joinpath("words", name).read_text(encoding="utf-8")
-    for line in text.splitlines():
-        if line.strip() and not line.startswith("#"):
-            yield line.strip()
-
-
 def _sections(name: str) -> dict[str, list[str]]:
-    sections: dict[str, list[str]] = {}
-    words: list[str] = []
-    for line in _lines(name):
-        if line.startswith("["):
-            words = sections.setdefault(line.strip("[]"), [])
-        else:
-            words += line.split()
+    sections: defaultdict[str, list[str]] = defaultdict(list)
+    for section, line in read_list(f"words/{name}"):
+        sections[section] += line.split()
     return sections
 
 
 def _themes() -> tuple[tuple[Theme, ...], dict[str, tuple[tuple[int, int], ...]]]:
-    themes: list[Theme] = []
-    triggers: dict[str, dict[int, int]] = {}
-    for line in _lines("themes.txt"):
-        if line.startswith("["):
-            english, own, aliases, *said = (part.strip() for part in line.strip("[]").split("|"))
-            themes.append(Theme(english, own, tuple(aliases.split()), said[0] if said else english.replace("-", " ")))
-            continue
+    themes: dict[str, Theme] = {}
+    triggers: defaultdict[str, dict[int, int]] = defaultdict(dict)
+    for section, line in read_list("words/themes.txt"):
+        if section not in themes:
+            english, own, aliases, *said = (part.strip() for part in section.split("|"))
+            themes[section] = Theme(
+                english, own, tuple(aliases.split()), said[0] if said else english.replace("-", " ")
+            )
+        at = len(themes) - 1
         strength, _, words = line.partition(":")
         for word in words.split():
-            weights = triggers.setdefault(word.replace("_", " "), {})
-            weights[len(themes) - 1] = max(weights.get(len(themes) - 1, 0), 2 if strength == "strong" else 1)
-    return tuple(themes), {trigger: tuple(weights.items()) for trigger, weights in triggers.items()}
+            weights = triggers[word.replace("_", " ")]
+            weights[at] = max(weights.get(at, 0), 2 if strength == "strong" else 1)
+    return tuple(themes.values()), {trigger: tuple(weights.items()) for trigger, weights in triggers.items()}
 
 
 # The turns of phrase by which a note shows its kind, in English and Chinese, strongest kind first.

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from amem.language import is_cjk
 from amem.language.lexicon import Sort, lexicon, terms_of
 from amem.language.scripts import CHINESE_SINGLE_WORDS, words
 from amem.note import Kind
@@ -83,39 +82,24 @@ def _names_something(part: Sequence[Word]) -> bool:
 
 
 def _chinese_nouns(reading: Reading) -> Iterator[tuple[int, str]]:
-    """Nouns of the Chinese stretches, two side by side joined; (start, text). Only words of a dictionary are taken."""
-    if not any(word.cjk for word in reading.words):
-        return
+    """Nouns of the Chinese stretches, two side by side joined; (start, text)."""
     lists = lexicon()
-    run: list[str] = []
-    at = start = 0
-    before = ""
-    for token, mark in [*_chinese_words(reading.text), ("", "x")]:
-        one = token in CHINESE_SINGLE_WORDS and before != "m"
-        noun = mark in _NOUNS and token not in lists.chinese_general and not token.endswith("月份")
-        noun = is_cjk(token) and (len(token) > 1 or one) and (noun or lists.cues.get(token) == 2)
-        noun = noun and lists.chinese.get(token, Sort.CONTENT) >= Sort.COMMON
-        tail = len(run) == 1 and len(token) == 1 and (mark == "ng" or one)
-        if run and (len(run) > 1 or not (noun or tail)):
-            yield start, "".join(run)
+    run: list[Word] = []
+    before: Word | None = None
+    for word in reading.words:
+        one = word.text in CHINESE_SINGLE_WORDS and not (before is not None and before.mark == "m")
+        noun = word.mark in _NOUNS and word.text not in lists.chinese_general and not word.text.endswith("月份")
+        noun = word.cjk and (len(word.text) > 1 or one) and (noun or lists.cues.get(word.text) == 2)
+        noun = noun and word.sort >= Sort.COMMON
+        tail = len(run) == 1 and len(word.text) == 1 and (word.mark == "ng" or one)
+        if run and (len(run) > 1 or word.start != run[-1].end or not (noun or tail)):
+            yield run[0].start, "".join(each.text for each in run)
             run = []
         if noun or (run and tail):
-            start = start if run else at
-            run.append(token)
-        at, before = at + len(token), mark
-
-
-def _chinese_words(text: str) -> Iterator[tuple[str, str]]:
-    """The text cut into words of Jieba's dictionary with their marks; compounds that name a theme stay whole."""
-    import rjieba
-
-    cues = lexicon().cues
-    tokens = rjieba.tag(text, hmm=False)
-    at = 0
-    while at < len(tokens):
-        size = next((size for size in (3, 2) if cues.get("".join(token for token, _ in tokens[at : at + size]))), 1)
-        yield "".join(token for token, _ in tokens[at : at + size]), tokens[at][1]
-        at += size
+            run.append(word)
+        before = word
+    if run:
+        yield run[0].start, "".join(each.text for each in run)
 
 
 def _runs(reading: Reading, names: Sequence[Name]) -> Iterator[tuple[tuple[Word, ...], bool]]:

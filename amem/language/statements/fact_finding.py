@@ -7,11 +7,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from amem.language import is_cjk
-from amem.language.lexicon import is_person, lexicon
+from amem.language.lexicon import is_everyday, is_person, lexicon
 from amem.language.statements import chinese, english
 from amem.language.statements.chinese_people import written_out
 from amem.language.statements.clauses import stated
-from amem.language.statements.objects import is_everyday
 from amem.language.statements.people import Cast
 from amem.language.statements.tense import Scene
 

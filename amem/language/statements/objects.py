@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import is_person, is_place, lexicon, stem
-from amem.language.scripts import ENGLISH, words
+from amem.language.lexicon import is_everyday, is_person, is_place
+from amem.language.scripts import words
 from amem.language.sentences import is_bound
 from amem.language.statements.clauses import GAP
 from amem.language.statements.shapes import Aspect
@@ -121,11 +121,6 @@ def _small(text: str, predicates: Predicates, *, lower: bool) -> str:
     if lower and listed and listed[0].isalpha() and not is_everyday(listed[0]):
         return listed[0]
     return ""
-
-
-def is_everyday(word: str) -> bool:
-    """Whether the lexicon has an English word as a word of every day."""
-    return word.casefold() in ENGLISH or stem(word) in lexicon().known
 
 
 def place_in(text: str, predicates: Predicates, *, lower: bool = False) -> str:

@@ -6,10 +6,9 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import is_person
+from amem.language.lexicon import is_everyday, is_person
 from amem.language.scripts import words
 from amem.language.statements.clauses import GAP
-from amem.language.statements.objects import is_everyday
 from amem.language.subjects import USER, WE, canonical_subject
 
 if TYPE_CHECKING:

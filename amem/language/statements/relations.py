@@ -6,13 +6,12 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from amem.language.lexicon import is_person
+from amem.language.lexicon import is_everyday, is_person
 from amem.language.scripts import words
 from amem.language.statements.objects import (
     TITLED,
     date_in,
     employers,
-    is_everyday,
     is_known_place,
     name_in,
     person_named,

@@ -7,11 +7,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from amem.language.word_lists import read_list
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 
 class Aspect(StrEnum):
@@ -71,7 +72,7 @@ def english() -> English:
     spellings: defaultdict[str, set[str]] = defaultdict(set)
     shapes: defaultdict[str, list[Shape]] = defaultdict(list)
     adjectives: set[str] = set()
-    for section, line in _lines("facts_english.txt"):
+    for section, line in read_list("words/facts_english.txt"):
         if section == "verbs":
             listed = line.split()
             for word, form in zip(listed, tuple(Form)[:5], strict=True):
@@ -97,7 +98,7 @@ def english() -> English:
 def chinese() -> Mapping[str, tuple[Shape, ...]]:
     """The table for Chinese: shapes by the character they begin with, in their order."""
     found: defaultdict[str, list[Shape]] = defaultdict(list)
-    for section, line in _lines("facts_chinese.txt"):
+    for section, line in read_list("words/facts_chinese.txt"):
         aspect, kind, heads, tail = _columns(line, 4)
         for head in dict.fromkeys(heads):
             found[head].append(Shape(section, Aspect(aspect), kind, tail))
@@ -107,13 +108,3 @@ def chinese() -> Mapping[str, tuple[Shape, ...]]:
 def _columns(line: str, count: int) -> list[str]:
     columns = re.split(r" {2,}", line, maxsplit=count - 1)
     return columns + [""] * (count - len(columns))
-
-
-def _lines(name: str) -> Iterator[tuple[str, str]]:
-    section = ""
-    text = files("amem.language").joinpath("words", name).read_text(encoding="utf-8")
-    for line in text.splitlines():
-        if line.startswith("["):
-            section = line.strip("[]")
-        elif line.strip() and not line.startswith("#"):
-            yield section, line.rstrip()

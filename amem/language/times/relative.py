@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from amem.language.calendar import WEEKDAYS, weekday_number
 from amem.language.numerals import SPELLED
 from amem.language.times.spans import Named, Span, before, months_from, years_from
+from amem.language.word_lists import read_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -123,8 +123,7 @@ def _named(match: re.Match[str], start: int, name: str, which: str, today: date)
 @cache
 def _chinese_calendar() -> Mapping[int, tuple[date, ...]]:
     """By year, when its first month begins, and when the Dragon Boat and the Mid-Autumn Festival are."""
-    lines = files("amem.language.times").joinpath("festivals.txt").read_text(encoding="utf-8").splitlines()
-    rows = (line.split() for line in lines if not line.startswith("#"))
+    rows = (line.split() for _, line in read_list("words/festivals.txt"))
     return {int(year): tuple(date(int(year), int(day[:2]), int(day[2:])) for day in days) for year, *days in rows}
 
 
